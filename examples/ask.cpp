@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks a model by module: what is in it, what each part weighs, what feeds it, how that is known.
+// Explores a model by module: its contents, sizes and inputs, with the evidence.
 //
 //   ask MODEL.onnx MODULE
 #include <stemma/stemma.hpp>

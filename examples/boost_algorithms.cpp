@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Graph's algorithms on a model: the longest way through it, what all ways pass, and its
-// modules as a depth-first search meets them.
+// Boost.Graph's algorithms on a model: the longest path, the nodes on all paths, and a depth-first
+// search of its modules.
 //
 //   boost_algorithms MODEL.onnx MODULES.json
 #include <stemma/capture/captures.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// No ONNX here: the steps of a build are tagged with the packages that they belong to. Steps and
-// packages are graphs of this program's own, which stemma reads through property maps.
+// Without ONNX: tags the steps of a build with their packages. Steps and packages are the program's
+// own graphs, which stemma reads through property maps.
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/mapped_modules.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that runs a pass over a tagged model, here the version converter of libonnx, which
-// knows nothing of tags: they are carried over, also where the pass leaves no names.
+// Runs a pass that ignores tags, here libonnx's version converter, over a tagged model, and carries
+// the tags over, even if the pass drops names.
 //
 //   convert_version MODEL.onnx MODULES.json FROM TO
 #include <stemma/capture/captures.hpp>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists each Softmax of a model with the module that it came from, cuts a module out as a model of
-// its own, and writes the model with its tags.
+// Lists each Softmax of a model with its module, cuts out a module, and writes the tagged model.
 //
 //   first MODEL.onnx PART.onnx TAGGED.onnx
 #include <stemma/stemma.hpp>

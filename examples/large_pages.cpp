@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked into a program, as into `stemma`, this says where the tables of a large model lie: in
-// large pages, which are kept when a table goes and become parts of later ones, large or small.
-// Fresh memory is cleared first, and a virtual machine may have to ask its host for it, which takes
-// longer than what is done with it. No allocator library: of all that these do, the pages of large
-// tables are what matters here (docs/benchmarks.md, "puts tables of 2 MiB and more").
+// Linked into a program, such as `stemma`, this allocates the tables of a large model in large
+// pages, and reuses the pages of freed tables. Fresh memory must be cleared, and a virtual machine
+// may have to get it from its host, which takes longer than using it. An allocator library would do
+// far more than that (docs/benchmarks.md, "puts tables of 2 MiB and more").
 #include <features.h>
 
 #include <cstddef>
@@ -31,12 +30,12 @@
 namespace {
 
 constexpr std::size_t large_page = std::size_t{1} << 21U;
-constexpr std::size_t piece = large_page / 64; // smaller tables take one or some
+constexpr std::size_t piece = large_page / 64; // smaller tables take one or more
 
-// A fixed threshold: one that grows would leave freed tables of one thread unused by the others.
+// A fixed threshold: with a growing one, threads would not reuse each other's freed tables.
 [[maybe_unused]] const int threshold_is_fixed = mallopt(M_MMAP_THRESHOLD, 1 << 19);
 
-/// So many of something, in no order.
+/// An unordered list of fixed capacity.
 template <class T>
 class short_list {
 public:
@@ -46,7 +45,7 @@ public:
     [[nodiscard]] T* end() noexcept { return items_.data() + count_; }
     void push(T added) noexcept { items_[count_++] = added; }
     T pop() noexcept { return items_[--count_]; }
-    /// Takes out one of them. Returns: it.
+    /// Removes and returns one of them.
     T take(T* item) noexcept {
         const T taken = *item;
         *item = pop();
@@ -58,16 +57,16 @@ private:
     std::size_t count_ = 0;
 };
 
-/// Large pages that are divided among smaller blocks.
+/// Large pages shared by smaller blocks.
 class divided_pages {
 public:
     [[nodiscard]] bool full() const noexcept { return pages_.full(); }
     void add(char* page) noexcept { pages_.push({page, 0}); }
 
-    /// Returns: so many pieces in a row, or null where no page has them left.
+    /// Returns: that many consecutive pieces, or null if no page has them.
     [[nodiscard]] char* take(std::size_t pieces) noexcept {
         for (auto& page : pages_) {
-            auto begins = ~page.used; // of rows that are long enough
+            auto begins = ~page.used; // starts of long enough runs
             for (std::size_t row = 1; row < pieces && begins != 0; ++row) {
                 begins &= begins >> 1U;
             }
@@ -80,8 +79,7 @@ public:
         return nullptr;
     }
 
-    /// Gives pieces of one of the pages back. Returns: the page, which leaves, if that was the last
-    /// of it; or null.
+    /// Frees pieces of a page. Returns: the page, removed, if it is now empty; or null.
     [[nodiscard]] char* give(char* begin, std::size_t pieces) noexcept {
         auto* const page = std::find_if(pages_.begin(), pages_.end(), [&](const divided& p) {
             return begin >= p.begin && begin < p.begin + large_page;
@@ -104,11 +102,11 @@ private:
     short_list<divided> pages_;
 };
 
-/// Blocks that begin with a large page, among which pages move in the page table, not in memory,
-/// and smaller ones, which share large pages.
+/// Blocks that start with a large page, between which pages are remapped, not copied, and smaller
+/// ones, which share large pages.
 class large_blocks {
 public:
-    /// Returns: a block, or null where there is no room for one.
+    /// Returns: a block, or null if out of memory.
     [[nodiscard]] void* allocate(std::size_t size) noexcept {
         if (size > PTRDIFF_MAX) {
             return nullptr;
@@ -129,7 +127,7 @@ public:
         return block;
     }
 
-    /// Returns: whether the block is one of these, and is free now.
+    /// Returns: whether the block belonged here and was freed.
     [[nodiscard]] bool release(void* block) noexcept {
         const std::lock_guard lock(mutex_);
         if (const auto large = take(used_, block); large.begin != nullptr) {
@@ -153,7 +151,7 @@ private:
         std::size_t size = 0;
     };
 
-    /// Returns: the block that begins there, which leaves the list; or none.
+    /// Removes and returns the block that starts there, if any.
     [[nodiscard]] static used_block take(short_list<used_block>& blocks,
                                          const void* begin) noexcept {
         auto* const found =
@@ -162,17 +160,17 @@ private:
         return found == blocks.end() ? used_block{} : blocks.take(found);
     }
 
-    /// Puts large pages that are kept into a block, and asks for others where there are too few.
-    /// Returns: whether all of the block is there.
+    /// Fills a block with kept large pages, and allocates missing ones. Returns: whether the block
+    /// is complete.
     [[nodiscard]] bool fill(char* block, std::size_t large) noexcept {
         std::size_t filled = 0;
-        // One at a time: kernels before 6.17 move no pages that came from different places at once.
+        // One at a time: kernels before 6.17 cannot move pages of different mappings at once.
         for (; filled < large && !free_.empty(); filled += large_page) {
             char* const page = free_.pop();
             if (::mremap(page, large_page, large_page, MREMAP_MAYMOVE | MREMAP_FIXED,
                          block + filled) == MAP_FAILED) {
                 free_.push(page);
-                // Those addresses may be nobody's now, so the rest of the block is mapped anew.
+                // These addresses may be unmapped now, so the rest of the block is mapped again.
                 if (::mmap(block + filled, large - filled, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
                     return false;
@@ -219,7 +217,7 @@ private:
         return block;
     }
 
-    /// Returns: a large page, one that is kept where there is any; or null.
+    /// Returns: a large page, preferably a kept one, or null.
     [[nodiscard]] char* take_page() noexcept {
         if (!free_.empty()) {
             return free_.pop();
@@ -231,7 +229,7 @@ private:
         return page;
     }
 
-    /// Returns: whether there was room to keep it.
+    /// Returns: whether it could be kept.
     [[nodiscard]] bool keep(char* page) noexcept {
         if (free_.full()) {
             return false;
@@ -244,13 +242,13 @@ private:
         return (size + large_page - 1) / large_page * large_page;
     }
 
-    /// Returns: how much of a block lies in large pages. A last one that is used by half and more
-    /// is worth it; of others most may stay untouched.
+    /// Returns: the size of a block in large pages. A last one at least half used is worth it;
+    /// others may stay mostly untouched.
     [[nodiscard]] static std::size_t large_part(std::size_t size) noexcept {
         return (size + large_page / 2 - 1) / large_page * large_page;
     }
 
-    /// Returns: addresses that begin with a large page, or null.
+    /// Returns: addresses aligned to a large page, or null.
     [[nodiscard]] static char* reserve(std::size_t size) noexcept {
         void* const mapped = ::mmap(nullptr, size + large_page, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that holds an onnx::ModelProto: it asks where nodes come from, writes that into the
-// model, changes the graph, asks again, and takes everything back.
+// Tags an onnx::ModelProto in place, changes the graph, tags it again, and strips it.
 //
 //   model_proto MODEL.onnx MODULES.json
 #include <stemma/capture/captures.hpp>

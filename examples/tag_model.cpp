@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says of every Softmax of a model which module it came from, and how that is known.
+// Prints the module of every Softmax of a model, with the evidence.
 //
 //   tag_model MODEL.onnx MODULES.json
 #include <stemma/capture/captures.hpp>
@@ -14,7 +14,7 @@ int main(int, char** arguments) {
     for (stemma::id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Softmax") {
             const auto& origin = found.attributions[node];
-            std::cout << model.name(node) << " (known from " << to_string(origin.source) << ")\n  "
+            std::cout << model.name(node) << " (evidence: " << to_string(origin.source) << ")\n  "
                       << found.tags.text(origin.module) << "\n";
         }
     }

@@ -24,14 +24,14 @@ namespace {
 
 struct row {
     stemma::accuracy scoped;    // nodes with a scope of the exporter
-    stemma::accuracy scopeless; // nodes whose module is known otherwise
-    std::size_t sure = 0;       // nodes with confidence of 0.9 and more
+    stemma::accuracy scopeless; // nodes whose module is known by other means
+    std::size_t sure = 0;       // nodes with a confidence of at least 0.9
     std::size_t sure_right = 0;
 };
 
 using table = std::map<std::string, row>;
 
-/// The models of a fixture whose nodes the truth speaks of.
+/// The models of a fixture with nodes in the truth file.
 std::vector<fs::path> models_in(const fs::path& folder) {
     std::vector<fs::path> models;
     for (const char* name :
@@ -167,7 +167,7 @@ struct tally {
     }
 };
 
-/// What kinds of nodes a model has: each node counts for all that fit.
+/// The kinds of nodes in a model: each node counts for every kind that applies.
 std::vector<std::vector<std::string>> kinds_of(const stemma::wire_model& model,
                                                const stemma::detail::oracle_file& truth) {
     std::vector<std::vector<std::string>> kinds(model.node_count());
@@ -252,7 +252,7 @@ std::string print_details(const fs::path& fixtures) {
     return text;
 }
 
-/// What a fixture has of the kinds of captures: the files of each.
+/// A fixture's kinds of captures: the files of each.
 std::map<std::string, std::vector<std::string>> captures_in(const fs::path& folder) {
     std::map<std::string, std::vector<std::string>> kinds;
     const auto modules = (folder / "modules.json").string();
@@ -287,7 +287,7 @@ stemma::accuracy measure_with(const fs::path& model, std::vector<std::string> ca
     return result;
 }
 
-/// Returns: how many pairs of a file and a capture are worse than the file alone.
+/// Returns: the number of pairs of a file and a capture that are worse than the file alone.
 int find_worse(const fs::path& fixtures) {
     int worse = 0;
     std::size_t pairs = 0;

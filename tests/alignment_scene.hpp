@@ -21,7 +21,7 @@ namespace test {
 using stemma::id;
 using stemma::no_id;
 
-/// A graph of operators without names, as an exporter makes it.
+/// A graph of unnamed operators, as made by an exporter.
 class exported_graph {
 public:
     using graph_type = stemma::operator_graph;
@@ -52,7 +52,7 @@ public:
         return static_cast<id>(names_.size() - 1);
     }
 
-    /// Bodies come before their owner, so an owner is often known later.
+    /// Bodies come before their owner, so an owner is often set later.
     void set_owner(id v, id owner, id body = 0) {
         owners_[v] = owner;
         bodies_[v] = body;
@@ -90,8 +90,8 @@ private:
     std::vector<std::string> names_;
 };
 
-/// What the export knew, so that a test can ask for it: a model written twice, as captured
-/// operations and as exported operators, with the module of each.
+/// The ground truth of an export: a model written twice, as captured operations and as exported
+/// operators, with the module of each.
 class alignment_scene {
 public:
     /// With `named`, parameters keep their names in the export.
@@ -124,7 +124,7 @@ public:
 
     [[nodiscard]] tensor last(id node) const { return {captured.size() - 1, node}; }
 
-    /// x W + b, of an own module below `parent`.
+    /// x W + b, in its own module below `parent`.
     tensor linear(tensor x, id module, std::int64_t width = 8, id call = 0) {
         capture(module, "torch.nn.functional.linear", {x}, call);
         const auto path = "m" + std::to_string(module);

@@ -64,7 +64,7 @@ using test::reading_archetype;
 
 namespace {
 
-/// A random model: operators with names and parameters of a tree of modules, bodies, conditions,
+/// A random model: operators with names and parameters of a module tree, bodies, conditions,
 /// sometimes a cycle.
 struct random_scene {
     operator_scene ops;
@@ -148,7 +148,7 @@ const std::vector<std::size_t>& numbers(const operator_scene::graph_type&,
 
 } // namespace
 
-TEST_CASE("archetypes: model their concept and none that asks for more", "[archetypes]") {
+TEST_CASE("archetypes: model their concept and no stronger one", "[archetypes]") {
     STATIC_REQUIRE(stemma::operator_graph_like<graph_archetype>);
     STATIC_REQUIRE(stemma::module_view<modules_archetype>);
     STATIC_REQUIRE_FALSE(stemma::counts_calls<modules_archetype>);
@@ -166,7 +166,7 @@ TEST_CASE("archetypes: model their concept and none that asks for more", "[arche
     STATIC_REQUIRE(stemma::calling_operators<knowing_archetype>);
 }
 
-TEST_CASE("archetypes: orders are those of the graph they come from", "[archetypes]") {
+TEST_CASE("archetypes: orders match the original graph's", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const graph_archetype graph(scene.ops.graph());
         REQUIRE(numbers(graph, stemma::topological_order(graph)) ==
@@ -178,7 +178,7 @@ TEST_CASE("archetypes: orders are those of the graph they come from", "[archetyp
     });
 }
 
-TEST_CASE("archetypes: modules are selected, named and found alike", "[archetypes]") {
+TEST_CASE("archetypes: modules are selected, named and found identically", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const modules_archetype modules(scene.tree);
         REQUIRE(stemma::select_modules(modules) == stemma::select_modules(scene.tree));
@@ -202,7 +202,7 @@ TEST_CASE("archetypes: modules are selected, named and found alike", "[archetype
     });
 }
 
-TEST_CASE("archetypes: every policy propagates alike", "[archetypes]") {
+TEST_CASE("archetypes: every policy propagates identically", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers& random) {
         const operators_archetype bare(scene.ops);
         const knowing_archetype knowing(scene.ops);
@@ -228,8 +228,7 @@ TEST_CASE("archetypes: every policy propagates alike", "[archetypes]") {
     });
 }
 
-TEST_CASE("archetypes: tags spread, shared constants give way and calls are numbered alike",
-          "[archetypes]") {
+TEST_CASE("archetypes: tags, shared constants and call numbers are identical", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers& random) {
         const knowing_archetype knowing(scene.ops);
         const operators_archetype bare(scene.ops);
@@ -386,7 +385,7 @@ TEST_CASE("archetypes: queries match the same", "[archetypes]") {
     });
 }
 
-TEST_CASE("archetypes: a tree is rebuilt, and captured operations are aligned alike",
+TEST_CASE("archetypes: a tree is rebuilt, and captured operations are aligned, identically",
           "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const knowing_archetype ops(scene.ops);
@@ -413,7 +412,7 @@ TEST_CASE("archetypes: a tree is rebuilt, and captured operations are aligned al
     });
 }
 
-TEST_CASE("archetypes: the whole tagger says the same", "[archetypes]") {
+TEST_CASE("archetypes: the whole tagger gives the same result", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers&) {
         const modules_archetype modules(scene.tree);
         const knowing_archetype ops(scene.ops);
@@ -432,7 +431,7 @@ TEST_CASE("archetypes: the whole tagger says the same", "[archetypes]") {
     });
 }
 
-TEST_CASE("archetypes: views of a graph say the same", "[archetypes]") {
+TEST_CASE("archetypes: views of a graph are identical", "[archetypes]") {
     for_each_scene([](const random_scene& scene, test::random_numbers& random) {
         const modules_archetype modules(scene.tree);
         const named_archetype ops(scene.ops);

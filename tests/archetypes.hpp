@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
-/// Types that offer what a concept asks for and nothing beyond: what compiles with them compiles
-/// with every model of the concept.
+/// Types with exactly what a concept requires: code that compiles with them compiles with every
+/// model of the concept.
 namespace test {
 
 class graph_archetype;
 
-/// A descriptor of a vertex: made by its graph; else copied, compared, and empty without more.
+/// A vertex descriptor: made by its graph; otherwise default-constructed, copied and compared.
 class vertex_archetype {
 public:
     vertex_archetype() = default;
@@ -39,7 +39,7 @@ private:
     std::size_t number_ = 0;
 };
 
-/// A descriptor of an edge, as one of a vertex.
+/// An edge descriptor, likewise.
 class edge_archetype {
 public:
     edge_archetype() = default;
@@ -55,7 +55,7 @@ private:
     std::size_t number_ = 0;
 };
 
-/// Steps forwards only, more than once, and gives copies.
+/// Only forward, multi-pass, and returns copies.
 template <class Value>
 class iterator_archetype {
 public:
@@ -89,7 +89,7 @@ private:
     const Value* at_;
 };
 
-/// The place of a vertex in [0, n).
+/// The position of a vertex in [0, n).
 class index_archetype {
 public:
     operator std::size_t() const { return value_; } // NOLINT(google-explicit-constructor)
@@ -101,7 +101,7 @@ private:
     std::size_t value_;
 };
 
-/// `operator_graph_like`. Stays where it is.
+/// `operator_graph_like`. Immovable.
 class graph_archetype {
 public:
     using vertex_range =
@@ -109,7 +109,7 @@ public:
     using edge_range =
         std::pair<iterator_archetype<edge_archetype>, iterator_archetype<edge_archetype>>;
 
-    /// The same vertices and edges as a graph that is known to work.
+    /// The same vertices and edges as a known good graph.
     explicit graph_archetype(const operator_scene::graph_type& graph)
         : in_(num_vertices(graph)), out_(num_vertices(graph)) {
         for (std::size_t v = 0; v < num_vertices(graph); ++v) {
@@ -127,7 +127,7 @@ public:
     graph_archetype(const graph_archetype&) = delete;
     graph_archetype& operator=(const graph_archetype&) = delete;
 
-    /// For the views below, which know more of an operator than its graph does.
+    /// For the views below, which know more about an operator than its graph does.
     [[nodiscard]] static std::size_t number(const vertex_archetype& v) { return v.number_; }
     [[nodiscard]] const operator_scene::graph_type::edge_descriptor&
     original(const edge_archetype& e) const {
@@ -164,7 +164,7 @@ private:
                 iterator_archetype<Value>(values.data() + values.size())};
     }
 
-    // An edge is known by where its property is kept; both its ends see the same.
+    // An edge is identified by the position of its property; both ends see the same.
     std::size_t number_of(const operator_scene::graph_type::edge_descriptor& e,
                           const operator_scene::graph_type&) {
         for (std::size_t i = 0; i < edges_.size(); ++i) {
@@ -182,7 +182,7 @@ private:
     std::vector<std::vector<edge_archetype>> out_;
 };
 
-/// Text, as far as it converts to some.
+/// Text, by conversion.
 class text_archetype {
 public:
     explicit text_archetype(std::string_view text) : text_(text) {}
@@ -265,7 +265,7 @@ public:
     }
 };
 
-/// All that a view may know.
+/// Everything a view may know.
 class knowing_archetype : public reading_archetype {
 public:
     using reading_archetype::reading_archetype;

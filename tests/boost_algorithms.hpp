@@ -24,8 +24,8 @@
 #include <utility>
 #include <vector>
 
-/// Boost's algorithms run on a graph whose vertices are 0 to n - 1, compared with what an edge list
-/// of the same graph says by definition.
+/// Boost's algorithms run on a graph whose vertices are 0 to n - 1, compared with results by
+/// definition on an edge list of the same graph.
 namespace test {
 
 template <class Graph>
@@ -91,7 +91,7 @@ void check_breadth_first_search(const Graph& graph, const edge_list& list) {
     REQUIRE(distance == expected);
 }
 
-/// Enters and leaves every vertex once, and finds a way back exactly where there is a cycle.
+/// Enters and leaves every vertex once, and finds a back edge iff there is a cycle.
 template <class Graph>
 void check_depth_first_search(const Graph& graph, const edge_list& list) {
     const auto reaches = reachability(list);
@@ -137,7 +137,7 @@ void check_write_graphviz(const Graph& graph, const edge_list& list) {
 template <class Graph>
 void check_dominator_tree(const Graph& graph, const edge_list& list) {
     constexpr auto none = std::numeric_limits<std::size_t>::max();
-    // u dominates v when v cannot be reached without u.
+    // u dominates v if v cannot be reached without u.
     const auto reached_without = [&](std::size_t u) {
         std::vector<char> reached(list.count);
         reached[0] = u != 0;
@@ -159,7 +159,7 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
     using size = typename boost::graph_traits<Graph>::vertices_size_type;
     const auto index = get(boost::vertex_index, graph);
     std::vector<vertex> found(list.count, boost::graph_traits<Graph>::null_vertex());
-    // The short form takes vertices that cannot be reached for the entry.
+    // The short form treats unreachable vertices as the entry.
     std::vector<size> number(list.count, std::numeric_limits<size>::max());
     auto parents = found;
     auto by_number = found;
@@ -169,7 +169,7 @@ void check_dominator_tree(const Graph& graph, const edge_list& list) {
                                           by_number,
                                           boost::make_iterator_property_map(found.begin(), index));
     for (std::size_t v = 1; v < list.count; ++v) {
-        // The immediate dominator is the one that all the others dominate.
+        // The immediate dominator is the one dominated by all others.
         std::size_t nearest = none;
         for (std::size_t u = 0; u < list.count; ++u) {
             const bool dominates = u != v && reached[v] && !without[u][v];

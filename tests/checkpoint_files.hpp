@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// Checkpoints, byte by byte, also such as nobody should write.
+// Checkpoints, byte by byte, including invalid ones.
 namespace test {
 
 inline std::string little(std::uint64_t value, unsigned size) {
@@ -21,7 +21,7 @@ inline std::string little(std::uint64_t value, unsigned size) {
     return bytes;
 }
 
-/// A safetensors file of a header as it is given.
+/// A safetensors file with the given header.
 inline std::string safetensors(const std::string& header, const std::string& data) {
     return little(header.size(), 8) + header + data;
 }
@@ -30,8 +30,8 @@ struct zip_file {
     std::string name{};
     std::string content{};
     unsigned method = 0;       ///< 8: compressed
-    std::int64_t at = -1;      ///< where the directory says that it is; -1: where it is
-    std::uint64_t claimed = 0; ///< how long the directory says that it is; 0: as long as it is
+    std::int64_t at = -1;      ///< offset in the directory; -1 for the actual one
+    std::uint64_t claimed = 0; ///< size in the directory; 0 for the actual one
 };
 
 /// A zip archive. Checksums are not set.
@@ -105,7 +105,7 @@ inline std::string document(const std::string& value) {
 
 } // namespace pickled
 
-/// An archive as `torch.save` writes it, of one storage `0`.
+/// An archive as written by `torch.save`, with one storage `0`.
 inline std::string torch_archive(const std::string& value, const std::string& storage) {
     return zip(
         {{"a/data.pkl", pickled::document(value)}, {"a/data/0", storage}, {"a/version", "3\n"}});

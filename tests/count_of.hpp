@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// Returns: how often a text holds another one; those that overlap count once.
+/// Returns: the number of non-overlapping occurrences of one text in another.
 inline std::size_t count_of(std::string_view text, std::string_view part) {
     std::size_t count = 0;
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) {

@@ -36,7 +36,7 @@ public:
         return read_bytes(folder_.file(std::to_string(p) + ".onnx"));
     }
 
-    /// Replaces one text in a part by another one of the same length.
+    /// Replaces a text in a part by another one of the same length.
     edited_split& replace(int p, const std::string& from, const std::string& to) {
         auto bytes = part(p);
         return put(p, bytes.replace(bytes.find(from), from.size(), to));

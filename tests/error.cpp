@@ -11,7 +11,7 @@ namespace test::error {
 using stemma::error;
 using stemma::error_code;
 
-TEST_CASE("error: names file, place and reason, as far as there are any") {
+TEST_CASE("error: names file, place and reason, if given") {
     const auto text = [](const char* file, const char* place) {
         return std::string(error(error_code::malformed, file, place, "too short").what());
     };

@@ -22,18 +22,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What is counted over the nodes of one model, or of a group of models.
+/// Counts over the nodes of one model, or of a group of models.
 struct tally {
     stemma::accuracy scoped;    // nodes that the exporter had a scope for
-    stemma::accuracy scopeless; // nodes whose module is known otherwise
-    std::size_t overruled = 0;  // constants whose scope the truth of their readers contradicts
-    std::size_t sure = 0;       // nodes of both kinds with confidence of 0.9 and more
+    stemma::accuracy scopeless; // nodes whose module is known by other means
+    std::size_t overruled = 0;  // constants whose scope contradicts their readers' truth
+    std::size_t sure = 0;       // nodes of both kinds with a confidence of at least 0.9
     std::size_t sure_right = 0;
     std::size_t scoped_sure_right = 0;
-    std::size_t in_tree = 0; // nodes with a scope whose true module is in the tree that was found
-    std::size_t calls = 0;   // right nodes of modules that run several times
+    std::size_t in_tree = 0; // nodes with a scope whose true module is in the tree
+    std::size_t calls = 0;   // correct nodes of modules that run several times
     std::size_t calls_right = 0;
-    std::size_t calls_wrong = 0; // the rest are not said
+    std::size_t calls_wrong = 0; // the rest are unknown
 
     tally& operator+=(const tally& other) {
         scoped += other.scoped;
@@ -54,22 +54,22 @@ double percent(std::size_t part, std::size_t whole) {
     return whole == 0 ? 100 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// The limits that a group has to keep, in percent.
+/// The limits for a group, in percent.
 struct goal {
     const char* group;
     double min_exact;
     double max_ancestor;
     double max_contaminated;
-    double min_sure_right = 99; // of the nodes that are sure
-    double min_right_sure = 95; // of the right nodes with a scope
-    double min_calls_right = 0; // of the right nodes of modules that run several times
+    double min_sure_right = 99; // of the sure nodes
+    double min_right_sure = 95; // of the correct nodes with a scope
+    double min_calls_right = 0; // of the correct nodes of modules that run several times
 };
 
-// Where names are gone, hardly anything may be sure; then it is right to say so.
+// If names are gone, hardly any node can be sure; then the lack of certainty is correct.
 constexpr goal goals[] = {
     {"named+capture", 100, 0, 0, 99, 95, 100},
     {"named", 95, 3, 0, 99, 95, 100},
-    {"metadata", 99.5, 0.5, 0, 99, 95, 75}, // metadata drop the number of a call
+    {"metadata", 99.5, 0.5, 0, 99, 95, 75}, // metadata lack call numbers
     {"unnamed", 60, 40, 1, 99, 0},
     {"baseline+capture", 100, 0, 0},
     {"baseline", 95, 3, 0},
@@ -153,7 +153,7 @@ public:
         return known == by_scope_.end() ? std::nullopt : known->second;
     }
 
-    /// Returns: which call of its module a node belongs to, where there are several.
+    /// Returns: which call of its module a node belongs to, if there are several.
     [[nodiscard]] std::optional<stemma::id> call_of(std::string_view name) const {
         const auto known = call_.find(std::string(name));
         return known == call_.end() ? std::nullopt : std::optional(known->second);
@@ -343,7 +343,7 @@ void measure_fixtures(const fs::path& fixtures, table& rows) {
                                 fs::exists(whole) ? whole : folder / "model.structure.onnx");
         for (const auto& model : sorted_entries(folder)) {
             const auto stem = model.stem().string();
-            // Bodies of functions have names of their own.
+            // Bodies of functions have their own names.
             if (model.extension() != ".onnx" || stem.find("functions") != stem.npos ||
                 stem == "anonymous") {
                 continue;

@@ -18,7 +18,7 @@
 
 namespace test {
 
-/// A model in memory with the tree that its own operators tell, ready to be asked for evidence.
+/// A model in memory with the tree reconstructed from its operators, for querying evidence.
 class evidence_scene {
 public:
     using operators = stemma::onnx_operators<stemma::wire_model>;
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] context_type& context() { return context_; }
     [[nodiscard]] stemma::id node(std::string_view name) const { return node_called(model_, name); }
 
-    /// Returns: what a source claims about the node of a name.
+    /// Returns: the claims of a source about the node with a name.
     template <class Source>
     [[nodiscard]] std::vector<stemma::claim> claims(std::string_view name) {
         std::vector<stemma::claim> made;
@@ -49,7 +49,7 @@ public:
         return made;
     }
 
-    /// Returns: the paths of the modules that a source names, the root as `/`.
+    /// Returns: the paths of the modules that a source claims, the root as `/`.
     template <class Source>
     [[nodiscard]] std::vector<std::string> paths(std::string_view name) {
         std::vector<std::string> found;

@@ -9,7 +9,7 @@
 
 namespace test {
 
-/// Returns: the first node of a name, or `no_id`.
+/// Returns: the first node with a name, or `no_id`.
 inline stemma::id node_called(const stemma::onnx_model& model, std::string_view name) {
     for (stemma::id node = 0; node < model.node_count(); ++node) {
         if (model.name(node) == name) {
@@ -19,7 +19,7 @@ inline stemma::id node_called(const stemma::onnx_model& model, std::string_view 
     return stemma::no_id;
 }
 
-/// Returns: the first value of a name that is defined in a graph, or `no_id`.
+/// Returns: the first value with a name defined in a graph, or `no_id`.
 inline stemma::id value_called(const stemma::onnx_model& model, std::string_view name,
                                stemma::id graph = 0) {
     for (stemma::id value = 0; value < model.value_count(); ++value) {

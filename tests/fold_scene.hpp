@@ -23,7 +23,7 @@
 
 namespace test {
 
-/// A model in memory, and in which module each of its nodes is; tags and plan follow.
+/// A model in memory with the module of each node; tags and plan follow from it.
 struct fold_scene {
     std::string bytes;
     stemma::module_tree modules;
@@ -49,7 +49,7 @@ struct fold_scene {
     }
 };
 
-/// Returns: the file that a folded one was.
+/// Returns: the unfolded file.
 inline std::string unfold(const std::string& folded) {
     const stemma::wire_model model(folded, "folded");
     const stemma::graph_contents contents(model);
@@ -60,7 +60,7 @@ inline std::string unfold(const std::string& folded) {
     return std::move(splice.text);
 }
 
-/// Returns: the tree of `layer.0` up to `layer.<count - 1>`, with a `fc` each, of class Layer.
+/// Returns: the tree of `layer.0` to `layer.<count - 1>`, each with a `fc`, of class Layer.
 inline stemma::module_tree layers(std::size_t count) {
     stemma::module_tree_builder builder;
     const auto list = builder.child(0, "layer");
@@ -72,7 +72,8 @@ inline stemma::module_tree layers(std::size_t count) {
     return builder.build();
 }
 
-/// Returns: a model of so many layers of MatMul, Add (the `fc`) and Relu, and where its nodes are.
+/// Returns: a model with that many layers of MatMul, Add (the `fc`) and Relu, and the modules of
+/// its nodes.
 inline fold_scene layered_model(std::size_t count, std::uint64_t ir_version = 8) {
     message graph;
     std::vector<stemma::attribution> where;
@@ -103,7 +104,7 @@ inline fold_scene layered_model(std::size_t count, std::uint64_t ir_version = 8)
             modules, where};
 }
 
-/// The nodes of a graph, and in which modules they are; those of bodies stand before their owner.
+/// The nodes of a graph, and their modules; those of bodies precede their owner.
 struct placed_nodes {
     std::vector<message> nodes{};
     std::vector<stemma::attribution> where{};
@@ -125,7 +126,7 @@ struct placed_nodes {
         add(node("Relu", {scope + "/a"}, {out}, scope + "/Relu"), module);
     }
 
-    /// An If whose two branches are the same.
+    /// An If with two equal branches.
     void add_branches(const placed_nodes& body, const std::string& result, const std::string& out,
                       stemma::id module) {
         const auto inside = graph(body.nodes, {}, {result});
@@ -139,7 +140,7 @@ struct placed_nodes {
             module);
     }
 
-    /// Makes it the main graph of a model with so many layers.
+    /// Makes it the main graph of a model with that many layers.
     [[nodiscard]] fold_scene scene(std::size_t layers_count, const std::string& result) const {
         names weights;
         for (std::size_t i = 0; i < layers_count; ++i) {
@@ -151,8 +152,8 @@ struct placed_nodes {
     }
 };
 
-/// Returns: a model whose first layer stands in the main graph, the second one in the branches of
-/// an If, and the third one in those of an If in there.
+/// Returns: a model whose first layer is in the main graph, the second one in the branches of an
+/// If, and the third one in those of a nested If.
 inline fold_scene branched_model() {
     placed_nodes innermost;
     innermost.add_layer(2, "/layer.2", "/layer.1/out", "/layer.2/out");
@@ -165,8 +166,8 @@ inline fold_scene branched_model() {
     return main.scene(3, "y");
 }
 
-/// Returns: a model of two layers, each an If with the `fc` in its branches: these are equal but
-/// for what they capture.
+/// Returns: a model of two layers, each an If with the `fc` in its branches: these differ only in
+/// what they capture.
 inline fold_scene deciding_layers() {
     placed_nodes main;
     for (std::size_t i = 0; i < 2; ++i) {

@@ -13,7 +13,8 @@ namespace test {
 
 using vertex_pairs = std::vector<std::pair<stemma::id, stemma::id>>;
 
-/// Returns: a graph of so many operators, with an edge for each pair; an operator makes one value.
+/// Returns: a graph with that many operators, and an edge for each pair; an operator produces one
+/// value.
 inline stemma::operator_graph graph_with_edges(std::size_t count, const vertex_pairs& from_to) {
     std::vector<stemma::operator_edge> edges;
     for (const auto& [from, to] : from_to) {

@@ -29,7 +29,7 @@ using stemma::to_index;
 
 namespace {
 
-/// The numbers behind a range of handles.
+/// The numbers of a range of handles.
 const auto indices = [](auto&& range) {
     return range | ranges::views::transform([](const auto& h) { return to_index(h.id()); }) |
            ranges::to<std::vector>();
@@ -45,7 +45,7 @@ TEST_CASE("handles: two words, cheap to copy") {
     STATIC_REQUIRE(std::is_trivially_copyable_v<stemma::parameter_ref>);
 }
 
-TEST_CASE("handles: say of every node of all fixtures what its attribution says") {
+TEST_CASE("handles: agree with the attribution of every node in all fixtures") {
     for (const auto& path : model_files()) {
         CAPTURE(path);
         const auto model = stemma::open(path);
@@ -69,7 +69,7 @@ TEST_CASE("handles: say of every node of all fixtures what its attribution says"
     }
 }
 
-TEST_CASE("handles: producers and readers are each other's opposite") {
+TEST_CASE("handles: producers and readers are inverse") {
     for (const auto& path : model_files()) {
         CAPTURE(path);
         const auto model = stemma::open(path);
@@ -89,7 +89,7 @@ TEST_CASE("handles: producers and readers are each other's opposite") {
     }
 }
 
-TEST_CASE("module_ref: children, ancestors and descendants are those of the tree") {
+TEST_CASE("module_ref: children, ancestors and descendants match the tree") {
     for (const auto& path : model_files()) {
         CAPTURE(path);
         const auto model = stemma::open(path);
@@ -162,7 +162,7 @@ TEST_CASE("value_ref: tags are those of find_value_tags") {
     }
 }
 
-TEST_CASE("node_ref: claims name their source, the one that was believed among them") {
+TEST_CASE("node_ref: claims name their source, including the believed one") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto node = model.find_node("/encoder/layer.1/attention/self/Softmax").value();
     CHECK(node.provenance() == "scope");
@@ -174,7 +174,7 @@ TEST_CASE("node_ref: claims name their source, the one that was believed among t
     }));
 }
 
-TEST_CASE("node_ref: knows the line that it comes from, and what called that") {
+TEST_CASE("node_ref: knows its source line, and that line's callers") {
     const auto model = stemma::open(std::string(STEMMA_TEST_DATA) + "/source/traced.onnx");
     const auto node = model.find_node("/blocks.0/Softmax").value();
     CHECK(node.source() == stemma::source_position{"net.py", 9, "scaled"});
@@ -189,7 +189,7 @@ TEST_CASE("node_ref: knows the line that it comes from, and what called that") {
     CHECK((*without.nodes().begin()).frames().empty());
 }
 
-TEST_CASE("handles: ranges compose with views, and outlive what they were asked of") {
+TEST_CASE("handles: ranges compose with views, and outlive the handle they came from") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     auto names = model.find_module("encoder.layer.0")->nodes() |
                  ranges::views::filter(stemma::op_is("MatMul")) |

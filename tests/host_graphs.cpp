@@ -27,15 +27,15 @@ using stemma::no_id;
 
 namespace {
 
-/// A task of a build: what it is called, which tool it runs, which files it reads.
+/// A task of a build: its label, the tool it runs, the files it reads.
 struct task {
     std::string label;
     std::string tool;
     std::vector<std::string> files{};
-    std::size_t part = 0; // what the test knows, and the library is to find out
+    std::size_t part = 0; // known to the test, to be found by the library
 };
 
-/// A part of what is built.
+/// A part of the build.
 struct part {
     std::string folder;
     std::string kind;
@@ -56,7 +56,7 @@ void number_vertex(Graph& graph, void* v, std::size_t number) {
     put(boost::vertex_index, graph, v, number);
 }
 
-/// Adds vertices so that what is at place i of `content` gets the index `order[i]`.
+/// Adds vertices such that position i of `content` gets the index `order[i]`.
 template <class Graph, class Content>
 auto fill(Graph& graph, const std::vector<Content>& content,
           const std::vector<std::size_t>& order) {
@@ -83,8 +83,8 @@ std::vector<std::size_t> random_order(test::random_numbers& random, std::size_t 
     return order;
 }
 
-/// A build of which it is known what belongs where: every part is a chain of tasks, and says who it
-/// is by the label or by a file of the first and the last one; the others say nothing.
+/// A build with known structure: every part is a chain of tasks, identified by the label or by a
+/// file of the first and the last one; the others reveal nothing.
 struct build {
     std::vector<id> parents;
     std::vector<part> parts;
@@ -133,7 +133,7 @@ private:
     }
 };
 
-/// Tags a build that is kept in graphs of some kind, and compares what every task gets.
+/// Tags a build stored in some kind of graph, and compares the result of every task.
 template <class VertexList>
 void check_build(const build& made, test::random_numbers& random) {
     task_graph<VertexList> tasks;
@@ -181,7 +181,7 @@ void check_build(const build& made, test::random_numbers& random) {
 
 } // namespace
 
-TEST_CASE("tag_operators: finds out what belongs where in graphs of a build", "[host_graphs]") {
+TEST_CASE("tag_operators: finds the parts of build graphs", "[host_graphs]") {
     test::random_numbers random(23);
     for (int round = 0; round < 60; ++round) {
         const build made(random);

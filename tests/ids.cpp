@@ -23,7 +23,7 @@ TEST_CASE("typed ids: none converts to another one or to a number") {
     STATIC_REQUIRE(sizeof(node_id) == sizeof(id));
 }
 
-TEST_CASE("to_index: gives the number that an id was made of") {
+TEST_CASE("to_index: returns the number an id was made from") {
     STATIC_REQUIRE(stemma::to_index(module_id{7}) == 7);
     STATIC_REQUIRE(std::same_as<decltype(stemma::to_index(value_id{7})), id>);
 }

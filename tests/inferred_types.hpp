@@ -17,7 +17,7 @@ namespace test {
 
 using dims = std::vector<std::uint64_t>;
 
-/// AttributeProto of one number, of several, and of a tensor of int64.
+/// AttributeProto of one integer, of several, and of an int64 tensor.
 inline message int_attribute(std::string_view name, std::uint64_t value) {
     return message().text(1, name).number(3, value).number(20, 2);
 }
@@ -29,13 +29,13 @@ inline message ints_attribute(std::string_view name, const dims& values) {
     return made.number(20, 7);
 }
 
-/// TensorProto of int64 in one dimension.
+/// One-dimensional int64 TensorProto.
 inline message whole_numbers(std::string_view name, const dims& values) {
     message made;
     return made.number(1, values.size()).number(2, 7).packed(7, values).text(8, name);
 }
 
-/// ValueInfoProto: a tensor with an element type and extents.
+/// ValueInfoProto: a tensor with element type and extents.
 inline message typed_value(std::string_view name, const dims& extents, std::uint64_t type = 1) {
     message shape;
     for (auto extent : extents) {
@@ -65,7 +65,7 @@ public:
         return *this;
     }
 
-    /// Returns: what is inferred of a value, as text; "" for nothing.
+    /// Returns: the inferred type of a value, as text; "" for none.
     [[nodiscard]] std::string type_of(std::string_view name, std::uint64_t opset = 17) const {
         auto graph = graph_;
         const auto bytes = model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
@@ -85,13 +85,13 @@ private:
     message graph_;
 };
 
-/// Returns: what is inferred of the result of one operator with attributes.
+/// Returns: the inferred type of the result of one operator with attributes.
 inline std::string inferred(inference_scene scene, std::string_view op, const names& inputs,
                             const std::vector<message>& attributes = {}, std::uint64_t opset = 17) {
     return scene.node(owner_node(op, inputs, {"y"}, attributes)).type_of("y", opset);
 }
 
-/// Returns: the same of an operator of another domain: what its last output is.
+/// Returns: the same for the last output of an operator in another domain.
 inline std::string inferred_in(std::string_view domain, inference_scene scene, std::string_view op,
                                const names& inputs, const std::vector<message>& attributes = {},
                                const names& outputs = {"y"}) {

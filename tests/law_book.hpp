@@ -22,7 +22,7 @@
 
 namespace stemma::detail {
 
-/// Collects sentences, each once.
+/// Collects sentences without duplicates.
 class law_book {
 public:
     void expect(bool holds, std::string_view sentence) {
@@ -49,7 +49,7 @@ private:
     return x >= 0 && x <= 1;
 }
 
-/// Whether a `/` in a segment is not behind a `\`.
+/// Whether a `/` in a segment is unescaped.
 [[nodiscard]] constexpr bool has_bare_slash(std::string_view segment) noexcept {
     for (std::size_t i = 0; i < segment.size(); ++i) {
         if (segment[i] == '/') {
@@ -60,7 +60,7 @@ private:
     return false;
 }
 
-/// The graph of a view under another numbering, and nothing else of it.
+/// The graph of a view under another numbering, and nothing else.
 struct renumbered_operators {
     using graph_type = operator_graph;
 
@@ -69,7 +69,7 @@ struct renumbered_operators {
     [[nodiscard]] const operator_graph& graph() const noexcept { return wires; }
 };
 
-/// Returns: the graph of `ops` with index v called `name(v)`.
+/// Returns: the graph of `ops` with index v renamed to `name(v)`.
 template <operator_view Ops, class Name>
 [[nodiscard]] renumbered_operators renumber(const Ops& ops, Name name) {
     const auto& graph = ops.graph();
@@ -98,7 +98,7 @@ template <class P, class Ops>
     return result;
 }
 
-/// Writes down what a carrier says.
+/// Records what a carrier writes.
 struct recording_sink {
     std::vector<std::array<std::string, 3>> said;
 

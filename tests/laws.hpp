@@ -46,14 +46,14 @@
 #include <string_view>
 #include <vector>
 
-/// What no compiler sees of a policy: the laws of its role, tried on an example. For tests of
-/// policies of one's own; each function returns a sentence for every law that is broken.
+/// What no compiler checks about a policy: the laws of its role, tested on an example. For tests of
+/// custom policies; each function returns a sentence for every broken law.
 namespace stemma {
 
-/// Sentences about laws that a policy breaks; empty when it keeps them.
+/// Sentences about broken laws; empty if there are none.
 using broken_laws = std::vector<std::string>;
 
-/// Complexity: two questions for each module.
+/// Complexity: two queries per module.
 template <class P, module_view Modules>
     requires selection_policy<P, Modules>
 [[nodiscard]] broken_laws broken_selection_laws(const P& policy, const Modules& modules) {
@@ -61,13 +61,13 @@ template <class P, module_view Modules>
     for (id m = 0; m < modules.index().size(); ++m) {
         const bool first = policy.selects(modules, m);
         laws.expect(first == static_cast<bool>(policy.selects(modules, m)),
-                    "selection: a module is selected at one time and not at another");
+                    "selection: a module is not selected consistently");
     }
     return laws.take();
 }
 
-/// `selection` says which modules get tags in the example.
-/// Complexity: twice that of the policy, and the length of all tags.
+/// `selection` determines the tagged modules of the example. Complexity: twice that of the policy,
+/// and the length of all tags.
 template <class P, module_view Modules, selection_policy<Modules> Selection = all_modules>
     requires naming_policy<P, Modules>
 [[nodiscard]] broken_laws broken_naming_laws(const P& policy, const Modules& modules,
@@ -92,15 +92,15 @@ template <class P, module_view Modules, selection_policy<Modules> Selection = al
             laws.expect(!detail::has_bare_slash(tables[0].segment(m)),
                         "naming: a segment holds a `/` that is not escaped");
             laws.expect(known.emplace(tables[0].text(m), m).second,
-                        "naming: two modules have one tag");
+                        "naming: two modules have the same tag");
             laws.expect(tables[0].text(m) == tables[1].text(m),
-                        "naming: a module gets one tag at one time and another at another");
+                        "naming: a module gets different tags on repeated calls");
         }
     }
     return laws.take();
 }
 
-/// Complexity: that of the policy; two questions for each operator.
+/// Complexity: that of the policy; two queries per operator.
 template <class P, operator_view Ops, module_view Modules>
     requires evidence_policy<P, Ops, Modules>
 [[nodiscard]] broken_laws broken_evidence_laws(const P& policy,
@@ -117,7 +117,7 @@ template <class P, operator_view Ops, module_view Modules>
                                   [](const claim& a, const claim& b) {
                                       return detail::fields_of(a) == detail::fields_of(b);
                                   }),
-                    "evidence: an operator gets other claims at the second question");
+                    "evidence: an operator gets different claims on repeated calls");
         for (const auto& one : made[0]) {
             laws.expect(one.module < context.index().size(),
                         "evidence: a claim names a module that is not in the tree");
@@ -130,8 +130,7 @@ template <class P, operator_view Ops, module_view Modules>
     return laws.take();
 }
 
-/// `claims` are those about one operator, those of one source together.
-/// Complexity: two questions.
+/// `claims` are about one operator, grouped by source. Complexity: two queries.
 template <resolution_policy P>
 [[nodiscard]] broken_laws broken_resolution_laws(const P& policy, const tree_index& modules,
                                                  std::span<const claim> claims) {
@@ -139,7 +138,7 @@ template <resolution_policy P>
     const attribution made = policy.resolve(modules, claims);
     const attribution again = policy.resolve(modules, claims);
     laws.expect(detail::fields_of(made) == detail::fields_of(again),
-                "resolution: the same claims are resolved in two ways");
+                "resolution: the same claims are resolved differently");
     laws.expect(made.module == no_id || made.module < modules.size(),
                 "resolution: the module is not in the tree");
     laws.expect(detail::is_share(made.confidence),
@@ -149,8 +148,7 @@ template <resolution_policy P>
     return laws.take();
 }
 
-/// `evidence` is by vertex index, `no_id` where nothing is known.
-/// Complexity: three times that of the policy.
+/// `evidence` is by vertex index, `no_id` if unknown. Complexity: three times that of the policy.
 template <class P, operator_view Ops>
     requires propagation_policy<P, Ops>
 [[nodiscard]] broken_laws broken_propagation_laws(const P& policy, const Ops& ops,
@@ -167,7 +165,7 @@ template <class P, operator_view Ops>
         laws.expect(made[v].module < modules.size(),
                     "propagation: an operator gets no module of the tree");
         laws.expect(!is_evidence(made[v].source),
-                    "propagation: what was propagated is called evidence");
+                    "propagation: a propagated attribution names evidence as its source");
         laws.expect(detail::is_share(made[v].confidence),
                     "propagation: a confidence is not between 0 and 1");
     }
@@ -188,7 +186,7 @@ template <class P, operator_view Ops>
     return laws.take();
 }
 
-/// Complexity: two questions.
+/// Complexity: two queries.
 template <carrier_policy P>
 [[nodiscard]] broken_laws broken_carrier_laws(const P& policy, const operator_tags& tags) {
     detail::law_book laws;
@@ -196,41 +194,40 @@ template <carrier_policy P>
     for (auto& sink : sinks) {
         policy.write(tags, sink);
     }
-    laws.expect(sinks[0].said == sinks[1].said, "carrier: equal tags are written in two ways");
+    laws.expect(sinks[0].said == sinks[1].said, "carrier: equal tags are written differently");
     for (const auto& [what, key, value] : sinks[0].said) {
         laws.expect(what != "metadata" || key.starts_with(key_prefix),
                     "carrier: a metadata key does not start with `pkg.stemma.`");
         laws.expect(!what.starts_with("attribute") || key == source_module_attribute ||
                         key == hierarchy_tags_attribute,
-                    "carrier: an attribute is not called `source_module` or `hierarchy_tags`");
+                    "carrier: an attribute is not named `source_module` or `hierarchy_tags`");
         laws.expect(what != "doc_line" ||
                         (value.starts_with(doc_line_mark) && value.find('\n') == std::string::npos),
-                    "carrier: a line of the doc_string is more than one, or not marked as ours");
+                    "carrier: a doc_string entry has several lines, or no mark of ours");
     }
     return laws.take();
 }
 
-/// `names` are different names of values.
-/// Complexity: one question for each name.
+/// `names` are distinct names of values. Complexity: one query per name.
 template <cut_policy P>
 [[nodiscard]] broken_laws broken_cut_laws(const P& policy, std::span<const std::string> names) {
     detail::law_book laws;
     laws.expect(policy.pulls(dependence::constant), "cut: a constant is not copied in");
     for (auto d : {dependence::constant, dependence::weight, dependence::shape}) {
         laws.expect(policy.pulls(d) || !policy.pulls(dependence::data),
-                    "cut: data is copied in, and something less is not");
+                    "cut: data is copied in, but something simpler is not");
     }
     std::map<std::string, std::string> known;
     for (const auto& name : names) {
         const std::string made = policy.boundary_name(name);
         laws.expect(known.emplace(made, name).first->second == name,
-                    "cut: two values get one name at the boundary");
+                    "cut: two boundary values get the same name");
         laws.expect(!made.empty() || name.empty(), "cut: a value loses its name at the boundary");
     }
     return laws.take();
 }
 
-/// Complexity: two questions for each pair of names.
+/// Complexity: two queries per pair of names.
 template <lexicon_policy P>
 [[nodiscard]] broken_laws broken_lexicon_laws(const P& policy,
                                               std::span<const std::string> captured,
@@ -239,17 +236,17 @@ template <lexicon_policy P>
     for (const auto& operation : captured) {
         laws.expect(static_cast<trail>(policy.trail_of(operation)) ==
                         static_cast<trail>(policy.trail_of(operation)),
-                    "lexicon: an operation has one trail at one time and another at another");
+                    "lexicon: an operation gets different trails on repeated calls");
         for (const auto& type : types) {
             laws.expect(static_cast<correspondence>(policy.correspond(operation, type)) ==
                             static_cast<correspondence>(policy.correspond(operation, type)),
-                        "lexicon: a pair corresponds at one time and not at another");
+                        "lexicon: a pair does not correspond consistently");
         }
     }
     return laws.take();
 }
 
-/// Complexity: two questions for each operator.
+/// Complexity: two queries per operator.
 template <class P, operator_view Ops>
     requires visibility_policy<P, Ops>
 [[nodiscard]] broken_laws broken_visibility_laws(const P& policy, const Ops& ops) {
@@ -257,24 +254,24 @@ template <class P, operator_view Ops>
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const bool first = policy.shows(ops, *it);
         laws.expect(first == static_cast<bool>(policy.shows(ops, *it)),
-                    "visibility: an operator is shown at one time and not at another");
+                    "visibility: an operator is not shown consistently");
     }
     return laws.take();
 }
 
-/// Complexity: two questions for each frame.
+/// Complexity: two queries per frame.
 template <frames_policy P>
 [[nodiscard]] broken_laws broken_frames_laws(const P& policy,
                                              std::span<const source_position> frames) {
     detail::law_book laws;
     for (const auto& at : frames) {
         laws.expect(policy.kind(at) == policy.kind(at),
-                    "frames: a frame is of one kind at one time and of another at another");
+                    "frames: a frame gets different kinds on repeated calls");
     }
     return laws.take();
 }
 
-/// Complexity: two questions for each finding.
+/// Complexity: two queries per finding.
 template <diagnostics_policy P>
 [[nodiscard]] broken_laws broken_diagnostics_laws(const P& policy,
                                                   std::span<const finding> findings) {
@@ -282,15 +279,14 @@ template <diagnostics_policy P>
     for (const auto& found : findings) {
         const std::optional<severity> first = policy.judge(found);
         laws.expect(first == std::optional<severity>(policy.judge(finding(found))),
-                    "diagnostics: a finding matters so much at one time and so much at another");
+                    "diagnostics: a finding gets different severities on repeated calls");
         laws.expect(!first || *first <= severity::information,
-                    "diagnostics: a severity is none that there is");
+                    "diagnostics: a severity is not one of the enumerators");
     }
     return laws.take();
 }
 
-/// `loads` are the operators of a model.
-/// Complexity: two questions for each.
+/// `loads` are the operators of a model. Complexity: two queries per operator.
 template <cost_policy P>
 [[nodiscard]] broken_laws broken_cost_laws(const P& policy, std::span<const operator_load> loads) {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -299,14 +295,14 @@ template <cost_policy P>
     for (const auto& load : loads) {
         const std::uint64_t cost = policy.cost(load);
         laws.expect(cost == static_cast<std::uint64_t>(policy.cost(load)),
-                    "cost: an operator costs this at one time and that at another");
+                    "cost: an operator gets different costs on repeated calls");
         laws.expect(cost <= most - sum, "cost: the sum of all costs is not below 2^63");
         sum = std::min(most, sum + std::min(cost, most - sum));
     }
     return laws.take();
 }
 
-/// Complexity: two questions, and O(vertices + parts).
+/// Complexity: two queries, and O(vertices + parts).
 template <operator_graph_like Graph, partition_policy<Graph> P>
 [[nodiscard]] broken_laws broken_partition_laws(const P& policy,
                                                 const partition_problem<Graph>& problem) {
@@ -315,15 +311,15 @@ template <operator_graph_like Graph, partition_policy<Graph> P>
     const partition_plan again = policy.partition(problem);
     laws.expect(plan.part_of == again.part_of && plan.parts == again.parts &&
                     plan.module_of == again.module_of && plan.refusal == again.refusal,
-                "partition: a graph is divided like this at one time and like that at another");
+                "partition: a graph is divided differently on repeated calls");
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
     laws.expect(!plan.refusal.empty() ||
                     find_partition_fault(plan, problem.order.size(), modules).empty(),
-                "partition: a vertex has no part, or one that is not there");
+                "partition: a vertex has no valid part");
     return laws.take();
 }
 
-/// Complexity: two questions for each module.
+/// Complexity: two queries per module.
 template <module_view Modules>
 [[nodiscard]] broken_laws broken_fold_laws(const fold_options<Modules>& options,
                                            const Modules& modules) {
@@ -331,13 +327,13 @@ template <module_view Modules>
     for (id m = 0; m < modules.index().size(); ++m) {
         const bool folds = options.folds(modules, m);
         laws.expect(folds == options.folds(modules, m),
-                    "fold: a module becomes a function at one time and not at another");
+                    "fold: a module is not selected consistently");
         const auto name = options.name_of(modules, m);
         laws.expect(name == options.name_of(modules, m),
-                    "fold: a function is called this at one time and that at another");
+                    "fold: a function gets different names on repeated calls");
         laws.expect(!folds || !name.name.empty(), "fold: a function has no name");
         laws.expect(!folds || !stemma::detail::is_standard_domain(name.domain),
-                    "fold: the domain of a function is one of the standard");
+                    "fold: the domain of a function is a standard one");
     }
     return laws.take();
 }

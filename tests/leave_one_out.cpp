@@ -35,7 +35,7 @@ namespace {
 constexpr std::uint64_t rounds = 20;
 constexpr std::size_t hidden_one_in = 10;
 
-constexpr double max_contaminated = 4; // percent of what is hidden, by the default
+constexpr double max_contaminated = 4; // percent of hidden nodes, by the default
 constexpr double min_steered = 90;     // percent of the nodes of `control_flow`
 
 using table = std::map<std::string, stemma::accuracy>; // by policy and fixture
@@ -58,7 +58,7 @@ std::vector<stemma::id> modules_of(const std::vector<stemma::attribution>& attri
     return modules;
 }
 
-/// Adds what the policies make of one model to the table.
+/// Adds the results of the policies on one model to the table.
 void measure(const fs::path& model_file, const std::string& fixture, table& rows) {
     const stemma::mapped_file file(model_file.string());
     const stemma::wire_model model(file.bytes(), file.path());
@@ -137,7 +137,7 @@ table parse(const std::string& path) {
     return rows;
 }
 
-/// Returns: how many rows are worse than before, or cannot be compared.
+/// Returns: the number of rows that are worse than before, or cannot be compared.
 int compare(const table& rows, const table& before) {
     int worse = 0;
     for (const auto& [name, r] : before) {
@@ -153,7 +153,8 @@ int compare(const table& rows, const table& before) {
     return worse + (rows.size() == before.size() ? 0 : 1);
 }
 
-/// Returns: how many nodes of a model whose bodies carry no evidence get their module, in percent.
+/// Returns: the percentage of nodes that get their module in a model whose bodies carry no
+/// evidence.
 double right_without_evidence(const fs::path& fixture) {
     stemma::attribution_options options;
     options.captures = stemma::captures({(fixture / "modules.json").string()});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main of all test programs: `[core/glob]` selects the cases of tests/core/glob.cpp.
+// The main function of all test programs: `[core/glob]` selects the cases of tests/core/glob.cpp.
 #if __has_include(<catch2/catch_session.hpp>)
 #    include <catch2/catch_session.hpp>
 #    include <catch2/catch_test_case_info.hpp>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Returns: where a test stands below tests/, without its extension.
+/// Returns: the path of a test below tests/, without its extension.
 std::string path_of(const std::string& file) {
     const std::string folder = "/tests/";
     const auto path = "/" + file;
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     if (const int status = session.applyCommandLine(argc, argv); status != 0) {
         return status;
     }
-    // As Catch2 itself adds tags for `--filenames-as-tags`, which know no folders.
+    // As Catch2 itself adds tags for `--filenames-as-tags`, which ignore folders.
     for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
         add_tag(const_cast<Catch::TestCaseInfo&>(test.getTestCaseInfo()),
                 path_of(test.getTestCaseInfo().lineInfo.file));

@@ -35,7 +35,7 @@ TEST_CASE("model: handles stay valid when it is moved") {
     STATIC_REQUIRE(!std::is_copy_constructible_v<stemma::model>);
 }
 
-TEST_CASE("model: finds nodes, values and modules by name, and says when there is none") {
+TEST_CASE("model: finds nodes, values and modules by name, if there is one") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto node = model.find_node("/pooler/dense/Gemm");
     REQUIRE(node.has_value());
@@ -62,20 +62,20 @@ TEST_CASE(
     CHECK_THROWS_AS(model.query("(op:Softmax"), stemma::error);
 }
 
-TEST_CASE("model: initializers are the values that the file holds, parameters the weights") {
+TEST_CASE("model: initializers are values stored in the file, parameters are weights") {
     const auto model = stemma::open(fixture("unet_tiny/model.onnx"));
     CHECK(ranges::all_of(model.initializers(), [](const auto& v) { return v.is_initializer(); }));
     CHECK(ranges::distance(model.parameters()) > 0);
     CHECK(ranges::distance(model.parameters()) <= ranges::distance(model.values()));
 }
 
-TEST_CASE("model: its tree and graph go into the algorithms of Boost.Graph") {
+TEST_CASE("model: its tree and graph work with Boost.Graph's algorithms") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     CHECK(num_vertices(model.tree()) == static_cast<unsigned>(ranges::distance(model.modules())));
     CHECK(num_vertices(model.graph()) == static_cast<unsigned>(ranges::distance(model.nodes())));
 }
 
-TEST_CASE("model: several threads may ask at once") {
+TEST_CASE("model: supports concurrent queries") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     std::vector<std::size_t> sums(4, 0);
     std::vector<std::thread> threads;
@@ -97,7 +97,7 @@ TEST_CASE("model: several threads may ask at once") {
     CHECK(sums == std::vector<std::size_t>(4, sums.front()));
 }
 
-TEST_CASE("open_bytes: finds in memory what open finds in the file") {
+TEST_CASE("open_bytes: agrees with open on the same file") {
     const auto path = fixture("control_flow/model.onnx");
     const auto in_file = stemma::open(path);
     const auto in_memory = stemma::open_bytes(read_bytes(path), "memory");
@@ -111,7 +111,7 @@ TEST_CASE("open_bytes: finds in memory what open finds in the file") {
                       Catch::Matchers::StartsWith("memory: "));
 }
 
-TEST_CASE("model: written with its tags, it is opened with the same, and is itself again without") {
+TEST_CASE("model: tags round-trip, and stripping restores the model") {
     for (const auto& path : model_files()) {
         CAPTURE(path);
         const auto model = stemma::open(path);
@@ -123,14 +123,14 @@ TEST_CASE("model: written with its tags, it is opened with the same, and is itse
     }
 }
 
-TEST_CASE("model: a file is written as in memory") {
+TEST_CASE("model: writes the same to a file as to memory") {
     const scratch_folder folder;
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     model.write(folder.file("tagged.onnx"));
     CHECK(read_bytes(folder.file("tagged.onnx")) == model.tagged());
 }
 
-TEST_CASE("open: a file that is missing or no model is an error") {
+TEST_CASE("open: a missing or invalid file is an error") {
     CHECK_THROWS_AS(stemma::open(fixture("nothing.onnx")), stemma::error);
     CHECK_THROWS_AS(stemma::open(fixture("README.md")), stemma::error);
 }

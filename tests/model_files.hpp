@@ -34,7 +34,7 @@ inline std::vector<std::string> model_files() {
     return files_called("", ".onnx");
 }
 
-/// The trees of modules that were captured with them.
+/// The module trees captured with them.
 inline std::vector<std::string> capture_files() {
     return files_called("modules.json", ".json");
 }
@@ -51,7 +51,7 @@ inline stemma::module_tree read_capture(const std::string& path) {
     return stemma::read_captures({&path, 1}).tree();
 }
 
-/// Returns: the tree of modules that was captured with a model, if it was.
+/// Returns: the module tree captured with a model, if any.
 inline std::optional<stemma::module_tree> capture_beside(const std::string& model) {
     const auto path = std::filesystem::path(model).parent_path() / "modules.json";
     return std::filesystem::exists(path) ? std::optional(read_capture(path.string()))

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// Models whose nodes carry the metadata of exporters, as bytes.
+// Models whose nodes carry exporters' metadata, as bytes.
 namespace test {
 
 using metadata = std::vector<std::pair<std::string, std::string>>;
@@ -22,7 +22,7 @@ inline message described(message node, const metadata& entries) {
     return node;
 }
 
-/// The `repr` of a Python list of texts that need no escapes.
+/// The `repr` of a Python list of strings without escapes.
 inline std::string python_list(const std::vector<std::string>& items) {
     std::string text = "[";
     for (const auto& item : items) {
@@ -32,14 +32,14 @@ inline std::string python_list(const std::vector<std::string>& items) {
     return text + "]";
 }
 
-/// What torch's exporter on top of torch.export writes.
+/// As written by torch's exporter on top of torch.export.
 inline metadata dynamo(const std::vector<std::string>& scopes,
                        const std::vector<std::string>& classes) {
     return {{"pkg.torch.onnx.class_hierarchy", python_list(classes)},
             {"pkg.torch.onnx.name_scopes", python_list(scopes)}};
 }
 
-/// What the onnxscript builder writes.
+/// As written by the onnxscript builder.
 inline metadata builder(const std::vector<std::string>& scopes,
                         const std::vector<std::string>& classes) {
     return {{"pkg.onnxscript.class_hierarchy", python_list(classes)},

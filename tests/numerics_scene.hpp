@@ -18,8 +18,8 @@
 
 namespace test {
 
-/// A model of two modules one behind the other, `a.fc` and `a.act`, and beside them `b`, which
-/// reads what both make; `prefix` stands before the names of values between them.
+/// A model with two consecutive modules, `a.fc` and `a.act`, and a separate `b`, which reads the
+/// results of both; `prefix` precedes the names of values between them.
 inline std::string two_modules(const std::string& prefix = "") {
     const auto t = prefix + "t";
     const auto u = prefix + "u";
@@ -32,7 +32,7 @@ inline std::string two_modules(const std::string& prefix = "") {
         .bytes();
 }
 
-/// A model with the values of a run of it.
+/// A model with the values of a run.
 struct observed {
     observed(const scratch_folder& folder, const std::string& name, const std::string& bytes,
              const std::map<std::string, std::vector<float>>& numbers)

@@ -13,14 +13,14 @@
 
 namespace test::op_is {
 
-TEST_CASE("op_is: chooses by operator and domain") {
+TEST_CASE("op_is: selects by operator and domain") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     CHECK(ranges::count_if(model.nodes(), stemma::op_is("Softmax")) == 2);
     CHECK(ranges::count_if(model.nodes(), stemma::op_is("Softmax", "com.microsoft")) == 0);
     CHECK(ranges::count_if(model.nodes(), stemma::op_is("softmax")) == 0);
 }
 
-TEST_CASE("is_in: chooses what lies in a module or below") {
+TEST_CASE("is_in: selects nodes in a module or its descendants") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto layer = model.find_module("encoder.layer.1").value();
     auto inside = model.nodes() | ranges::views::filter(stemma::is_in(layer));

@@ -36,7 +36,7 @@ struct of_fitting_paths {
 template <class Fits>
 of_fitting_paths(Fits) -> of_fitting_paths<Fits>;
 
-/// Says of everything that it came from one module.
+/// Claims that everything comes from one module.
 struct all_to_pooler {
     using policy_category = stemma::evidence_category;
     static constexpr std::string_view name = "oracle";
@@ -58,7 +58,7 @@ struct all_to_pooler {
 
 } // namespace
 
-TEST_CASE("open: takes policies in any order") {
+TEST_CASE("open: accepts policies in any order") {
     const auto path = fixture("bert_micro/model.onnx");
     const auto one = stemma::open(path, stemma::all_modules{}, stemma::attribute_paths{});
     const auto other = stemma::open(path, stemma::attribute_paths{}, stemma::all_modules{});
@@ -68,7 +68,7 @@ TEST_CASE("open: takes policies in any order") {
     CHECK(one.find_module("pooler.dense")->tag() == "/model/pooler/dense");
 }
 
-TEST_CASE("open: takes a policy that holds a lambda") {
+TEST_CASE("open: accepts a policy that holds a lambda") {
     const auto model =
         stemma::open(fixture("bert_micro/model.onnx"),
                      of_fitting_paths{[](std::string_view name) { return name == "pooler"; }});
@@ -77,7 +77,7 @@ TEST_CASE("open: takes a policy that holds a lambda") {
     CHECK(model.find_module("pooler.dense")->tag() == "/model/pooler");
 }
 
-TEST_CASE("open: a source of evidence of the caller's is asked, and named as it names itself") {
+TEST_CASE("open: a custom source of evidence is queried, under its own name") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"), all_to_pooler{});
     const auto claims = model.find_node("/pooler/dense/Gemm")->claims();
     CHECK(ranges::count_if(claims, [](const auto& c) { return c.source() == "oracle"; }) == 1);

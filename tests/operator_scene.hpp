@@ -18,7 +18,7 @@
 
 namespace test {
 
-/// Returns: the tree of the modules at some paths, each with the class behind a colon, if any.
+/// Returns: the tree of the modules at some paths, each with its class after a colon, if any.
 inline stemma::module_tree tree_of(const std::vector<std::string>& modules) {
     stemma::module_tree_builder builder;
     for (const auto& text : modules) {
@@ -32,7 +32,7 @@ inline stemma::module_tree tree_of(const std::vector<std::string>& modules) {
     return builder.build();
 }
 
-/// Returns: the module at a path of a tree, which must be there.
+/// Returns: the module at a path of a tree, which must exist.
 inline stemma::id module_at(const stemma::module_tree& modules, std::string_view path) {
     for (stemma::id m = 0; m < modules.size(); ++m) {
         if (modules.path(m) == path) {
@@ -42,7 +42,7 @@ inline stemma::id module_at(const stemma::module_tree& modules, std::string_view
     throw std::logic_error("no module " + std::string(path));
 }
 
-/// Operators made by hand: a Boost graph with all that a view can know of its vertices.
+/// Hand-made operators: a Boost graph with everything a view can know about its vertices.
 class operator_scene {
 public:
     using edge_property = boost::property<boost::edge_weight_t, bool>; // reads a condition
@@ -58,7 +58,7 @@ public:
         bool hides_data = false;
     };
 
-    /// Adds an operator that reads what others make; without any, an input of the whole.
+    /// Adds an operator that reads the results of others; without any, an input of the model.
     stemma::id add(const std::vector<stemma::id>& inputs = {}, std::string name = "",
                    std::string op_type = "Add") {
         const auto v = static_cast<stemma::id>(boost::add_vertex(graph_));
@@ -89,7 +89,7 @@ public:
         boost::add_edge(producer, reader, edge_property(condition), graph_);
     }
 
-    /// Makes an operator read a parameter; the first of a name adds it.
+    /// Makes an operator read a parameter, added if new.
     void read_parameter(stemma::id v, const std::string& parameter) {
         const auto found = std::find(parameters_.begin(), parameters_.end(), parameter);
         records_[v].parameters.push_back(static_cast<stemma::id>(found - parameters_.begin()));
@@ -101,7 +101,7 @@ public:
     [[nodiscard]] operator_record& at(stemma::id v) { return records_[v]; }
     [[nodiscard]] std::size_t size() const { return records_.size(); }
 
-    // What a view of operators has.
+    // The members of an operator view.
     [[nodiscard]] const graph_type& graph() const { return graph_; }
     [[nodiscard]] std::string_view name(std::size_t v) const { return records_[v].name; }
     [[nodiscard]] std::string_view op_type(std::size_t v) const { return records_[v].op_type; }

@@ -14,7 +14,7 @@
 
 namespace test {
 
-/// The value that a JSON text says.
+/// The value of a JSON text.
 inline stemma::detail::json_value parsed_json(std::string_view text) {
     struct keeper {
         stemma::detail::json_value kept;
@@ -29,7 +29,7 @@ inline stemma::detail::json_value parsed_json(std::string_view text) {
     return keep.kept;
 }
 
-/// Whether a value is what nlohmann's parser makes of the same text, fractions left out.
+/// Whether a value agrees with nlohmann's parser on the same text, ignoring fractions.
 inline bool says(stemma::detail::json_part part, const nlohmann::json& value) {
     using type = nlohmann::json::value_t;
     switch (value.type()) {
@@ -54,7 +54,7 @@ inline bool says(stemma::detail::json_part part, const nlohmann::json& value) {
         return same;
     }
     case type::object: {
-        bool same = part.is_object() && part.size() >= value.size(); // it keeps doubles of a key
+        bool same = part.is_object() && part.size() >= value.size(); // it keeps duplicate keys
         for (const auto& [key, member] : value.items()) {
             same = same && says(part[key], member);
         }

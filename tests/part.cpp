@@ -26,7 +26,7 @@ TEST_CASE("part: a module as a model of its own, opened again") {
     CHECK(opened.find_module("encoder.layer.0.attention.self.query").has_value());
 }
 
-TEST_CASE("part: a file is written as in memory") {
+TEST_CASE("part: writes the same to a file as to memory") {
     const scratch_folder folder;
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto part = model.cut("pooler");
@@ -34,7 +34,7 @@ TEST_CASE("part: a file is written as in memory") {
     CHECK(read_bytes(folder.file("part.onnx")) == part.bytes());
 }
 
-TEST_CASE("model: cut refuses a query that fits nothing or several modules, and says why") {
+TEST_CASE("model: cut rejects a query that matches no module or several, and says why") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     CHECK_THROWS_AS(model.cut("encoder.layer.7"), stemma::error);
     CHECK_THROWS_WITH(model.cut("encoder.layer.*"), Catch::Matchers::Contains("2 modules"));

@@ -21,7 +21,7 @@
 
 namespace test {
 
-/// A tree of two blocks with two layers each and a head, and some operators in it.
+/// A tree of two blocks with two layers each and a head, with some operators.
 class query_scene {
 public:
     struct node {
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    // What a view of operators has.
+    // The members of an operator view.
     [[nodiscard]] const graph_type& graph() const { return graph_; }
     [[nodiscard]] std::string_view name(stemma::id v) const { return nodes[v].name; }
     [[nodiscard]] std::string_view op_type(stemma::id v) const { return nodes[v].op_type; }
@@ -110,7 +110,7 @@ public:
     }
 
 private:
-    /// Each reads what the one before makes.
+    /// Each reads the result of the previous one.
     static std::vector<stemma::operator_edge> chain(std::size_t count) {
         std::vector<stemma::operator_edge> edges;
         for (stemma::id v = 1; v < count; ++v) {

@@ -17,8 +17,8 @@
 
 namespace test {
 
-/// A graph without cycles whose vertices are numbered behind their producers, each of which makes
-/// one value, its own number.
+/// An acyclic graph with vertices numbered after their producers, each of which produces one value
+/// with its own number.
 struct random_dag {
     edge_list edges;
     stemma::operator_graph graph;
@@ -40,7 +40,7 @@ struct random_dag {
     }
 };
 
-/// Returns: each vertex with one of `parts` numbers, neighbours often with the same.
+/// Returns: one of `parts` numbers for each vertex, often the same for neighbours.
 inline std::vector<stemma::id> random_parts(random_numbers& random, std::size_t vertices,
                                             std::size_t parts) {
     std::vector<stemma::id> part(vertices);
@@ -54,7 +54,7 @@ inline std::vector<stemma::id> random_parts(random_numbers& random, std::size_t 
     return part;
 }
 
-/// Whether, with `reaches` between vertices, some way leads out of a set and back.
+/// Whether, with `reaches` between vertices, some path leads out of a set and back.
 inline bool leads_out_and_back(const std::vector<std::vector<char>>& reaches,
                                const std::vector<bool>& inside, const std::vector<bool>& apart) {
     for (std::size_t out = 0; out < inside.size(); ++out) {
@@ -74,7 +74,7 @@ inline bool leads_out_and_back(const std::vector<std::vector<char>>& reaches,
     return false;
 }
 
-/// Returns: `reachability` by ways that do not touch what is apart.
+/// Returns: `reachability` by paths that avoid some vertices.
 inline std::vector<std::vector<char>> reachability_around(const edge_list& list,
                                                           const std::vector<bool>& apart) {
     edge_list rest{list.count, {}};

@@ -15,7 +15,7 @@
 
 namespace test {
 
-/// A graph as everybody would write it down.
+/// A graph in the simplest form.
 struct edge_list {
     std::size_t count = 0;
     std::vector<std::pair<std::size_t, std::size_t>> edges{};
@@ -25,8 +25,8 @@ using vector_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidi
 using list_graph = boost::adjacency_list<boost::vecS, boost::listS, boost::bidirectionalS,
                                          boost::property<boost::vertex_index_t, std::size_t>>;
 
-/// Returns: any graph: loops, parallel edges, cycles and lonely vertices included. Every third has
-/// no cycle.
+/// Returns: any graph, including loops, parallel edges, cycles and isolated vertices. Every third
+/// is acyclic.
 inline edge_list random_edges(random_numbers& random, std::size_t vertices, std::size_t edges) {
     edge_list made{vertices, {}};
     const bool acyclic = random.one_in(3) && vertices > 1;
@@ -47,8 +47,8 @@ inline edge_list random_edges(random_numbers& random, std::size_t vertices, std:
     return made;
 }
 
-/// Returns: whether some way of one edge or more leads from one vertex to another.
-/// Complexity: O(V^3).
+/// Returns: whether a path of one edge or more leads from one vertex to another. Complexity:
+/// O(V^3).
 inline std::vector<std::vector<char>> reachability(const edge_list& list) {
     std::vector<std::vector<char>> reaches(list.count, std::vector<char>(list.count));
     for (auto [from, to] : list.edges) {
@@ -64,7 +64,7 @@ inline std::vector<std::vector<char>> reachability(const edge_list& list) {
     return reaches;
 }
 
-/// Returns: the graph with each edge's place in the list as its value.
+/// Returns: the graph with each edge's position in the list as its value.
 inline stemma::operator_graph as_operator_graph(const edge_list& list) {
     std::vector<stemma::operator_edge> edges;
     edges.reserve(list.edges.size());

@@ -13,13 +13,12 @@
 
 namespace test {
 
-/// Makes well-formed ONNX files that no exporter would write: fields in any order, graphs in
-/// chunks, padded varints, unknown fields of all types, and what other tools may have left on
-/// nodes.
+/// Generates valid ONNX files that no exporter would write: fields in any order, graphs in chunks,
+/// padded varints, unknown fields of all types, and remains of other tools on nodes.
 class random_model {
 public:
-    /// `pads_edited`: also pads the lengths that an editor of tags may write anew. `pads`: pads
-    /// anything at all.
+    /// `pads_edited`: also pads lengths that an editor of tags may rewrite. `pads`: pads anything
+    /// at all.
     random_model(std::uint64_t seed, bool pads_edited, bool pads = true)
         : random_(seed), pads_edited_(pads_edited), pads_(pads) {}
 
@@ -196,7 +195,7 @@ private:
         return made.shuffle(random_);
     }
 
-    /// Returns: the chunks of a graph; several only now and then.
+    /// Returns: the chunks of a graph; occasionally several.
     std::vector<message> make_graph(std::size_t depth) {
         const auto outer = visible_.size();
         std::vector<message> chunks;

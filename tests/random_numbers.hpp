@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// The same numbers everywhere for the same seed (splitmix64).
+/// The same numbers on every platform for the same seed (splitmix64).
 class random_numbers {
 public:
     explicit random_numbers(std::uint64_t seed) : state_(seed) {}
@@ -23,7 +23,7 @@ public:
     /// Returns: a number below `n`; 0 for 0.
     std::size_t operator()(std::size_t n) { return n == 0 ? 0 : next() % n; }
 
-    /// Returns: true once in `n` times.
+    /// Returns: true once in `n` times on average.
     bool one_in(std::size_t n) { return (*this)(n) == 0; }
 
     std::string bytes(std::size_t count) {

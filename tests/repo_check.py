@@ -24,11 +24,14 @@ SOURCES = {".hpp", ".cpp", ".py", ".sh", ".mjs", ".js"}
 # Headers without a test of the same name.
 UNTESTED = {
     "stemma/align/detail/absorbed_readers.hpp": "what align/align_graphs.hpp does, and tested as that",
+    "stemma/align/detail/anchored_heads.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/aligned_origins.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/graph_matcher.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/group_aligner.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/known_values.hpp": "what align/align_graphs.hpp does, and tested as that",
+    "stemma/align/detail/neighbour_matcher.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/slice_finder.hpp": "what align/align_graphs.hpp does, and tested as that",
+    "stemma/align/detail/stored_contents.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/type_pairs.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/value_names.hpp": "what align/align_graphs.hpp does, and tested as that",
     "stemma/align/detail/value_numbers.hpp": "what align/align_graphs.hpp does, and tested as that",
@@ -136,7 +139,7 @@ UNTRIED = {
     "any_": "any policy of a role, which was tried",
 }
 # Sizes of documents a reader takes in at once.
-MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 120, "CMakeLists.txt": 160}
+MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 155, "CMakeLists.txt": 160}
 
 # Folders from the bottom: a header may include those of its own folder and of the ones before it.
 FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "checkpoint", "capture", "open", "types",
@@ -484,8 +487,8 @@ def check_refusals():
 
 
 # What the page of a role says under which heading, and files that show it.
-ROLE_PAGE = ("\n| what it may read | how |\n", "\n## In the box\n", "\n## One of your own\n",
-             "\n## When it is refused\n", "\n## Laws\n")
+ROLE_PAGE = ("\n| what it may read | how |\n", "\n## Built in\n", "\n## Writing your own\n",
+             "\n## Compile-time diagnostics\n", "\n## Laws\n")
 
 
 def check_role(role, header, page):
@@ -494,9 +497,9 @@ def check_role(role, header, page):
     for part in ROLE_PAGE:
         if part not in page:
             complain(where, 1, f"lacks '{part.strip()}'", "write it as the pages of other roles do")
-    box = page.partition("\n## In the box\n")[2].partition("\n## ")[0]
+    box = page.partition("\n## Built in\n")[2].partition("\n## ")[0]
     if len(set(re.findall(r"`(\w+)`", box))) < 3:
-        complain(where, 1, "names less than a default and two alternatives", "add policies to the box")
+        complain(where, 1, "names less than a default and two alternatives", "add policies")
     for example in (f"examples/policies/{role}.cpp", f"examples/policies/{role}.expected"):
         if example not in FILES:
             complain(header, 1, f"lacks {example}", "add a program, and what it prints")

@@ -5,23 +5,20 @@
 #
 # usage: sh tests/run.sh [STAGE]...
 #
-# Without arguments all stages but `web` run, one after the other, until one fails. Stages:
+# Without arguments all stages run, one after the other, until one fails. Stages:
 #   packages   install what the build and the tests need
 #   build      configure and build the preset `test`: all but unit tests
 #   test       run its tests; what was skipped is listed
 #   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
 #   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
-#   web        build the page of examples/web with emscripten, and ask it in Node and in a browser what the program
-#              is asked; a large download, and minutes to build
 set -eu
 cd "$(dirname "$0")/.."
 
 all_stages="packages build test sanitize fuzz"
-named_stages="web"
 cores=$(nproc)
 results=build/test/results.xml
 
-# To add a stage: a function stage_NAME here, NAME in all_stages (or in named_stages) and in the list above.
+# To add a stage: a function stage_NAME here, NAME in all_stages and in the list above.
 
 stage_packages() {
     sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost/version.hpp \
@@ -32,7 +29,8 @@ stage_packages() {
         clang=clang++ libclang-rt-14-dev doxygen=doxygen gdb=gdb \
         python3=python3 python3-dev pybind11-dev python3-pytest python3-onnx python3-mypy \
         python3-jsonschema python3-networkx python3-torch libtorch-dev graphviz=dot \
-        chromium=chromium ca-certificates nodejs=node npm=npm
+        chromium=chromium ca-certificates nodejs=node npm=npm emscripten=em++ node-typescript=tsc \
+        mkdocs-material=mkdocs
 }
 
 stage_build() {
@@ -63,21 +61,11 @@ stage_fuzz() {
     cmake --build --preset asan --target fuzz_smoke
 }
 
-stage_web() {
-    sh examples/packages.sh emscripten=em++ nodejs=node chromium=chromium
-    sh examples/web/build.sh build/web
-    cmake --preset test --log-level=WARNING >/dev/null
-    cmake --build --preset test --parallel "$cores" --target stemma_program
-    node tests/web/answers_test.mjs build/test/stemma build/web/page tests/data/fixtures tests/data/dialects
-    runtime=$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/stemma/runtime-* 2>/dev/null | tail -n 1)
-    STEMMA_RUNTIME=$runtime node tests/web/page_test.mjs build/web/page tests/data/fixtures
-}
-
 for stage in ${*:-$all_stages}; do
-    case " $all_stages $named_stages " in
+    case " $all_stages " in
     *" $stage "*) ;;
     *)
-        echo "run.sh: no stage is called '$stage'; there are: $all_stages $named_stages" >&2
+        echo "run.sh: no stage is called '$stage'; there are: $all_stages" >&2
         exit 2
         ;;
     esac

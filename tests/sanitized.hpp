@@ -4,8 +4,8 @@
 
 namespace test {
 
-/// Whether a sanitizer watches, which makes tests take many times as long: those that try all
-/// combinations may try some of them then, as the same tests try all elsewhere.
+/// Whether a sanitizer is active, which makes tests many times slower: exhaustive tests may then
+/// try a subset, as they are exhaustive elsewhere.
 #if defined(__has_feature)
 #    if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 inline constexpr bool sanitized = true;

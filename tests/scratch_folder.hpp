@@ -13,7 +13,7 @@
 
 namespace test {
 
-/// A folder of its own for one test, below the working folder; gone at the end.
+/// A test's own folder, below the working folder; removed at the end.
 class scratch_folder {
 public:
     scratch_folder() {

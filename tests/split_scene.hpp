@@ -24,7 +24,7 @@
 
 namespace test {
 
-/// A model with all that it takes to split it.
+/// A model with everything needed to split it.
 struct split_scene {
     stemma::attributed_model opened;
     stemma::cut_planner<> cuts;

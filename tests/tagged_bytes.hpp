@@ -37,7 +37,7 @@ namespace test {
 /// A model in memory with the tags of its nodes.
 class tagged_model {
 public:
-    /// Without a capture the tree is made from the model itself. `bytes` must outlive this.
+    /// Without a capture the tree is derived from the model itself. `bytes` must outlive this.
     explicit tagged_model(std::string_view bytes, const stemma::module_tree* capture = nullptr)
         : model(bytes, "model")
         , ops(model)
@@ -56,7 +56,7 @@ public:
     tagged_model(const tagged_model&) = delete;
     tagged_model& operator=(const tagged_model&) = delete;
 
-    /// Returns: the file with the tags in it.
+    /// Returns: the tagged file.
     [[nodiscard]] std::string write(const stemma::carrier_set& carriers) {
         stemma::detail::model_record record;
         record.carriers = carriers;
@@ -77,7 +77,7 @@ public:
         return apply(editor);
     }
 
-    /// Returns: the file that an editor makes of this one.
+    /// Returns: the result of an editor on this file.
     template <class Editor>
     [[nodiscard]] std::string apply(Editor& editor) const {
         stemma::detail::rewrite plan(model, editor);
@@ -113,7 +113,7 @@ inline std::string strip(std::string_view bytes) {
     return std::move(out.text);
 }
 
-/// How many combinations of carriers there are.
+/// The number of combinations of carriers.
 inline constexpr unsigned carrier_sets = 64;
 
 /// Returns: combination number `i` of the carriers.

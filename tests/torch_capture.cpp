@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libtorch adapter, held against what Python said of the same models.
+// The libtorch adapter, compared with what Python recorded of the same models.
 #include "../examples/torch/archive.hpp"
 #include "../examples/torch/recorder.hpp"
 #include "../examples/torch/write_capture.hpp"
@@ -32,7 +32,7 @@
 #include <tuple>
 #include <vector>
 
-// What docs/capture.md shows; the namespace of the tests has a name of the adapter's.
+// The code in docs/capture.md; the tests' namespace has a name of the adapter's.
 namespace {
 
 struct shown_netImpl : torch::nn::Module {
@@ -70,7 +70,7 @@ using stemma::no_id;
 
 namespace {
 
-/// The fixtures that have an archive.
+/// The fixtures with an archive.
 std::vector<fs::path> archives() {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(fs::path(STEMMA_TEST_DATA) / "fixtures")) {
@@ -100,7 +100,7 @@ std::string write(const adapter::captured_model& captured) {
 using tensors = std::map<std::string, std::vector<std::int64_t>>;
 using described = std::map<std::string, std::tuple<std::string, std::string, id, tensors, tensors>>;
 
-/// All that is said of the modules, by path.
+/// Everything about the modules, by path.
 described describe(const stemma::module_tree& modules) {
     described made;
     for (id m = 0; m < modules.size(); ++m) {
@@ -159,7 +159,7 @@ std::vector<described_operation> describe(const adapter::captured_model& capture
     return made;
 }
 
-/// Two layers with an activation between, which is not asked to say when it runs.
+/// Two layers with an activation between them, which is not hooked.
 struct pair_of_layersImpl : torch::nn::Module {
     pair_of_layersImpl()
         : first(register_module("first", torch::nn::Linear(4, 4)))
@@ -178,7 +178,7 @@ struct pair_of_layersImpl : torch::nn::Module {
 };
 TORCH_MODULE(pair_of_layers);
 
-/// A block that runs twice and stands there under two names.
+/// A block that runs twice under two names.
 struct netImpl : torch::nn::Module {
     netImpl()
         : block(register_module("block", pair_of_layers()))
@@ -199,7 +199,7 @@ struct netImpl : torch::nn::Module {
 
 } // namespace
 
-TEST_CASE("torch_capture: an archive has the modules that Python saw", "[torch]") {
+TEST_CASE("torch_capture: an archive has the modules recorded in Python", "[torch]") {
     for (const auto& folder : archives()) {
         INFO(folder.string());
         const stemma::mapped_file file((folder / "modules.json").string());
@@ -225,9 +225,9 @@ TEST_CASE("torch_capture: an archive has the modules that Python saw", "[torch]"
     }
 }
 
-TEST_CASE("torch_capture: how often a module runs that an archive never calls is unknown",
+TEST_CASE("torch_capture: the number of runs is unknown for modules an archive never calls",
           "[torch]") {
-    // as the layers of a Transformer that computes them all by one operator
+    // as the layers of a Transformer that computes them all in one operator
     torch::jit::Module layer("Layer");
     layer.register_parameter("weight", torch::ones({4, 4}), false);
     layer.define("def forward(self, x):\n    return torch.matmul(x, self.weight)\n");
@@ -240,8 +240,8 @@ TEST_CASE("torch_capture: how often a module runs that an archive never calls is
     CHECK(std::get<2>(all.at("fast")) == no_id);
 }
 
-TEST_CASE("torch_capture: a module of several names is the one of its first", "[torch]") {
-    // Tracing copies it for each name, calls the last, and hands its tensors to it as arguments.
+TEST_CASE("torch_capture: a module with several names has the first one", "[torch]") {
+    // Tracing copies it for each name, calls the last, and passes its tensors to it as arguments.
     torch::jit::Module inner("Inner");
     inner.register_parameter("weight", torch::ones({4, 4}), false);
     inner.register_parameter("bias", torch::ones({4}), false);
@@ -278,7 +278,8 @@ TEST_CASE("torch_capture: a module of several names is the one of its first", "[
     CHECK(made[0].parameters == std::vector<std::string>{"shared.weight"});
 }
 
-TEST_CASE("torch_capture: modules that share their only tensor and both run stay two", "[torch]") {
+TEST_CASE("torch_capture: modules that share their only tensor but both run stay separate",
+          "[torch]") {
     torch::jit::Module table("Table");
     table.register_parameter("weight", torch::ones({4, 4}), false);
     table.define("def forward(self, x):\n    return torch.matmul(x, self.weight)\n");
@@ -295,7 +296,7 @@ TEST_CASE("torch_capture: modules that share their only tensor and both run stay
     CHECK(made[1].module == "second");
 }
 
-TEST_CASE("torch_capture: operators of a layer are in the module whose weights they read",
+TEST_CASE("torch_capture: a layer's operators are in the module whose weights they read",
           "[torch]") {
     std::size_t seen = 0;
     for (const auto& folder : archives()) {
@@ -318,7 +319,7 @@ TEST_CASE("torch_capture: operators of a layer are in the module whose weights t
     CHECK(seen > 250);
 }
 
-TEST_CASE("torch_capture: the file says what the capture in memory says", "[torch]") {
+TEST_CASE("torch_capture: the file agrees with the capture in memory", "[torch]") {
     for (const auto& folder : archives()) {
         INFO(folder.string());
         const auto found = capture(folder);
@@ -333,7 +334,7 @@ TEST_CASE("torch_capture: the file says what the capture in memory says", "[torc
     }
 }
 
-TEST_CASE("torch_capture: nodes without names get their modules from an archive", "[torch]") {
+TEST_CASE("torch_capture: unnamed nodes get their modules from an archive", "[torch]") {
     test::scratch_folder scratch;
     stemma::accuracy pooled;
     std::size_t sure = 0;
@@ -374,7 +375,7 @@ TEST_CASE("torch_capture: nodes without names get their modules from an archive"
     CHECK(sure_right * 100 >= sure * 99);
 }
 
-TEST_CASE("torch_capture: no file is worse with an archive than without", "[torch]") {
+TEST_CASE("torch_capture: an archive makes no file worse", "[torch]") {
     test::scratch_folder scratch;
     const auto path = (fs::path(scratch.path()) / "capture.json").string();
     for (const auto& folder : archives()) {
@@ -433,7 +434,7 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
     CHECK(right * 10 >= model.node_count() * 6); // the rest are constants
 }
 
-TEST_CASE("torch_capture: mangling is no part of a class", "[torch]") {
+TEST_CASE("torch_capture: classes are demangled", "[torch]") {
     using adapter::detail::without_mangling;
     CHECK(without_mangling("__torch__.app.Net") == "app.Net");
     CHECK(without_mangling("__torch__.app.___torch_mangle_12.Net") == "app.Net");
@@ -460,7 +461,7 @@ TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
     CHECK(std::get<2>(all.at("")) == 1);
     CHECK(std::get<2>(all.at("block")) == 2);
     CHECK(std::get<2>(all.at("other")) == 1);
-    CHECK(std::get<2>(all.at("block.first")) == no_id); // it did not say so
+    CHECK(std::get<2>(all.at("block.first")) == no_id); // not hooked
     CHECK((std::get<3>(all.at("block")) == tensors{{"scale", {4}}}));
 
     // torch::nn::Linear transposes its weight and calls addmm.
@@ -493,7 +494,7 @@ TEST_CASE("torch_capture: a C++ model is recorded while it runs", "[torch]") {
     CHECK(read(write(found)).has_operations());
 }
 
-TEST_CASE("torch_capture: recording ends when a model raises", "[torch]") {
+TEST_CASE("torch_capture: recording ends if a model throws", "[torch]") {
     netImpl net;
     net.fails = true;
     const auto input = torch::rand({2, 4});
@@ -502,7 +503,7 @@ TEST_CASE("torch_capture: recording ends when a model raises", "[torch]") {
         CHECK_THROWS_AS(record.run([&] { net.forward(input); }), std::runtime_error);
     }
     net.fails = false;
-    CHECK_NOTHROW(net.forward(input)); // nobody records any more
+    CHECK_NOTHROW(net.forward(input)); // no longer recording
     adapter::recorder record(net);
     const auto found = record.run([&] { net.forward(input); });
     CHECK(found.operations.size() == 20);
@@ -510,8 +511,7 @@ TEST_CASE("torch_capture: recording ends when a model raises", "[torch]") {
     CHECK(found.modules.path(found.operations[19].module).empty());
 }
 
-TEST_CASE("torch_capture: modules of another model are not taken for those of this one",
-          "[torch]") {
+TEST_CASE("torch_capture: modules of another model are not mistaken for this one's", "[torch]") {
     netImpl net;
     netImpl other;
     adapter::recorder record(net);

@@ -11,7 +11,7 @@
 
 namespace test::version {
 
-TEST_CASE("version: is a part of what the linker calls things, and of no source", "[version]") {
+TEST_CASE("version: is part of symbol names, but not of source code", "[version]") {
     STATIC_REQUIRE(std::is_same_v<stemma::module_tree, stemma::STEMMA_ABI::module_tree>);
     const auto expected =
         "v" + std::to_string(STEMMA_VERSION_MAJOR) + "_" + std::to_string(STEMMA_VERSION_MINOR);

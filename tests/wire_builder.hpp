@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-// Writes ONNX files byte by byte, with a knowledge of the format that is independent of the
-// library's: field numbers are those of onnx.proto, spelled out again.
+// Writes ONNX files byte by byte, with knowledge of the format independent of the library's: field
+// numbers are those of onnx.proto, spelled out again.
 namespace test {
 
-/// Appends a varint of at least so many bytes; what is more than needed is padding.
+/// Appends a varint of at least that many bytes; the excess is padding.
 inline void put_varint(std::uint64_t value, std::string& out, std::size_t at_least = 1) {
     for (std::size_t written = 1; value >= 0x80 || written < at_least; value >>= 7U, ++written) {
         out.push_back(static_cast<char>((value & 0x7fU) | 0x80U));
@@ -21,13 +21,13 @@ inline void put_varint(std::uint64_t value, std::string& out, std::size_t at_lea
     out.push_back(static_cast<char>(value));
 }
 
-/// How many bytes the tag and the length of a field take at least.
+/// The minimum number of bytes for a field's tag and length.
 struct padding {
     std::size_t tag = 1;
     std::size_t length = 1;
 };
 
-/// A protobuf message that is written field by field, in the order of the calls.
+/// A protobuf message written field by field, in call order.
 class message {
 public:
     message& number(unsigned field, std::uint64_t value, padding pad = {}) {
@@ -72,7 +72,7 @@ public:
         return *this;
     }
 
-    /// Appends bytes as they are, as one field.
+    /// Appends raw bytes, as one field.
     message& raw(std::string bytes) {
         fields_.push_back(std::move(bytes));
         return *this;
@@ -83,7 +83,7 @@ public:
         return *this;
     }
 
-    /// Brings the fields into an order that `random(n)`, a number below n, decides.
+    /// Reorders the fields by `random(n)`, a number below n.
     template <class Random>
     message& shuffle(Random& random) {
         for (std::size_t i = fields_.size(); i > 1; --i) {
@@ -178,12 +178,12 @@ inline message graph(const std::vector<message>& nodes = {}, const names& inputs
     return made;
 }
 
-/// AttributeProto of one graph.
+/// AttributeProto with one graph.
 inline message graph_attribute(std::string_view name, const message& body) {
     return message().text(1, name).inner(6, body).number(20, 5);
 }
 
-/// AttributeProto of several graphs.
+/// AttributeProto with several graphs.
 inline message graphs_attribute(std::string_view name, const std::vector<message>& bodies) {
     auto made = message().text(1, name);
     for (const auto& body : bodies) {
@@ -192,7 +192,7 @@ inline message graphs_attribute(std::string_view name, const std::vector<message
     return made.number(20, 10);
 }
 
-/// AttributeProto of one text.
+/// AttributeProto with one text.
 inline message text_attribute(std::string_view name, std::string_view value) {
     return message().text(1, name).text(4, value).number(20, 3);
 }
@@ -243,7 +243,7 @@ inline message model(const message& main_graph, std::uint64_t ir_version = 8,
         .inner(7, main_graph);
 }
 
-/// What a message of ONNX holds, as far as the lengths of inner messages matter.
+/// The fields of an ONNX message, as far as the lengths of nested messages matter.
 enum class onnx_message { model, graph, node, attribute, function, tensor, sparse, info, entry };
 
 namespace detail {
@@ -260,7 +260,7 @@ inline std::uint64_t take_varint(std::string_view& bytes) {
     }
 }
 
-/// What a field of bytes holds whose length an editor may write anew: a message, or a text.
+/// A length-delimited field whose length an editor may rewrite: a message, or a text.
 struct field_content {
     bool relevant = false;
     bool is_message = false;
@@ -330,8 +330,8 @@ inline std::string_view skip_field(std::string_view bytes, std::uint64_t tag) {
 
 } // namespace detail
 
-/// Returns: a well-formed message with minimal lengths in front of all that an editor of tags may
-/// change; nothing else differs.
+/// Returns: a valid message with minimal length prefixes for everything that an editor of tags may
+/// change, otherwise equal.
 inline std::string with_minimal_lengths(std::string_view bytes,
                                         onnx_message kind = onnx_message::model) {
     std::string out;
@@ -356,8 +356,8 @@ inline std::string with_minimal_lengths(std::string_view bytes,
     return out;
 }
 
-/// Returns: a well-formed message that says the same in another way: fields in another order (those
-/// of one number keep theirs), padded tags, unknown groups.
+/// Returns: a valid message that says the same in another way: fields in another order (those with
+/// the same number keep theirs), padded tags, unknown groups.
 template <class Random>
 std::string restructured(std::string_view bytes, onnx_message kind, Random& random) {
     std::vector<std::vector<std::string>> fields_of(32);

@@ -58,7 +58,7 @@ std::string confidence_text(const stemma::model_analysis& analysis) {
     return text.empty() ? "none" : text;
 }
 
-/// What the whole file holds: `parameter int8 15,968 (16.0 kB), scale float32 71 (284 B)`.
+/// Weights of the whole file: `parameter int8 15,968 (16.0 kB), scale float32 71 (284 B)`.
 std::string weights_by_kind(const stemma::module_statistics& counts) {
     std::string text;
     for (const auto& count : counts.weights[0]) {
@@ -117,7 +117,7 @@ void print_modules(const stemma::attributed_model& opened, const stemma::model_r
     }
 }
 
-/// Prints a heading and some lines below it, unless there are none.
+/// Prints a heading and lines, if there are any.
 template <class List, class Line>
 void print_list(std::string_view heading, const List& list, std::size_t rows, Line line) {
     if (list.empty()) {
@@ -132,27 +132,27 @@ void print_list(std::string_view heading, const List& list, std::size_t rows, Li
 
 void print_lists(const stemma::attributed_model& opened, const stemma::model_analysis& analysis,
                  std::size_t rows) {
-    print_list("weights that several modules read", analysis.shared, rows, [&](const auto& one) {
+    print_list("weights read by several modules", analysis.shared, rows, [&](const auto& one) {
         put("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
             stemma::bytes_text(one.bytes));
         for (auto m : one.modules) {
             put("    {}\n", shortened(path_text(opened, m), 96));
         }
     });
-    print_list("parameters that are one", opened.modules().shared_parameters(), rows,
+    print_list("shared parameters", opened.modules().shared_parameters(), rows,
                [&](const auto& group) {
                    for (const auto& path : group) {
                        put("  {}{}\n", &path == &group.front() ? "" : "  ", shortened(path, 96));
                    }
                });
-    print_list("modules that own no node", analysis.without_nodes, rows,
+    print_list("modules without nodes", analysis.without_nodes, rows,
                [&](id m) { put("  {}\n", shortened(path_text(opened, m), 98)); });
     print_list("modules that are not convex", analysis.non_convex, rows, [&](const auto& one) {
         put("  {}\n", shortened(path_text(opened, one.module), 98));
         const auto& way = one.witness;
         put("    leaves at {}\n", shortened(node_text(opened, way.front()), 85));
         put("    through   {}\n", shortened(node_text(opened, way[1]), 85));
-        put("    comes back to {}\n", shortened(node_text(opened, way.back()), 80));
+        put("    returns to {}\n", shortened(node_text(opened, way.back()), 80));
     });
 }
 
@@ -169,8 +169,8 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     }
     for (const auto& one : captured) {
         print_row(std::string(stemma::to_string(one.source)),
-                  fmt::format("speaks of {} nodes, as decided {}, decides {}",
-                              grouped(one.speaks_of), grouped(one.agrees), grouped(one.decides)));
+                  fmt::format("claims for {} nodes, agrees {}, decides {}", grouped(one.speaks_of),
+                              grouped(one.agrees), grouped(one.decides)));
     }
     print_row("dialects", dialects.empty() ? "none" : dialects);
     print_row("confidence", confidence_text(analysis));
@@ -188,7 +188,7 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                 static_cast<double>(std::max<std::size_t>(summary.nodes, 1)),
             shaded(shortened(tag, 80), shade::name));
     }
-    print_list("known only to be somewhere in or below", analysis.only_below, options.rows,
+    print_list("known only to be in or below", analysis.only_below, options.rows,
                [&](const auto& one) {
                    put("{:>9}  {}\n", grouped(one.second),
                        shaded(shortened(path_text(opened, one.first), 88), shade::name));
@@ -205,13 +205,13 @@ struct names_output {
     void write(std::string_view text) { put_names(text); }
 };
 
-/// The modules that cost most, and what is not in the numbers.
+/// The most expensive modules, and what the numbers leave out.
 void print_cost(const stemma::attributed_model& opened, const stemma::model_cost& cost,
                 std::vector<id> order, const stemma::module_statistics& counts, std::size_t rows) {
     const auto size = [&](id m) { return cost[m].flops.estimate([](auto) { return 64; }); };
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) { return size(a) > size(b); });
     order.resize(std::min(rows, order.size()));
-    // One line a module while the numbers are short; one line a number where they are formulas.
+    // One line per module if numbers are short; one line per number if they are formulas.
     const auto dims = cost.open_dims();
     if (dims.empty()) {
         put("{}\n",
@@ -246,7 +246,7 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
         put("not counted: {} of unknown size\n", counted(cost.unknown_values(), "value"));
     }
     if (all.loops > 0) {
-        put("counted as if they ran once: the bodies of {}\n", counted(all.loops, "loop"));
+        put("counted as if run once: the bodies of {}\n", counted(all.loops, "loop"));
     }
     std::string names;
     for (const auto& name : dims) {
@@ -310,7 +310,7 @@ int analyze_cost(const analyze_options& options) {
     return done;
 }
 
-/// The lines of programs where the nodes were written, those with most first.
+/// The source lines of nodes, most nodes first.
 int analyze_lines(const analyze_options& options) {
     const auto opened = open_model(options.common);
     const auto part = stemma::find_part(*opened, options.filter);
@@ -380,24 +380,23 @@ int analyze(const analyze_options& options) {
 
 void add_analyze(CLI::App& app, action& chosen) {
     add_command<analyze_options>(
-        app, chosen, "analyze", "say how much is known of where the nodes came from, and how",
+        app, chosen, "analyze", "summarize what is known about a model, and on what evidence",
         analyze, [](command_line takes, analyze_options& options) {
             takes.common(options.common, "text,json,csv");
             takes.oracle(options.oracle);
             takes.value("--filter", options.filter, "QUERY",
-                        "look only at the nodes that fit a query");
+                        "restrict to the nodes that match a query");
             takes
                 .choice("--table", options.table, "tags,modules,operators,weights,below,nodes",
                         "what csv lists: tags, modules, operators, weights, below; of --cost also "
                         "nodes")
                 ->type_name("T");
-            takes.value("--rows", options.rows, "N", "rows of a table that are printed at most",
-                        "20");
+            takes.value("--rows", options.rows, "N", "maximal rows per table", "20");
             takes.choice("--by", options.by, "module|line",
-                         "what is listed: modules and tags, or lines of Python");
+                         "list modules and tags, or lines of Python");
             takes.flag("--cost", options.cost,
-                       "say what the modules cost: multiplications, weights, memory");
-            takes.dims(options.dims, "a value for a dimension that is not fixed, for --cost");
+                       "print what modules cost: multiplications, weights, memory");
+            takes.dims(options.dims, "fix a symbolic dimension, for --cost");
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
                          "  stemma analyze model.onnx --cost --dim batch=1\n"
                          "  stemma analyze model.onnx -m modules.json --format json\n"

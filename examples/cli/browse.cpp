@@ -18,7 +18,7 @@ struct browse_options {
     common_options common;
 };
 
-/// Runs a command of this program on the whole terminal, until a line is entered.
+/// Runs a command of this program on the full terminal, until enter is pressed.
 void run_command(browser& shown, const std::string& model) {
     auto words = shown.command();
     words.insert(words.begin() + 1, model);
@@ -65,13 +65,14 @@ int browse(const browse_options& options) {
 
 void add_browse(CLI::App& app, action& chosen) {
     add_command<browse_options>(
-        app, chosen, "browse", "walk the modules at the terminal", browse,
+        app, chosen, "browse", "browse the modules interactively", browse,
         [](command_line takes, browse_options& options) {
             takes.common(options.common, "text");
-            takes.footer("Examples:\n  stemma browse model.onnx\n"
-                         "  stemma browse model.onnx -m modules.json\n"
-                         "Keys: arrows walk, / searches, p pictures, : runs a command, ? says all, "
-                         "q quits");
+            takes.footer(
+                "Examples:\n  stemma browse model.onnx\n"
+                "  stemma browse model.onnx -m modules.json\n"
+                "Keys: arrows move, / searches, p pictures, : runs a command, ? lists all, "
+                "q quits");
         });
 }
 

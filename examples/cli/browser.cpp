@@ -29,15 +29,15 @@ using stemma::id;
 using stemma::no_id;
 
 constexpr std::string_view keys_text =
-    "arrows, hjkl    walk; right opens, left closes\n"
+    "arrows, hjkl    move; right opens, left closes\n"
     "enter           open or close\n"
     "*               open everything below\n"
     "/               search as you type: names, operators, queries\n"
-    "n, N            next match, the one before\n"
-    "p               picture of the module, or what is known of it\n"
+    "n, N            next, previous match\n"
+    "p               blocks of the module, or its explanation\n"
     "tab             scroll the other side\n"
     "y               copy the path\n"
-    ":               run a command on the file; % is what is selected\n"
+    ":               run a command on the file; % is the selection\n"
     "g, G            first line, last line\n"
     "q               quit\n";
 
@@ -49,7 +49,7 @@ bool holds(std::string_view text, std::string_view part) {
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-/// Returns: `text`, whose shades take no columns, cut behind a width.
+/// Returns: `text` cut to a width; shades take no columns.
 std::string clipped(std::string_view text, std::size_t width) {
     std::string shown;
     std::size_t used = 0;
@@ -73,7 +73,7 @@ std::string clipped(std::string_view text, std::size_t width) {
     return shown;
 }
 
-/// Returns: words between blanks; quotes keep blanks.
+/// Returns: the words of a command; quotes protect blanks.
 std::vector<std::string> words_of(std::string_view text) {
     std::vector<std::string> words;
     bool inside = false;
@@ -111,7 +111,7 @@ browser::browser(stemma::attributed_model& opened)
                      }
                  })
     , open_(modules_.size(), false) {
-    // As deep as a screen has room for.
+    // As deep as fits the screen.
     const auto& tree = modules_.index();
     open(0, true);
     for (id m = 1; m < tree.size() && rows_.size() < 12; m = tree.end(m)) {
@@ -124,7 +124,7 @@ bool browser::has_rows(id m) const {
 }
 
 bool browser::comes_before(const place& a, const place& b) const {
-    // Nodes of a module stand behind all modules in it.
+    // A module's nodes follow its submodules.
     const auto& tree = modules_.index();
     const auto key = [&](const place& p) {
         return is_module(p) ? std::tuple(2 * std::size_t{p.module}, std::size_t{0}, p.node)
@@ -149,7 +149,7 @@ void browser::list_rows() {
     const auto selected = rows_.empty() ? place() : rows_[selected_].at;
     const auto& tree = modules_.index();
     rows_.clear();
-    std::vector<id> around; // modules whose nodes are still to come
+    std::vector<id> around; // modules whose nodes are pending
     const auto close_until = [&](id m) {
         while (!around.empty() && tree.end(around.back()) <= m) {
             const auto owner = around.back();
@@ -170,7 +170,7 @@ void browser::list_rows() {
         }
     }
     close_until(static_cast<id>(tree.size()));
-    // What is no longer there gives way to what holds it.
+    // A hidden selection moves to its visible parent.
     auto at = selected;
     for (;;) {
         const auto found = std::find_if(rows_.begin(), rows_.end(),
@@ -270,13 +270,13 @@ void browser::search() {
     if (!matches_.empty()) {
         select(first == matches_.end() ? matches_.front() : *first);
     } else if (message_.empty()) {
-        message_ = "nothing fits";
+        message_ = "no match";
     }
 }
 
 void browser::next_match(bool backward) {
     if (matches_.empty()) {
-        message_ = "no search yet: / begins one";
+        message_ = "no search yet: / starts one";
         return;
     }
     const auto before = [&](const place& a, const place& b) { return comes_before(a, b); };
@@ -488,7 +488,7 @@ std::string browser::picture(id m) const {
         bool reads_outside = false;
     };
     std::vector<block> blocks;
-    std::vector<std::size_t> block_of_child(end - m, 0); // and one more than its place
+    std::vector<std::size_t> block_of_child(end - m, 0); // its index plus one
     std::vector<id> child_of(end - m, no_id);
     for (auto child = m + 1; child < end; child = tree.end(child)) {
         std::fill(child_of.begin() + (child - m), child_of.begin() + (tree.end(child) - m), child);
@@ -539,7 +539,7 @@ std::string browser::picture(id m) const {
         }
     }
     constexpr std::size_t most = 500;
-    std::vector<std::size_t> order; // data first
+    std::vector<std::size_t> order; // in data order
     std::vector<std::size_t> line_of(blocks.size(), none);
     while (order.size() < std::min(blocks.size(), most)) {
         std::size_t next = none;
@@ -550,7 +550,7 @@ std::string browser::picture(id m) const {
                 next = i;
             }
         }
-        if (next == none) { // those that are left read each other: the first of them
+        if (next == none) { // a cycle: take the first
             next = static_cast<std::size_t>(std::find(line_of.begin(), line_of.end(), none) -
                                             line_of.begin());
         }

@@ -17,11 +17,11 @@
 
 namespace cli {
 
-/// What is shown while one walks a model: a tree of modules and nodes, and what is known of the one
-/// that is selected. Knows no terminal: it takes keys and gives lines.
+/// The model of the interactive view: a tree of modules and nodes, and an explanation of the
+/// selection. Independent of the terminal: keys in, lines out.
 class browser {
 public:
-    /// What is left to do for whoever owns the terminal.
+    /// Actions left to the owner of the terminal.
     enum class request : std::uint8_t {
         none,
         quit,
@@ -32,22 +32,22 @@ public:
     /// Requires: `opened` outlives this.
     explicit browser(stemma::attributed_model& opened);
 
-    /// Does what a key asks for.
+    /// Handles a key.
     request press(int key);
 
-    /// Returns: `height` lines, the last of which says what can be done. Complexity: O(height), and
-    /// that of explaining what was selected since.
+    /// Returns: `height` lines, the last of which lists keys. Complexity: O(height), plus
+    /// explaining a new selection.
     std::vector<screen_line> lines(std::size_t width, std::size_t height);
 
-    /// Returns: where the right part begins; at the end of a narrow screen.
+    /// Returns: the start column of the right part; the end on a narrow screen.
     [[nodiscard]] static std::size_t right_column(std::size_t width) {
         return width < 90 ? width : width * 9 / 20;
     }
 
-    /// Returns: what is selected, as `explain` takes it: a path, or `#7`.
+    /// Returns: the selection as `explain` accepts it: a path, or `#7`.
     [[nodiscard]] std::string selected_text() const;
 
-    /// Returns: the words of the command that is to run, without program and file.
+    /// Returns: the words of the command to run, without program and file.
     [[nodiscard]] std::vector<std::string> command() const;
 
     /// Shows a message until the next key.

@@ -38,7 +38,7 @@ void print_counts(const stemma::attributed_model& opened) {
         return grouped(counts[static_cast<std::size_t>(kind)]);
     };
     print_row("carried",
-              fmt::format("{} nodes kept, {} replaced, {} put in, {} of unknown origin",
+              fmt::format("{} nodes kept, {} replaced, {} inserted, {} of unknown origin",
                           count(origin_kind::kept), count(origin_kind::replaced),
                           grouped(counts[static_cast<std::size_t>(origin_kind::inserted)] +
                                   counts[static_cast<std::size_t>(origin_kind::served)]),
@@ -103,22 +103,21 @@ int carry(const carry_options& options) {
 
 void add_carry(CLI::App& app, action& chosen) {
     add_command<carry_options>(
-        app, chosen, "carry", "give a model that a tool made the tags of its original", carry,
+        app, chosen, "carry", "give a tool's output the tags of its original", carry,
         [](command_line takes, carry_options& options) {
             takes.argument("ORIGINAL", options.original,
-                           "the ONNX file that the tool was given; -m is about it");
+                           "the ONNX file the tool was given; -m refers to it");
             takes.common(options.common, "text,json", "CHANGED");
             takes.value("-o,--output", options.output.path, "OUT",
-                        "where CHANGED goes with its tags; without it only the report is printed");
+                        "write CHANGED with its tags; without it only the report is printed");
             takes.value("--carrier", options.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
-            takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
+            takes.value("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.data(options.output.data);
-            takes.flag("--force", options.output.force,
-                       "replace weight files that exist beside OUT");
+            takes.flag("--force", options.output.force, "replace existing weight files beside OUT");
             takes.no_sync(options.output.no_sync);
             takes.footer("Examples:\n  stemma carry model.onnx optimized.onnx -o tagged.onnx\n"
                          "  stemma carry model.onnx int8.onnx -m modules.json --sidecar tags.json");

@@ -65,7 +65,7 @@ child_answer failed(int number) {
 
 child_answer run_child(const std::string& program, std::vector<std::string> arguments,
                        std::string_view input, bool shows_errors) {
-    // A file in memory and not a pipe: a child that ends early cannot stop who writes to it.
+    // A memory file instead of a pipe: a child that exits early cannot block or kill the writer.
     const std::unique_ptr<std::FILE, file_closer> given(
         fdopen(memfd_create("input", MFD_CLOEXEC), "w+"));
     if (!given || std::fwrite(input.data(), 1, input.size(), given.get()) != input.size() ||

@@ -9,21 +9,21 @@
 
 namespace cli {
 
-/// What another program wrote, and how it ended.
+/// The output and exit status of another program.
 struct child_answer {
     std::string text;
-    std::optional<int> status; ///< nothing when it did not end by itself
+    std::optional<int> status; ///< nothing if it did not exit
     std::string problem;       ///< why not: "crashed (Segmentation fault)"
     bool ran = false;          ///< whether it was found and started
 };
 
-/// Runs a program, which is looked for as shells do, with `input` on its standard input, and waits
-/// for its end. What it writes to standard error is shown only on request.
+/// Runs a program, found via PATH, with `input` on its standard input, and waits for it. Its
+/// standard error is shown only on request.
 child_answer run_child(const std::string& program, std::vector<std::string> arguments,
                        std::string_view input, bool shows_errors = false);
 
-/// Runs this program again, on the terminal that it has, and waits for its end. Returns: what went
-/// wrong, besides what it says itself; "" if nothing did.
+/// Runs this program again on the same terminal, and waits for it. Returns: an error that it could
+/// not report itself, or "".
 std::string run_self(std::vector<std::string> arguments);
 
 } // namespace cli

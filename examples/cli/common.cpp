@@ -33,12 +33,12 @@ void command_line::common(common_options& options, const std::string& formats,
     const auto& known = known_policies();
     model(options.model, model_name);
     captures(options.captures, "capture with what PyTorch knew (JSON), or the ONNX file that "
-                               "MODEL was made of; may repeat");
+                               "MODEL was made of; repeatable");
     value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
     list("--keep", names.keep, "CLASS,...", "infrastructure classes that get tags too: LayerNorm");
-    value("--naming", names.naming, "N", "what tags look like: " + known.namings.names());
+    value("--naming", names.naming, "N", "format of tags: " + known.namings.names());
     value("--resolve", names.resolution, "R",
-          "which claim is believed when sources differ: " + known.resolutions.names());
+          "which claim wins when sources disagree: " + known.resolutions.names());
     value("--propagate", names.propagation, "P",
           "rule for nodes without evidence: " + known.propagations.names());
     list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(known));
@@ -47,16 +47,16 @@ void command_line::common(common_options& options, const std::string& formats,
             double number = -1;
             return CLI::detail::lexical_cast(text, number) && number >= 0 && number <= 1
                        ? std::string()
-                       : "'" + text + "' is no number from 0 to 1";
+                       : "'" + text + "' is not a number from 0 to 1";
         });
-    flag("--recompute", how.recompute, "do not use tags that are in the file");
+    flag("--recompute", how.recompute, "ignore tags in the file");
     format(options.format, formats);
     quiet(options.quiet);
     threads(options.threads);
 }
 
 void command_line::output(output_options& to) const {
-    value("-o,--output", to.path, "OUT", "where the result goes; standard output without it");
+    value("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
     no_sync(to.no_sync);
 }
 
@@ -125,7 +125,7 @@ void command_line::with(output_options& to) const {
     list("--with", to.with, "PART,...",
          "keep more than tags: source, the lines of Python that nodes come from; parameters, which "
          "entry of a state dict every initializer is");
-    flag("--full-paths", to.full_paths, "keep whole paths of source files");
+    flag("--full-paths", to.full_paths, "keep full paths of source files");
 }
 
 void note(const common_options& options, std::string_view text) {
@@ -136,7 +136,7 @@ void note(const common_options& options, std::string_view text) {
 
 namespace {
 
-/// Returns: a name as a message can hold it, whatever bytes a file gave it.
+/// Returns: a name shortened and made printable for messages.
 std::string short_name(std::string_view name) {
     constexpr std::size_t most = 100;
     std::string text;

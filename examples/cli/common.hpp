@@ -25,21 +25,21 @@ namespace cli {
 /// Exit status, the same for every command.
 enum exit_status : int {
     done = 0,
-    found_something = 1, ///< a check found something, or what was asked for is not there
+    found_something = 1, ///< a check found something, or nothing matched
     bad_usage = 2,
     bad_input = 3,
     cannot_write = 4,
 };
 
-/// Returns: what is wrong with a number that has to be 1 or more; "" where nothing is.
+/// Returns: why a number is not 1 or more; "" if it is.
 inline std::string one_or_more(const std::string& text) {
     const bool digits = text.find_first_not_of("0123456789") == text.npos;
     return digits && text.find_first_not_of('0') != text.npos
                ? std::string()
-               : "'" + text + "' is no whole number from 1 on";
+               : "'" + text + "' is not an integer from 1 on";
 }
 
-/// What every command takes.
+/// Options of every command.
 struct common_options {
     std::string model;
     std::vector<std::string> captures;       ///< paths
@@ -50,37 +50,36 @@ struct common_options {
     unsigned threads = 0; ///< 0: as many as the machine has
 };
 
-/// Where a command writes what it makes, and how.
+/// Where a command writes its output, and how.
 struct output_options {
-    std::string path = "-"; ///< `-`: standard output, where the command allows it
+    std::string path = "-"; ///< `-`: standard output, if the command allows it
     std::string data = "keep";
     bool force = false;
     bool no_sync = false;
-    std::vector<std::string> with{}; ///< what is kept besides tags
-    bool full_paths = false;         ///< of lines of programs
+    std::vector<std::string> with{}; ///< what is stored besides tags
+    bool full_paths = false;         ///< of source lines
 };
 
-/// Returns: what initializers say of themselves, for `write_options::parameters`, where `--with`
-/// asks for it.
+/// Returns: the origins of initializers for `write_options::parameters`, if `--with` asks for them.
 [[nodiscard]] std::vector<std::string> parameters_to_write(const output_options& options,
                                                            const stemma::attributed_model& opened);
 
-/// Returns: how lines of programs are kept, as `--with` and `--full-paths` say.
-/// Throws: `stemma::error` (`refused`) where these say nothing.
+/// Returns: how source lines are stored, from `--with` and `--full-paths`.
+/// Throws: `stemma::error` (`refused`) if these are invalid.
 [[nodiscard]] stemma::written_sources sources_to_write(const output_options& options);
 
-/// What a command does when it was chosen on the command line.
+/// Runs the command chosen on the command line.
 using action = std::function<int()>;
 
-/// Returns: the policies of the program by name. Requires: `run_program` was called.
+/// Returns: the program's policies by name. Requires: `run_program` was called.
 const stemma::onnx_policy_registry& known_policies();
 
-/// Declares what one command takes.
+/// Declares the options of a command.
 class command_line {
 public:
     explicit command_line(CLI::App& command) : command_(command) {}
 
-    /// Adds an option that takes a value, called `type` in the help, which shows a default if any.
+    /// Adds an option with a value, called `type` in the help, which shows the default, if any.
     template <class Value>
     CLI::Option* value(const char* names, Value& to, const std::string& type,
                        const std::string& text, const std::string& shown_default = "") const {
@@ -88,18 +87,18 @@ public:
         return shown_default.empty() ? option : option->default_str(shown_default);
     }
 
-    /// The same, several values between commas.
+    /// The same with several comma-separated values.
     template <class Value>
     CLI::Option* list(const char* names, Value& to, const std::string& type,
                       const std::string& text) const {
         return value(names, to, type, text)->delimiter(',')->allow_extra_args(false);
     }
 
-    /// The same, one of some words, between `|` or `,`; what `to` holds is the default.
+    /// The same with a choice of words, separated by `|` or `,`; `to` holds the default.
     CLI::Option* choice(const char* names, std::string& to, const std::string& words,
                         const std::string& text) const;
 
-    /// Adds an argument that must be there.
+    /// Adds a required argument.
     template <class Value>
     void argument(const char* name, Value& to, const std::string& text) const {
         command_.add_option(name, to, text)->required();
@@ -112,8 +111,7 @@ public:
     /// Ends the help.
     void footer(const std::string& text) const { command_.footer(text); }
 
-    /// Adds MODEL, or what it is called, the options that say how nodes are attributed, `--format`
-    /// and `--quiet`.
+    /// Adds MODEL (or another name), the attribution options, `--format` and `--quiet`.
     void common(common_options& options, const std::string& formats = "text,json",
                 const char* model_name = "MODEL") const;
 
@@ -125,50 +123,47 @@ public:
     void captures(std::vector<std::string>& to, const char* text) const {
         value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
     }
-    /// Adds `--format`; what `to` holds is the default.
+    /// Adds `--format`; `to` holds the default.
     void format(std::string& to, const std::string& formats) const {
-        choice("--format", to, formats, "how results are printed");
+        choice("--format", to, formats, "format of results");
     }
     /// Adds `-q`.
-    void quiet(bool& to, const char* text = "no messages besides errors") const {
+    void quiet(bool& to, const char* text = "no messages except errors") const {
         flag("-q,--quiet", to, text);
     }
-    /// Adds `--threads`, to commands that can use several.
+    /// Adds `--threads`, for multithreaded commands.
     void threads(unsigned& to) const {
-        value("--threads", to, "N",
-              "how many threads may work; 0: as many as there are processors, at most 8", "0");
+        value("--threads", to, "N", "number of threads; 0: one per processor, at most 8", "0");
     }
-    /// Adds `-o`, which must be there.
+    /// Adds a required `-o`.
     void output(std::string& to, const char* text) const {
         value("-o,--output", to, "OUT", text)->required();
     }
-    /// Adds `-o` and `--no-sync`, to commands that write to standard output without them.
+    /// Adds `-o` and `--no-sync`, for commands that write to standard output by default.
     void output(output_options& to) const;
-    /// Adds `--data`, to commands that write models; what `to` holds is the default.
+    /// Adds `--data`, for commands that write models; `to` holds the default.
     void data(std::string& to) const {
-        choice("--data", to, "keep|link|copy", "weights in other files: keep, link or copy them");
+        choice("--data", to, "keep|link|copy", "external weights: keep, link or copy them");
     }
-    /// Adds `--dim`, to commands that count costs.
+    /// Adds `--dim`, for commands that compute costs.
     void dims(std::vector<std::string>& to, const std::string& text) const {
         value("--dim", to, "NAME=N", text)->allow_extra_args(false);
     }
-    /// Adds `--oracle`, to commands that say how right the tags are.
+    /// Adds `--oracle`, for commands that report accuracy.
     void oracle(std::string& to) const {
         value("--oracle", to, "TRUTH|SOURCE",
-              "compare with the truth in a file, or with one source of evidence");
+              "compare with the truth in a file, or with a source of evidence");
     }
-    /// Adds `--with` and `--full-paths`, to commands that write tags.
+    /// Adds `--with` and `--full-paths`, for commands that write tags.
     void with(output_options& to) const;
-    /// Adds `--no-sync`, to commands that write files.
-    void no_sync(bool& to) const {
-        flag("--no-sync", to, "do not wait until the bytes are on the medium");
-    }
+    /// Adds `--no-sync`, for commands that write files.
+    void no_sync(bool& to) const { flag("--no-sync", to, "do not fsync"); }
 
 private:
     CLI::App& command_;
 };
 
-/// Declares a command that does `run(options)`; `declare(takes, options)` says what it takes.
+/// Declares a command that calls `run(options)`; `declare(takes, options)` declares its options.
 template <class Options, class Run, class Declare>
 void add_command(CLI::App& app, action& chosen, const char* name, const char* description, Run run,
                  Declare declare) {
@@ -179,32 +174,32 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
         [&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
 }
 
-/// Opens a model, and says on standard error what a user should know of how it went.
+/// Opens a model, and prints notes about it to standard error.
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile = {});
 
-/// Says on standard error what a user should know of how it went to open a model.
+/// Prints notes about an opened model to standard error.
 void print_notes(stemma::attributed_model& opened);
 
-/// External data stays where it is unless asked for, and is looked for beside the model.
+/// Notes that external data, which is looked up beside the model, stays behind.
 void warn_of_external_data(const common_options& options, const output_options& output,
                            const stemma::wire_model& model);
 
-/// Returns: how many threads a command may use.
+/// Returns: the thread limit of a command.
 stemma::thread_limit threads_of(const common_options& options);
 
-/// Returns: how costs are counted, with values `NAME=N` for dimensions that are not fixed.
-/// Throws: `error` of `error_code::refused` for what is no such text.
+/// Returns: cost options with values `NAME=N` for symbolic dimensions.
+/// Throws: `error` of `error_code::refused` for malformed ones.
 stemma::cost_options cost_options_of(const std::vector<std::string>& dims);
 
-/// Returns: how the library is to write what a command makes.
+/// Returns: write options for the library.
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);
 
-/// Calls `write(sink)` for the file, which appears when that is done, or for standard output.
+/// Calls `write(sink)` for the file, which is created when that is done, or for standard output.
 template <class Write>
 void write_output(const output_options& options, Write write) {
     if (options.path == "-") {
@@ -217,7 +212,7 @@ void write_output(const output_options& options, Write write) {
     file.commit(!options.no_sync);
 }
 
-/// Adds one command; each stands in a file of its own name.
+/// Each adds one command, implemented in the file of the same name.
 void add_analyze(CLI::App& app, action& chosen);
 void add_browse(CLI::App& app, action& chosen);
 void add_carry(CLI::App& app, action& chosen);

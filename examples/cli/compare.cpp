@@ -33,7 +33,7 @@ std::string verdict(bool equal) {
     return equal ? "identical" : shaded("different", shade::bad);
 }
 
-/// Some nodes around the difference, so that a reader sees where it is.
+/// Some nodes around the difference, for context.
 void print_context(const char* label, const stemma::onnx_model& model, id node) {
     if (node == no_id) {
         return;
@@ -140,17 +140,15 @@ int compare(const compare_options& options) {
 
 void add_compare(CLI::App& app, action& chosen) {
     add_command<compare_options>(
-        app, chosen, "compare",
-        "say whether two models are the same graph, and how their tags differ", compare,
-        [](command_line takes, compare_options& options) {
+        app, chosen, "compare", "check whether two models are the same graph, with the same tags",
+        compare, [](command_line takes, compare_options& options) {
             takes.common(options.common);
             takes.argument("OTHER", options.other, "the model to compare with");
             takes
                 .list("--only", options.only, "PART,...",
                       "compare only: structure, initializers, tags")
                 ->check(CLI::IsMember({"structure", "initializers", "tags"}));
-            takes.value("--rows", options.rows, "N",
-                        "differences of one kind that are printed at most", "20");
+            takes.value("--rows", options.rows, "N", "maximal differences printed per kind", "20");
             takes.footer("Status 1 when the models differ.\n\n"
                          "Examples:\n  stemma compare model.onnx optimized.onnx\n"
                          "  stemma compare old.onnx new.onnx --only structure,initializers");

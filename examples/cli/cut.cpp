@@ -55,13 +55,13 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
                 const bool gap = record.refusal == stemma::cut_refusal::non_convex;
                 print_error(fmt::format(
                     "{}: {}: {}{}", module, to_string(record.refusal), record.text,
-                    gap ? "; --non-convex runs makes a part of each run, absorb takes in what is "
+                    gap ? "; --non-convex runs makes a part of each run, absorb includes what is "
                           "between"
                         : ""));
             }
         } else if (!asked.common.quiet && !asked.to_folder()) {
             put("{}: {} in, {} out{}\n", record.file, counted(record.inputs.size(), "value"),
-                record.outputs.size(), record.exact ? "" : ", gives other results each time");
+                record.outputs.size(), record.exact ? "" : ", nondeterministic");
         }
     }
     if (refused > most_refusals && asked.to_folder()) {
@@ -73,7 +73,7 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
     }
 }
 
-/// Returns: the modules that go to a folder: those that are named, or all.
+/// Returns: the modules to write to a folder: the named ones, or all.
 std::vector<id> modules_to_cut(const cut_request& asked, const stemma::attributed_model& opened) {
     if (!asked.all) {
         return find_modules(opened, asked.module);
@@ -83,7 +83,7 @@ std::vector<id> modules_to_cut(const cut_request& asked, const stemma::attribute
     return modules;
 }
 
-/// Returns: the one module, or the nodes, that are asked for.
+/// Returns: the requested module or nodes.
 stemma::cut_subject find_subject(const cut_request& asked, const stemma::attributed_model& opened) {
     if (stemma::parse_query(asked.module).asks_for_operators()) {
         return {.nodes = find_nodes(opened, asked.module)};
@@ -135,25 +135,25 @@ int cut(cut_request asked) {
 
 void add_cut(CLI::App& app, action& chosen) {
     add_command<cut_request>(
-        app, chosen, "cut", "write a module as a model of its own that runs", cut,
+        app, chosen, "cut", "write a module as a standalone, runnable model", cut,
         [](command_line takes, cut_request& asked) {
             takes.common(asked.common);
             takes.value("--module", asked.module, "QUERY",
-                        "the module; a query for nodes, or with -d for modules");
-            takes.value("-o,--output", asked.output, "OUT", "where the part goes");
+                        "the module, or a query for nodes; with -d for modules");
+            takes.value("-o,--output", asked.output, "OUT", "the part");
             takes.flag("--all", asked.all, "write every module that has nodes");
             takes.value("-d,--directory", asked.folder, "DIR",
-                        "where parts of several modules go, with index.json");
+                        "folder for parts of several modules, with index.json");
             takes
                 .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
-                        "what is copied in rather than made an input: none, constants, weights, "
+                        "copy instead of making an input: none, constants, weights, "
                         "shapes, all")
                 ->type_name("P");
             takes.choice("--non-convex", asked.gaps, "refuse|absorb|runs",
-                         "a module with a way out and back: refuse, absorb what lies on it, or one "
-                         "part for each of the runs");
+                         "modules that are not convex: refuse, absorb the path, or one "
+                         "part per run");
             takes.data(asked.data);
-            takes.flag("--force", asked.how.force, "replace files that exist");
+            takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);
             takes.footer("Examples:\n"
                          "  stemma cut model.onnx --module encoder.layer.3.attention -o part.onnx\n"

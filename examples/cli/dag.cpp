@@ -35,7 +35,7 @@ int dag(const dag_command& options) {
 
 void add_dag(CLI::App& app, action& chosen) {
     add_command<dag_command>(
-        app, chosen, "dag", "write the graph inside of every module as JSON", dag,
+        app, chosen, "dag", "write the graph inside every module as JSON", dag,
         [](command_line takes, dag_command& options) {
             takes.common(options.common, "text");
             takes.output(options.output);
@@ -43,9 +43,9 @@ void add_dag(CLI::App& app, action& chosen) {
                         "write type, inputs, outputs and tags of every node and weight as "
                         "JSON");
             takes.choice("--level", options.level, "subtree|direct",
-                         "what a module holds: all nodes below it, or only its own");
+                         "nodes of a module: all below it, or only its own");
             takes.flag("--multi", options.multi,
-                       "nodes stand under all their tags, not only under the primary one");
+                       "list nodes under all their tags, not only the primary one");
             takes.footer("Examples:\n  stemma dag model.onnx -o dag.json\n"
                          "  stemma dag model.onnx -o dag.json --operations operations.json\n"
                          "  stemma dag model.onnx -m modules.json --select all --level direct");

@@ -82,7 +82,7 @@ void print_nodes(const stemma::module_difference& entry, const stemma::attribute
     }
 }
 
-/// Prints a tree of the modules that differ, and of those around them.
+/// Prints a tree of the modules that differ, with their ancestors.
 class diff_printer {
 public:
     diff_printer(const stemma::model_diff& found, const stemma::attributed_model& first,
@@ -109,7 +109,7 @@ public:
     }
 
 private:
-    /// The modules around one, those that were printed before left out. Returns: the indent.
+    /// Prints the ancestors of a module that were not printed yet. Returns: the indent.
     std::size_t print_above(const stemma::module_tree& tree, id m, const char* side) {
         std::vector<id> way;
         for (auto above = m; above != 0; above = tree.index().parent(above)) {
@@ -141,7 +141,7 @@ private:
         return name;
     }
 
-    /// Added modules hang where their parent would in the first tree.
+    /// Added modules appear where their parent would be in the first tree.
     void print(const stemma::module_difference& entry) {
         std::size_t indent = 0;
         std::string name;
@@ -184,7 +184,7 @@ private:
         return m;
     }
 
-    /// Whether a module is on the way that was printed last, or was printed for itself.
+    /// Whether a module is on the path printed last, or was printed itself.
     bool is_named(id m) { return !named_.insert(m).second; }
 
     [[nodiscard]] std::string details(const stemma::module_difference& entry) const {
@@ -220,7 +220,7 @@ private:
     std::set<id> named_;
 };
 
-/// Returns: the one module that a query asks for.
+/// Returns: the single module that a query selects.
 id module_of(const stemma::attributed_model& opened, const std::string& asked) {
     const auto found = stemma::find_modules(opened, asked);
     if (found.size() != 1) {
@@ -302,23 +302,23 @@ int diff(const diff_options& options) {
 
 void add_diff(CLI::App& app, action& chosen) {
     add_command<diff_options>(
-        app, chosen, "diff", "say what changed from one model to another, module by module", diff,
+        app, chosen, "diff", "show what changed between two models, module by module", diff,
         [](command_line takes, diff_options& options) {
             takes.common(options.common, "text,json,sync_navigation");
             takes.argument("OTHER", options.other, "the model to compare with");
             takes
                 .value("--other-modules", options.other_captures, "CAPTURE",
-                       "a capture of OTHER, where it is not that of MODEL")
+                       "a capture of OTHER, if it needs its own")
                 ->allow_extra_args(false);
             takes
                 .value("--module", options.modules, "QUERY",
-                       "compare only this module; twice: one of MODEL with one of OTHER")
+                       "compare only this module; given twice: one of MODEL with one of OTHER")
                 ->allow_extra_args(false);
             takes.flag("--nodes", options.nodes, "list the nodes that differ");
-            takes.flag("--no-weights", options.no_weights, "do not compare the data of weights");
+            takes.flag("--no-weights", options.no_weights, "do not compare weight data");
             takes.value("--tolerance", options.tolerance, "X",
-                        "weights that differ relatively by no more are the same", "0");
-            takes.value("--rows", options.rows, "N", "modules that are printed at most", "100");
+                        "ignore relative differences up to X", "0");
+            takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
             takes.footer(
                 "Status 1 when anything differs; of modules, when they are not of the same\n"
                 "function up to weights and names.\n\n"

@@ -33,7 +33,7 @@ struct explain_options {
     std::string source_root;
 };
 
-/// Prints one answer after the other to the end of a text.
+/// Appends one answer after the other to a text.
 class answer_printer {
 public:
     answer_printer(std::string& text, const stemma::attributed_model& opened,
@@ -45,7 +45,7 @@ public:
         , found_(opened.tags())
         , texts_(texts) {}
 
-    /// Values only where no node is called so, and parameters where no value is.
+    /// Values only if no node has the name, and parameters if no value has.
     void print(const stemma::explanation& answer) {
         for (const auto& one : answer.nodes) {
             print_node(one);
@@ -90,7 +90,7 @@ private:
                               one.tags[i] == one.selected ? shade::name : shade::plain);
             });
         }
-        row("known from",
+        row("evidence",
             fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
         print_origins(one.node);
@@ -126,7 +126,7 @@ private:
         }
     }
 
-    /// The line that it comes from, and from where that was called.
+    /// Its source line, and the call stack.
     void print_source(id chain) {
         if (chain == no_id) {
             return;
@@ -148,7 +148,7 @@ private:
         }
     }
 
-    /// A line, and what stands there as far as it is known to be the same.
+    /// A line, with its text if that is known to be unchanged.
     void print_line(std::string_view label, id frame) {
         row(label, shaded(stemma::to_text(opened_.lines().position(frame)), shade::name));
         if (texts_ == nullptr) {
@@ -162,14 +162,14 @@ private:
                           shaded(found->unchecked ? "  (may have changed)" : "", shade::dim));
     }
 
-    /// The nodes of the original, where tags were carried over from one.
+    /// The origins, if tags were carried over from an original.
     void print_origins(id node) {
         const auto& origins = found_.origins;
         const auto numbers = origins.of(node);
         const auto kind = origins.kind(node);
         if (kind == stemma::origin_kind::inserted || kind == stemma::origin_kind::served) {
-            row("put in", kind == stemma::origin_kind::inserted ? "behind what its data come from"
-                                                                : "in front of what reads it");
+            row("inserted", kind == stemma::origin_kind::inserted ? "after its data's producer"
+                                                                  : "before its readers");
         }
         print_some("came from", numbers.size(), [&](std::size_t i) {
             const auto one = origins[numbers[i]];
@@ -237,14 +237,14 @@ private:
         print_some("alike", one.alike.size(),
                    [&](std::size_t i) { return path_text(opened_, one.alike[i]); });
         if (!one.reentry) {
-            row("convex", "yes: it can run in one go", counts.nodes[m] == 0);
+            row("convex", "yes", counts.nodes[m] == 0);
             return;
         }
         const auto& way = *one.reentry;
         row("not convex",
             "leaves at " + node_line(way.nodes.front()) + " to " + node_line(way.nodes[1]));
-        row("", "and comes back to " + node_line(way.nodes.back()));
-        row("", fmt::format("cut --non-convex runs: {}; absorb: takes in {}",
+        row("", "and returns to " + node_line(way.nodes.back()));
+        row("", fmt::format("cut --non-convex runs: {}; absorb: includes {}",
                             counted(way.runs, "part"), counted(way.absorbed, "node")));
     }
 
@@ -293,7 +293,7 @@ private:
                    [&](std::size_t i) { return node_line(one.calls[i]); });
     }
 
-    /// Returns: the name of a value, and its type where that is known.
+    /// Returns: the name of a value, and its type if known.
     [[nodiscard]] std::string typed(id value, std::string_view type) const {
         return fmt::format("{}{}{}", model_.value_name(value), type.empty() ? "" : "  ",
                            shaded(type, shade::number));
@@ -303,7 +303,7 @@ private:
         print_some("read by", readers.size(), [&](std::size_t i) { return node_line(readers[i]); });
     }
 
-    /// Prints rows of one label, the first ones where there are many.
+    /// Prints rows with one label, at most the first few.
     template <class Text>
     void print_some(std::string_view label, std::size_t count, Text text) const {
         for (std::size_t i = 0; i < count && i < max_lines; ++i) {
@@ -386,14 +386,13 @@ std::string explanation_text(const stemma::attributed_model& opened,
 
 void add_explain(CLI::App& app, action& chosen) {
     add_command<explain_options>(
-        app, chosen, "explain",
-        "say what a node, value, module or function is, and how that is known", explain,
-        [](command_line takes, explain_options& options) {
+        app, chosen, "explain", "explain a node, value, module or function, with the evidence",
+        explain, [](command_line takes, explain_options& options) {
             takes.common(options.common);
             takes.argument("NAME", options.wanted,
-                           "nodes, values, parameters, modules, functions; #INDEX of a node");
+                           "nodes (also #INDEX), values, parameters, modules, functions");
             takes.value("--source-root", options.source_root, "DIR",
-                        "show the lines of programs from files below DIR; no others are read");
+                        "show source lines from files below DIR; no others are read");
             takes.footer("Examples:\n  stemma explain model.onnx encoder.layer.0.attention\n"
                          "  stemma explain model.onnx /encoder/layer.0/attention/Add\n"
                          "  stemma explain model.onnx '#42' encoder.layer.0.output.dense.bias");

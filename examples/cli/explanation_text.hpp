@@ -10,8 +10,7 @@
 
 namespace cli {
 
-/// Returns: what `explain` prints for an answer, lines with shades; lines of programs from `texts`,
-/// if any.
+/// Returns: the output of `explain` for an answer, with shades; source lines from `texts`, if any.
 std::string explanation_text(const stemma::attributed_model& opened,
                              const stemma::explainer& explainer, const stemma::explanation& answer,
                              stemma::source_folder* texts = nullptr);

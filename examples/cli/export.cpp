@@ -33,8 +33,8 @@ struct export_options {
     std::string column;
 };
 
-/// Draws a graph in the language of Graphviz with its program `dot`. Throws: `stemma::error` of
-/// `cannot_write` when that cannot be run or fails.
+/// Renders a DOT graph with Graphviz. Throws: `stemma::error` of `cannot_write` if `dot` cannot be
+/// run or fails.
 std::string draw_svg(std::string_view dot) {
     auto answer = run_child("dot", {"-Tsvg"}, dot, true);
     if (!answer.ran || answer.status.value_or(1) != 0) {
@@ -54,7 +54,7 @@ std::vector<stemma::overlay_table> read_overlays(const export_options& options,
         overlays.push_back(stemma::read_overlay(file.bytes(), path, opened));
         if (const auto left = overlays.back().unmatched; left > 0) {
             note(options.common,
-                 fmt::format("{}: {} of what the model has not", path, counted(left, "row")));
+                 fmt::format("{}: {} not in the model", path, counted(left, "row")));
         }
     }
     return overlays;
@@ -102,7 +102,7 @@ void write_page(const export_options& options, stemma::attributed_model& opened)
                  [&](auto& sink) { stemma_report::write_html_report(sink, opened, overlays); });
 }
 
-/// Throws when an option is given that says nothing about what is written.
+/// Throws if an option does not apply to the output format.
 void refuse_misplaced(const export_options& options) {
     const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
         if (given && fits.find(options.to) == fits.npos) {
@@ -155,12 +155,12 @@ void add_export(CLI::App& app, action& chosen) {
                 .choice("--to", options.to, "graphml|dot|svg|model-explorer|html",
                         "what is written")
                 ->required();
-            takes.flag("--flat", options.flat, "graphml: no graphs within graphs");
-            takes.value("--module", options.module, "QUERY", "dot, svg: the module that is shown");
+            takes.flag("--flat", options.flat, "graphml: no nested graphs");
+            takes.value("--module", options.module, "QUERY", "dot, svg: the module to draw");
             takes.value("--depth", options.depth, "N",
-                        "dot, svg: so many levels below it are open; without it as many as fit");
+                        "dot, svg: levels to expand; as many as fit by default");
             takes
-                .value("--max-nodes", options.max_boxes, "N", "dot, svg: most boxes in the picture",
+                .value("--max-nodes", options.max_boxes, "N", "dot, svg: maximal number of boxes",
                        "60")
                 ->check(CLI::Range(2, 100000));
             takes.value("--node-counts", options.node_counts, "FILE",
@@ -170,7 +170,7 @@ void add_export(CLI::App& app, action& chosen) {
             takes
                 .value("--overlay", options.overlays, "FILE",
                        "html, dot, svg: numbers to lay over it, JSON of analyze --cost, profile, "
-                       "numerics, or of docs/overlay.schema.json; may repeat for html")
+                       "numerics, or of docs/overlay.schema.json; repeatable for html")
                 ->allow_extra_args(false);
             takes.value("--column", options.column, "NAME",
                         "dot, svg: the column of the overlay that colours the boxes; without it "

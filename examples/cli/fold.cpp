@@ -49,12 +49,11 @@ void say_what_is_left(const fold_options& options, const stemma::nodes_left& lef
         }
     };
     say(left.too_few, fmt::format("their modules have fewer than {} nodes", options.folding.least));
-    say(left.between, "ways lead out of their modules and back, and they are alone between these");
-    say(left.in_bodies,
-        "they stand in functions, or in bodies that operators of other modules hold");
+    say(left.between, "their modules are not convex, and they are alone between the paths");
+    say(left.in_bodies, "they are in functions, or in bodies owned by other modules");
 }
 
-/// Plans the fold; where nothing folds, says with which options something would.
+/// Plans the fold; if nothing folds, suggests options with which something would.
 stemma::model_fold plan(const stemma::attributed_model& opened,
                         const stemma::module_folding& folding, const std::string& output) {
     try {
@@ -84,13 +83,14 @@ int fold(const fold_options& options) {
     folding.vary_constants = options.constants == "attributes";
     const auto folded = plan(*opened, folding, output);
     if (folded.lifts()) {
-        note(options.common, fmt::format("{}: IR version {} is lifted to {}, which functions need",
-                                         model, opened->model().ir_version(),
-                                         stemma::detail::first_version_with_functions));
+        note(options.common,
+             fmt::format("{}: IR version {} is raised to {}, which functions require", model,
+                         opened->model().ir_version(),
+                         stemma::detail::first_version_with_functions));
     }
     if (folded.was_tagged()) {
         note(options.common,
-             fmt::format("{}: tags are kept for unfolding; tag {} for new ones", model, output));
+             fmt::format("{}: tags are kept for unfolding; tag {} to get new ones", model, output));
     }
     const auto bytes = folded.write(output, writing(options.output));
     if (options.common.format == "json") {
@@ -107,18 +107,17 @@ int fold(const fold_options& options) {
 
 void add_fold(CLI::App& app, action& chosen) {
     add_command<fold_options>(
-        app, chosen, "fold", "make modules functions of the model", fold,
+        app, chosen, "fold", "turn modules into ONNX functions", fold,
         [](command_line takes, fold_options& options) {
             auto& folding = options.folding;
             takes.common(options.common);
-            takes.output(options.output.path, "where the folded model goes");
+            takes.output(options.output.path, "the folded model");
             takes.value("--module", folding.modules, "QUERY",
-                        "path, tag or glob: these modules, and selected ones below them");
-            takes.value("--depth", folding.depth, "N", "modules at most so far below the root");
-            takes.value("--least", folding.least, "N",
-                        "leave modules of fewer nodes where they are", "2");
+                        "only these modules, and selected ones below them");
+            takes.value("--depth", folding.depth, "N", "maximal depth of modules");
+            takes.value("--least", folding.least, "N", "leave smaller modules in place", "2");
             takes.choice("--old-versions", options.old_versions, "lift|refuse",
-                         "a model of an IR version without functions: lift or refuse it");
+                         "models of an IR version without functions: raise the version, or refuse");
             takes.choice("--constants", options.constants, "equal|attributes",
                          "what calls that share a function may differ in: equal constants, or ones "
                          "that become attributes");

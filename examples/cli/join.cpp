@@ -26,7 +26,7 @@ int join(const join_request& asked) {
     }
     put("{}: {}\n", asked.output,
         made.edited.empty()
-            ? fmt::format("the same bytes as {}", made.source)
+            ? fmt::format("identical to {}", made.source)
             : fmt::format("joined with changes in {}", fmt::join(made.edited, ", ")));
     for (const auto& name : made.missing) {
         print_error(fmt::format("{}: its weights in '{}' are not beside it", asked.output, name));
@@ -38,16 +38,16 @@ int join(const join_request& asked) {
 
 void add_join(CLI::App& app, action& chosen) {
     add_command<join_request>(
-        app, chosen, "join", "put the parts of a split model together again", join,
+        app, chosen, "join", "join the parts of a split model", join,
         [](command_line takes, join_request& asked) {
             takes
                 .value("folder", asked.folder, "DIR",
-                       "what `stemma split` wrote; parts may be edited")
+                       "the folder written by `stemma split`; parts may be edited")
                 ->required();
-            takes.output(asked.output, "where the model goes");
+            takes.output(asked.output, "the model");
             takes.quiet(asked.quiet, "print only errors");
             takes.no_sync(asked.no_sync);
-            takes.footer("Parts that nobody changed give the model back byte for byte.\n\n"
+            takes.footer("Unchanged parts restore the model byte for byte.\n\n"
                          "Example:\n  stemma join parts -o model.onnx");
         });
 }

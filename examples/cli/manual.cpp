@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page and what shells complete, written from the declarations that `--help` prints.
+// The manual page and shell completion, generated from the declarations behind `--help`.
 #include "common.hpp"
 
 #include <stemma/error.hpp>
@@ -28,8 +28,8 @@ struct status_text {
 
 constexpr status_text statuses[] = {
     {done, "Done."},
-    {found_something, "A check found something, or what was asked for is not there."},
-    {bad_usage, "The command line, or a query, cannot be understood."},
+    {found_something, "A check found something, or nothing matched."},
+    {bad_usage, "Invalid command line or query."},
     {bad_input, "An input is missing, truncated or malformed."},
     {cannot_write, "The output could not be written."},
 };
@@ -70,13 +70,13 @@ bool takes_value(const CLI::Option& option) {
     return option.get_items_expected_max() > 0;
 }
 
-/// Returns: what stands for the value, without what is checked about it.
+/// Returns: the placeholder of the value, without its check.
 std::string value_of(const CLI::Option& option) {
     const auto type = option.get_type_name();
     return type.substr(0, type.find(':'));
 }
 
-/// Returns: the values that a check of membership allows; empty when there is none.
+/// Returns: the values allowed by a membership check, if any.
 std::vector<std::string> choices_of(const CLI::Option& option) {
     const auto type = option.get_type_name();
     const auto open = type.find(":{");
@@ -86,7 +86,7 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
                : stemma::split_list(std::string_view(type).substr(open + 2, close - open - 2));
 }
 
-/// Returns: what the value can be: choices, or names of policies without what follows them.
+/// Returns: the possible values: choices, or names of policies without their arguments.
 std::vector<std::string> words_for(const CLI::Option& option) {
     const auto& known = known_policies();
     const std::pair<const char*, std::string> roles[] = {
@@ -107,7 +107,7 @@ std::vector<std::string> words_for(const CLI::Option& option) {
     return words;
 }
 
-/// Whether the value is looked for in a model.
+/// Whether values come from a model.
 bool is_of_model(const CLI::Option& option) {
     return value_of(option) == "QUERY" || option.get_name(true) == "QUERY" ||
            option.get_name(true) == "NAME";
@@ -146,7 +146,7 @@ void print_option(const CLI::Option& option) {
     fmt::print(".TP\n{}\n{}\n", head, roff(text));
 }
 
-/// Returns: what tells an option of one command from one of another.
+/// Returns: a key that identifies an option across commands.
 std::string identity(const CLI::Option& option) {
     return joined(names_of(option)) + option.get_type_name() + option.get_description();
 }
@@ -155,7 +155,7 @@ void print_text(const std::string& text) {
     fmt::print("{}\n", replaced(roff(text), "\n\n", "\n.PP\n"));
 }
 
-/// Returns: a footer as roff, where indented lines are commands that are shown as they are.
+/// Returns: a footer as roff; indented lines are verbatim commands.
 std::string footer_text(const std::string& footer) {
     std::string text;
     bool shown = false;
@@ -227,7 +227,7 @@ void print_page(const CLI::App& app) {
     fmt::print(".SH EXAMPLES\n{}", footer_text(app.get_footer()));
 }
 
-// What shells complete: commands, options, and values where only some are allowed; files elsewhere.
+// Shell completion: commands, options, and restricted values; files otherwise.
 
 std::string all_names(const CLI::App& command) {
     std::string text;
@@ -307,7 +307,7 @@ std::vector<std::string> replaced_in(std::vector<std::string> words, std::string
     return words;
 }
 
-/// Returns: a text in single quotes, as sh and zsh read them.
+/// Returns: a text quoted for sh and zsh.
 std::string in_quotes(const std::string& text) {
     return fmt::format("'{}'", replaced(text, "'", "'\\''"));
 }
@@ -407,7 +407,7 @@ void print_fish(const CLI::App& app) {
     }
 }
 
-/// Prints what a query, or a question of `explain`, about a model can begin with: paths of modules,
+/// Prints possible beginnings of a query or an `explain` question about a model: module paths,
 /// tags, and conditions.
 void print_words(const std::string& model) {
     if (model.empty()) {
@@ -456,8 +456,7 @@ int manual(const CLI::App& app, const std::string& what, const std::string& mode
 void add_manual(CLI::App& app, action& chosen) {
     auto what = std::make_shared<std::string>();
     auto model = std::make_shared<std::string>();
-    auto& command =
-        *app.add_subcommand("manual", "print the manual page, or what a shell completes");
+    auto& command = *app.add_subcommand("manual", "print the manual page, or shell completion");
     command
         .add_option("WHAT", *what,
                     "the page for man, a script for a shell, or the words that it asks for")

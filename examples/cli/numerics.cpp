@@ -38,7 +38,7 @@ std::string decibels(double ratio) {
     return std::isfinite(ratio) ? fmt::format("{:.1f}", ratio) : ratio > 0 ? "exact" : "none";
 }
 
-/// Returns: the columns of a row of the table; blanks where nothing is known.
+/// Returns: the columns of a table row; blank if unknown.
 std::string columns_of(const std::optional<stemma::value_difference>& by) {
     return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", decibels(by->sqnr), by->max_abs,
                             by->max_rel, by->cosine)
@@ -125,7 +125,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     const auto refused = std::count_if(parts.begin(), parts.end(),
                                        [](const auto& part) { return !part.refusal.empty(); });
     note(asked.common,
-         fmt::format("{}: {} to run, {} cannot be, see isolate.json", asked.isolate,
+         fmt::format("{}: {} to run; {} cannot run, see isolate.json", asked.isolate,
                      counted(parts.size() - static_cast<std::size_t>(refused), "part"), refused));
 }
 
@@ -148,7 +148,7 @@ int numerics(const numerics_request& asked) {
         a, b, {asked.bounds, stemma::find_branches(*opened, asked.module, asked.depth), {}});
     if (report.values.empty()) {
         throw stemma::error(stemma::error_code::not_found, asked.values[1], "",
-                            "has no value that stands for one of " + asked.values[0]);
+                            "has no counterpart of any value in " + asked.values[0]);
     }
     if (!asked.isolated.empty()) {
         stemma::add_isolated(report, a, asked.isolated);
@@ -169,38 +169,36 @@ int numerics(const numerics_request& asked) {
 
 void add_numerics(CLI::App& app, action& chosen) {
     add_command<numerics_request>(
-        app, chosen, "numerics", "say which modules of another model compute something else",
+        app, chosen, "numerics", "find the modules of another model that deviate numerically",
         numerics, [](command_line takes, numerics_request& asked) {
             takes.common(asked.common);
-            takes.argument("OTHER", asked.other, "the model that is compared with it");
+            takes.argument("OTHER", asked.other, "the model to compare with it");
             takes
                 .value("--values", asked.values, "FILE",
-                       "the values of a run: .npz, .npy, .pb or a folder of these; first those of "
+                       "values of a run: .npz, .npy, .pb or a folder of these; first those of "
                        "MODEL, then those of OTHER")
                 ->required()
                 ->allow_extra_args(false);
             takes.value("--module", asked.module, "QUERY",
-                        "only modules that fit, those around them and those below");
-            takes.value("--depth", asked.depth, "N", "only modules so many levels below the root");
+                        "only matching modules, their ancestors and descendants");
+            takes.value("--depth", asked.depth, "N", "only modules down to this depth");
             takes.value("--min-sqnr", asked.bounds.min_sqnr, "DB",
-                        "bound: signal-to-quantization-noise ratio; 60 where no bound is given");
+                        "bound: signal-to-quantization-noise ratio; 60 if no bound is given");
             takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference");
             takes.value("--max-rel", asked.bounds.max_rel, "X",
-                        "bound: largest difference by what a number should be");
+                        "bound: largest relative difference");
             takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
-            takes.value(
-                "--isolate", asked.isolate, "DIR",
-                "write the modules of OTHER that exceed a bound, to run on values of MODEL");
+            takes.value("--isolate", asked.isolate, "DIR",
+                        "write the modules of OTHER that exceed a bound, to run on MODEL's values");
             takes.value("--isolated", asked.isolated, "DIR",
-                        "use what they made of these: DIR/results.npz");
+                        "use the results of running them: DIR/results.npz");
             takes
                 .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
-                        "what --isolate copies into a part, as for cut")
+                        "copied into isolated parts, as for cut")
                 ->type_name("P");
             takes.data(asked.data);
-            takes.value("--rows", asked.rows, "N", "rows of the table that are printed at most",
-                        "20");
-            takes.flag("--force", asked.force, "replace files that exist in DIR");
+            takes.value("--rows", asked.rows, "N", "maximal rows of the table", "20");
+            takes.flag("--force", asked.force, "replace existing files in DIR");
             takes.no_sync(asked.no_sync);
             takes.footer(
                 "Examples:\n  stemma numerics a.onnx b.onnx --values a.npz --values b.npz\n"

@@ -20,7 +20,7 @@ namespace {
 
 namespace protocol = onnx_protocol;
 
-/// Returns: where the program stands that is linked with the ONNX library; "" when there is none.
+/// Returns: the path of `stemma-onnx`; "" if there is none.
 std::string find_program() {
     std::error_code ignored;
     const auto own = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -33,15 +33,14 @@ std::string find_program() {
     return "";
 }
 
-/// Returns: what `stemma-onnx` answers to a question; a problem is told when it has no answer.
+/// Returns: the answer of `stemma-onnx` to a question, or a problem.
 child_answer ask(std::vector<std::string> question, std::string_view input) {
     static const auto program = find_program();
     if (program.empty()) {
-        return {
-            "", std::nullopt,
-            "stemma-onnx, which asks the onnx library, is not beside this program: build it with "
-            "-DSTEMMA_WITH_ONNX=ON, or install the package stemma",
-            false};
+        return {"", std::nullopt,
+                "stemma-onnx is not beside this program: build it with "
+                "-DSTEMMA_WITH_ONNX=ON, or install the package stemma",
+                false};
     }
     question.insert(question.begin(), std::to_string(protocol::version));
     auto answer = run_child(program, std::move(question), input);
@@ -55,9 +54,9 @@ child_answer ask(std::vector<std::string> question, std::string_view input) {
     return answer;
 }
 
-/// Takes the first bytes of a text away.
+/// Consumes the first bytes of a text.
 ///
-/// Returns: them, or nothing when there are fewer.
+/// Returns: them, or nothing if there are fewer.
 std::string_view take(std::string_view& text, std::size_t size) {
     const auto taken = text.substr(0, size);
     text.remove_prefix(taken.size());

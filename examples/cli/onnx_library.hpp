@@ -10,7 +10,7 @@
 
 namespace cli {
 
-/// What the ONNX checker says.
+/// The verdict of the ONNX checker.
 struct check_answer {
     enum class verdict : std::uint8_t { valid, invalid, cannot_judge };
 
@@ -18,10 +18,9 @@ struct check_answer {
     std::string text;
 };
 
-/// Adds the types that the ONNX library infers for the values of a model; weights are not looked
-/// at.
+/// Adds the types that the ONNX library infers for the values of a model; weights are not read.
 ///
-/// Returns: "" or why nothing could be inferred, be it that the library is not there.
+/// Returns: "" or why nothing could be inferred, for example because the library is missing.
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types);
 
 /// Runs the ONNX checker on the file of a model.

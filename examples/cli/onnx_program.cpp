@@ -63,7 +63,7 @@ int check(const std::string& path) {
         return protocol::cannot_judge;
     }
     try {
-        // By path, so that external data are looked for in the model's folder.
+        // By path, so that external data is found in the model's folder.
         onnx::checker::check_model(path);
     } catch (const std::exception& refusal) {
         write(refusal.what());
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
         std::fputs("stemma-onnx: runs as a part of stemma, of the same version\n", stderr);
         return protocol::another_version;
     }
-    // A crash is an answer here, and not to be kept.
+    // A crash counts as an answer here; no core dump.
     const rlimit no_dump{0, 0};
     setrlimit(RLIMIT_CORE, &no_dump);
     try {

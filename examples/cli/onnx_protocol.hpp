@@ -6,19 +6,18 @@
 
 #include <cstdint>
 
-/// How `stemma` asks `stemma-onnx`, which alone is linked with the ONNX library: other commands
-/// start without it, and a crash in it costs its answer only.
+/// The protocol between `stemma` and `stemma-onnx`, the only program linked with the ONNX library:
+/// other commands start without it, and a crash only loses its answer.
 ///
 ///     stemma-onnx PROTOCOL infer         a model on standard input, at once
 ///     stemma-onnx PROTOCOL check FILE
-///
-/// Both answer on standard output, and end with a status below.
+///  Both answer on standard output, and exit with one of the statuses below.
 namespace cli::onnx_protocol {
 
-/// What both sides were built from; the last digits are raised whenever an answer changes.
+/// The version of both sides; the last digits are raised whenever an answer changes.
 constexpr int version = STEMMA_VERSION * 100 + 2;
 
-/// How `stemma-onnx` ends. `check` says by it what the checker said, and on standard output why.
+/// Exit status of `stemma-onnx`. For `check` it is the verdict, explained on standard output.
 enum status : int {
     valid = 0,
     invalid = 1,
@@ -27,8 +26,8 @@ enum status : int {
     failed = 4,
 };
 
-/// What stands before each type in the answer to `infer`; the name and the bytes of the TypeProto
-/// follow. The last one has no type, and as its name "" or the reason why types are missing.
+/// The header of each type in the answer to `infer`, followed by the name and the bytes of the
+/// TypeProto. The last one has no type; its name is "" or the reason why types are missing.
 struct type_record {
     std::uint32_t graph; ///< number of the graph, functions not counted
     std::uint32_t name_size;

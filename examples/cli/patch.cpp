@@ -27,7 +27,7 @@ struct patch_request {
     stemma::patch_options options;
 };
 
-/// Says of some names how many there are, and the first ones.
+/// Notes how many names there are, and the first ones.
 void note_names(const patch_request& asked, const std::vector<std::string>& names,
                 std::string_view what, std::string_view text) {
     constexpr std::size_t most = 4;
@@ -62,11 +62,12 @@ int patch(patch_request& asked) {
     const auto report = stemma::patch_weights(*opened, asked.output.path, options);
     if (report.assumed_epsilon > 0) {
         note(asked.common,
-             fmt::format("{} folded with an epsilon of {:g}, which --checkpoint OLD would tell",
-                         counted(report.assumed_epsilon, "batch norm"), report.epsilon));
+             fmt::format(
+                 "{} folded with an epsilon of {:g}, assumed; --checkpoint OLD determines it",
+                 counted(report.assumed_epsilon, "batch norm"), report.epsilon));
     }
     note_names(asked, report.missing, "initializer", "not in the new weights stay as they are");
-    note_names(asked, report.unknown, "weight", "of no entry that is known stay as they are");
+    note_names(asked, report.unknown, "weight", "of unknown origin stay as they are");
     if (asked.options.modules.empty()) {
         note_names(asked, report.unused, "tensor", "of the new weights in no initializer");
     }
@@ -91,19 +92,18 @@ void add_patch(CLI::App& app, action& chosen) {
                         "the checkpoint with the new values: safetensors, an archive of torch, an "
                         "index of several");
             takes.value("--lora", asked.adapter, "ADAPTER",
-                        "a low-rank adapter that is merged into them, or into the values that the "
-                        "model has: a folder or a file of PEFT");
+                        "a low-rank adapter to merge into them, or into the model's own values: "
+                        "a folder or a file of PEFT");
             takes.value("--checkpoint", asked.known, "OLD",
-                        "the checkpoint whose values the model has: tells initializers that lost "
-                        "their names");
+                        "the checkpoint with the model's current values: identifies initializers "
+                        "without names");
             takes.value("--module", asked.options.modules, "QUERY",
                         "only weights of these modules");
             takes.value("--epsilon", asked.options.epsilon, "E",
-                        "of batch norms that were folded, where OLD does not tell it", "");
-            takes.flag("--partial", asked.options.partial,
-                       "what the new weights lack stays as it is");
+                        "of folded batch norms, unless OLD determines it", "");
+            takes.flag("--partial", asked.options.partial, "keep values that the new weights lack");
             takes.output(asked.output.path, "the model with the new weights");
-            takes.flag("--force", asked.output.force, "replace weight files that exist beside OUT");
+            takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");
             takes.no_sync(asked.output.no_sync);
             takes.footer(
                 "Examples:\n  stemma patch model.onnx --weights tuned.safetensors -o tuned.onnx\n"

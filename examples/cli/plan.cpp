@@ -37,7 +37,7 @@ int show_placement(const plan_request& asked, const stemma::attributed_model& op
     }
     const auto& tree = opened.modules().index();
     for (stemma::id m = 0; m < tree.size(); ++m) {
-        // Below a module that runs in one place, all do.
+        // Below a module that runs in one place, everything does.
         const bool told = m != 0 && placement.modules[tree.parent(m)].size() < 2;
         if (tree.depth(m) > asked.depth || placement.modules[m].empty() || told) {
             continue;
@@ -107,24 +107,23 @@ int list_for_tool(const plan_request& asked) {
 
 void add_plan(CLI::App& app, action& chosen) {
     add_command<plan_request>(
-        app, chosen, "plan", "list modules for quantizers and runtimes, or say where they run",
+        app, chosen, "plan", "list nodes for quantizers and runtimes, or show where modules run",
         list_for_tool, [](command_line takes, plan_request& asked) {
             takes.common(asked.common);
-            takes.value("--exclude", asked.exclude, "QUERY", "the nodes to treat otherwise");
+            takes.value("--exclude", asked.exclude, "QUERY", "the nodes to exclude");
             takes.value("--from", asked.from, "REPORT",
-                        "the modules that a report of `numerics --format json` finds sensitive");
+                        "the sensitive modules of a report of `numerics --format json`");
             takes.value("--top", asked.top, "N", "only the N worst of them; 0: all", "0");
             takes
                 .choice("--to", asked.to, "ort,ort-overrides,olive,nncf,tensorrt,aimet,layer-ann",
-                        "for which tool: ort, ort-overrides, olive, nncf, tensorrt, aimet; "
+                        "the tool: ort, ort-overrides, olive, nncf, tensorrt, aimet; "
                         "layer-ann writes a model")
                 ->type_name("FORMAT");
-            takes.value("--annotation", asked.annotation, "TEXT",
-                        "of layer-ann: what the nodes are annotated with", "stemma");
+            takes.value("--annotation", asked.annotation, "TEXT", "layer-ann: the annotation",
+                        "stemma");
             takes.value("--placement", asked.placement, "LOG",
-                        "a verbose log or a profile of ONNX Runtime: say what runs where");
-            takes.value("--depth", asked.depth, "N",
-                        "of --placement: modules so many levels below the root", "3");
+                        "a verbose log or a profile of ONNX Runtime: show what runs where");
+            takes.value("--depth", asked.depth, "N", "--placement: maximal depth of modules", "3");
             takes.output(asked.output);
             takes.data(asked.output.data);
             takes.footer(

@@ -51,9 +51,10 @@ int probe(const probe_request& asked) {
             counted(prober.shown().size(), "value"));
     }
     if (const auto count = prober.left_out().size(); count > 0) {
-        note(asked.common, fmt::format("{}: {} at borders of modules cannot be shown; see left_out "
-                                       "in {}",
-                                       asked.common.model, counted(count, "value"), manifest));
+        note(asked.common,
+             fmt::format("{}: {} at module boundaries cannot be exposed; see left_out "
+                         "in {}",
+                         asked.common.model, counted(count, "value"), manifest));
     }
     return done;
 }
@@ -62,19 +63,19 @@ int probe(const probe_request& asked) {
 
 void add_probe(CLI::App& app, action& chosen) {
     add_command<probe_request>(
-        app, chosen, "probe", "add the values between modules to the outputs of a model", probe,
-        [](command_line takes, probe_request& asked) {
+        app, chosen, "probe", "add the values at module boundaries to the outputs of a model",
+        probe, [](command_line takes, probe_request& asked) {
             takes.common(asked.common);
-            takes.output(asked.output.path, "where the model with more outputs goes");
-            takes.value("--manifest", asked.manifest, "FILE",
-                        "where the list of values and modules goes", "OUT.json");
+            takes.output(asked.output.path, "the model with more outputs");
+            takes.value("--manifest", asked.manifest, "FILE", "the manifest of values and modules",
+                        "OUT.json");
             takes.value("--module", asked.module, "QUERY",
-                        "only modules that fit, those around them and those below");
-            takes.value("--depth", asked.depth, "N", "only modules so many levels below the root");
+                        "only matching modules, their ancestors and descendants");
+            takes.value("--depth", asked.depth, "N", "only modules down to this depth");
             takes.value("--like", asked.like, "MANIFEST",
-                        "show the values of another model's list as well, where they are here");
+                        "add the values of another model's manifest that exist here");
             takes.data(asked.output.data);
-            takes.flag("--force", asked.output.force, "replace files that exist beside OUT");
+            takes.flag("--force", asked.output.force, "replace existing files beside OUT");
             takes.no_sync(asked.output.no_sync);
             takes.footer("Examples:\n  stemma probe model.onnx -o probed.onnx\n"
                          "  stemma probe model.onnx -o probed.onnx --depth 3\n"

@@ -79,8 +79,7 @@ void print_modules(const profile_options& options, const stemma::attributed_mode
     }
     if (!times.unmatched().empty()) {
         put("{:>10} {:>5.1f} % {:>9} {:>21}  {}\n", milliseconds(times.unmatched_total() / runs),
-            100 * times.unmatched_total() / std::max(times.total(), 1e-9), "", "",
-            "(no node of the model)");
+            100 * times.unmatched_total() / std::max(times.total(), 1e-9), "", "", "(unmatched)");
     }
 }
 
@@ -89,7 +88,7 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
     if (times.size() == 0 || times[0].providers.size() < 2) {
         return;
     }
-    put("\n{}\n", shaded("what ran the modules", shade::strong));
+    put("\n{}\n", shaded("providers of the modules", shade::strong));
     for (const auto& [name, time] : times[0].providers) {
         put("  {:>5.1f} %  {}\n", 100 * time / std::max(times.total(), 1e-9),
             name.empty() ? "(unknown)" : name);
@@ -116,7 +115,7 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
     print_providers(opened, times, options.rows);
     const auto& rest = times.unmatched();
     if (!rest.empty()) {
-        put("\n{}\n", shaded("times of no node of the model", shade::strong));
+        put("\n{}\n", shaded("times without a node", shade::strong));
         for (std::size_t i = 0; i < std::min(options.rows, rest.size()); ++i) {
             put("  {:>10}  {}\n", milliseconds(rest[i].microseconds), shortened(rest[i].name, 80));
         }
@@ -135,7 +134,7 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
                shade::dim));
 }
 
-/// The lines of programs that took most time.
+/// The source lines that took most time.
 void print_lines(const profile_options& options, const stemma::attributed_model& opened,
                  const stemma::module_times& times) {
     std::vector<id> nodes(opened.model().node_count());
@@ -170,7 +169,7 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
     print_rest(rows.size(), options.rows);
 }
 
-/// Two profiles side by side, a run's worth of each.
+/// Two profiles side by side, per run.
 void print_pairs(const profile_options& options, const stemma::timed_modules& first,
                  const stemma::timed_modules& second) {
     const auto a_run = [](const stemma::timed_modules& of, double time) {
@@ -203,12 +202,12 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
     }
     if (!first.times->unmatched().empty() || !second.times->unmatched().empty()) {
         row(a_run(first, first.times->unmatched_total()),
-            a_run(second, second.times->unmatched_total()), "(no node of the model)");
+            a_run(second, second.times->unmatched_total()), "(unmatched)");
     }
-    row(a_run(first, first.times->total()), a_run(second, second.times->total()), "in all");
+    row(a_run(first, first.times->total()), a_run(second, second.times->total()), "total");
 }
 
-/// A profile, with the model that was run.
+/// A profile with its model.
 struct timed_model {
     std::unique_ptr<stemma::attributed_model> opened;
     stemma::module_times times;
@@ -217,7 +216,7 @@ struct timed_model {
     [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
 };
 
-/// Returns: nothing where MODEL was not made of `--original`, which a note has said.
+/// Returns: nothing, after a note, if MODEL was not made of `--original`.
 std::optional<timed_model> time_model(const profile_options& options, const std::string& model,
                                       const std::vector<std::string>& files) {
     auto common = options.common;
@@ -231,7 +230,7 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
             return std::nullopt;
         }
         throw stemma::error(stemma::error_code::refused, options.original, "--original",
-                            "is no ONNX file");
+                            "is not an ONNX file");
     }
     const auto read = stemma::read_profiles(files, options.warm_up);
     stemma::time_options how;
@@ -246,7 +245,7 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
     return timed_model{std::move(opened), std::move(times), std::move(source)};
 }
 
-/// Throws: `error` of `error_code::refused` for options that do not go together.
+/// Throws: `error` of `error_code::refused` for conflicting options.
 void check_options(const profile_options& options) {
     const auto refuse = [](const char* option, const char* reason) {
         throw stemma::error(stemma::error_code::refused, "", option, reason);
@@ -258,7 +257,7 @@ void check_options(const profile_options& options) {
         refuse("--to", "shows one profile, not two");
     }
     if (options.by == "line" && !(options.to.empty() && options.against.empty())) {
-        refuse("--by line", "tells of one profile, in tables");
+        refuse("--by line", "takes one profile, in tables");
     }
 }
 
@@ -324,36 +323,36 @@ int run_profile(const profile_options& options) {
 
 void add_profile(CLI::App& app, action& chosen) {
     add_command<profile_options>(
-        app, chosen, "profile", "say which modules the time of a profile went to", run_profile,
+        app, chosen, "profile", "show the time of a profile by module", run_profile,
         [](command_line takes, profile_options& options) {
             takes.common(options.common, "text,json,csv");
             takes.argument(
                 "PROFILE", options.files,
                 "what a runtime measured: ONNX Runtime, TensorRT, OpenVINO, QNN, or CSV");
             takes.value("--original", options.original, "ORIGINAL",
-                        "the ONNX file that MODEL was made of, whose modules it gets; -m is about "
+                        "the original of MODEL, which provides the modules; -m then refers to "
                         "it then");
             takes
                 .value("--against", options.against, "PROFILE",
-                       "a second profile, shown beside the first; may repeat, for more runs")
+                       "a second profile, shown beside the first; repeatable, for more runs")
                 ->allow_extra_args(false);
             takes.value("--against-model", options.against_model, "MODEL",
-                        "the model of that one, where it is another");
+                        "its model, if it is another one");
             takes.value("--warm-up", options.warm_up, "N",
-                        "runs at the start of each profile that do not count; 1 where there are "
+                        "runs to skip at the start of each profile; 1 if there are "
                         "several");
-            takes.flag("--divide", options.divide,
-                       "divide the time of fused nodes by their cost; else it is their common "
-                       "module's");
+            takes.flag(
+                "--divide", options.divide,
+                "distribute the time of fused nodes by cost; by default it goes to their common "
+                "module's");
             takes.choice("--by", options.by, "module|line",
-                         "what the time is told of: modules, or lines of Python");
-            takes.value("--depth", options.depth, "N", "text: show so many levels below the root");
-            takes.value("--rows", options.rows, "N",
-                        "text: rows of a list that are printed at most", "10");
+                         "group by module, or by line of Python");
+            takes.value("--depth", options.depth, "N", "text: levels below the root to show");
+            takes.value("--rows", options.rows, "N", "text: maximal rows per list", "10");
             takes.choice("--to", options.to, "flame|speedscope|chrome|model-explorer",
                          "write a flame graph (SVG), a trace, or an overlay instead");
             takes.value("-o,--output", options.output.path, "OUT",
-                        "where that goes; standard output without it");
+                        "where to write it; standard output by default");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
                          "  stemma profile optimized.onnx profile.json --original model.onnx\n"
                          "  stemma profile model.onnx before.json --against after.json\n"

@@ -59,8 +59,8 @@ constexpr std::array<command, 25> commands{{
     {"manual", cli::add_manual},
 }};
 
-/// Declares the command that the first word names; all of them where it names none, or the one that
-/// describes the others. Declaring all takes longer than analyzing a small model.
+/// Declares only the command named by the first word, or all of them if it names none or `manual`:
+/// declaring all takes longer than analyzing a small model.
 void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
     const auto named = std::find_if(commands.begin(), commands.end(),
                                     [&](const command& c) { return c.name == first; });
@@ -73,7 +73,7 @@ void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
     }
 }
 
-/// Returns: `; did you mean 'tree'?`, or "" where nothing is like it.
+/// Returns: `; did you mean 'tree'?`, or "" if nothing is similar.
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& known) {
     stemma::nearest_texts nearest(text, 1);
     for (const auto& each : known) {
@@ -83,8 +83,8 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
     return like.empty() ? std::string() : fmt::format("; did you mean '{}'?", like.front());
 }
 
-/// Returns: the arguments as a command and what it takes: `help tag` asks for help of `tag`, and a
-/// file alone for its tree.
+/// Returns: the arguments as a command with options: `help tag` becomes `tag --help`, and a lone
+/// file its `tree`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (words.empty()) {
@@ -104,7 +104,7 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     return words;
 }
 
-/// Prints what is wrong with the command line. Returns: the exit status.
+/// Prints a command line error. Returns: the exit status.
 int refuse(const CLI::App& app, const CLI::ParseError& e) {
     const auto used = app.get_subcommands();
     for (const auto& word : app.remaining(true)) {
@@ -131,7 +131,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
     return app.exit(e) == 0 ? cli::done : cli::bad_usage;
 }
 
-/// Those of the program that runs.
+/// The policies of the running program.
 const stemma::onnx_policy_registry* program_policies = nullptr;
 
 } // namespace
@@ -142,9 +142,9 @@ const stemma::onnx_policy_registry& cli::known_policies() {
 
 int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& known) {
     program_policies = &known;
-    CLI::App app("stemma gives an ONNX graph its module hierarchy back.\n\n"
+    CLI::App app("stemma restores the module hierarchy of an ONNX graph.\n\n"
                  "A PyTorch model is a tree of modules; the ONNX file exported from it is a flat "
-                 "list of operators.\nstemma says for every node which module it came from, and "
+                 "list of operators.\nstemma finds which module every node came from, and "
                  "writes that into the file.");
     app.name("stemma");
     app.set_version_flag("--version", fmt::format("stemma {}.{}.{}", STEMMA_VERSION_MAJOR,
@@ -170,7 +170,7 @@ int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& 
         return status;
     } catch (const stemma::error& e) {
         const bool exists = e.code() == stemma::error_code::exists;
-        cli::print_error(std::string(e.what()) + (exists ? "; --force replaces it" : ""));
+        cli::print_error(std::string(e.what()) + (exists ? "; use --force to replace it" : ""));
         return status_of(e.code());
     } catch (const std::bad_alloc&) {
         cli::print_error("out of memory");

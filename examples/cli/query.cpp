@@ -26,13 +26,13 @@ using stemma::id;
 struct query_options {
     common_options common;
     std::string text;
-    std::string list; ///< "" for what the query asks about
+    std::string list; ///< "" for the default of the query
     std::string sort;
     std::vector<std::string> dims;
     std::size_t top = std::numeric_limits<std::size_t>::max();
 };
 
-/// Prints names, each once; nodes without one as `#7`, which `explain` takes.
+/// Prints names, each once; unnamed nodes as `#7`, which `explain` accepts.
 void print_node_names(const query_options& options, const stemma::onnx_model& model,
                       const std::vector<id>& nodes) {
     const auto found = stemma::names_of(model, nodes);
@@ -115,21 +115,20 @@ int run_query(const query_options& options) {
 
 void add_query(CLI::App& app, action& chosen) {
     add_command<query_options>(
-        app, chosen, "query", "list the nodes, modules or values that fit a query", run_query,
+        app, chosen, "query", "list the nodes, modules or values that match a query", run_query,
         [](command_line takes, query_options& options) {
             options.common.format = "names";
             takes.common(options.common, "names,indices,json");
             takes.argument("QUERY", options.text,
                            "module paths, tags, conditions; see docs/query.md");
-            takes.choice(
-                "--list", options.list, "nodes,modules,values,initializers",
-                "what is listed; without it modules for a query about their sizes, else nodes");
+            takes.choice("--list", options.list, "nodes,modules,values,initializers",
+                         "what to list; modules for queries about sizes, else nodes by default");
             takes.choice("--sort", options.sort,
                          "nodes,parameters,bytes,name,macs,flops,activations",
-                         "the largest first; by name ascending");
+                         "sort, largest first; by name ascending");
             takes.dims(options.dims, "a value for a dimension that is not fixed, for --sort macs, "
                                      "flops and activations");
-            takes.value("--top", options.top, "N", "list only so many")->check(one_or_more);
+            takes.value("--top", options.top, "N", "list only the first N")->check(one_or_more);
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
                          "  stemma query model.onnx 'op:Conv and attr:strides=[2,2]'\n"

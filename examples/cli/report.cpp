@@ -48,13 +48,13 @@ void print_summary(const stemma::tag_summary& summary) {
                                    grouped(summary.provenance[p]));
         }
     }
-    print_row("known from", sources);
+    print_row("evidence", sources);
     if (summary.conflicts > 0 || summary.dropped > 0) {
-        print_row("conflicts", fmt::format("{}{}", counted(summary.conflicts, "node"),
-                                           summary.dropped > 0
-                                               ? fmt::format("; claims about {} were not believed",
-                                                             counted(summary.dropped, "node"))
-                                               : ""));
+        print_row("conflicts",
+                  fmt::format("{}{}", counted(summary.conflicts, "node"),
+                              summary.dropped > 0 ? fmt::format("; claims about {} were dropped",
+                                                                counted(summary.dropped, "node"))
+                                                  : ""));
     }
     print_accuracy(summary);
 }

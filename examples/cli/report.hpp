@@ -13,13 +13,13 @@
 
 namespace cli {
 
-/// Prints a label and what belongs to it on one line.
+/// Prints a labelled line.
 void print_row(std::string_view label, std::string_view text);
 
-/// Returns: the path of a module as people read it.
+/// Returns: the path of a module for people; "the root" for the root.
 std::string path_text(const stemma::attributed_model& opened, stemma::id m);
 
-/// As many of the most frequent operators, three at most, as fit into a width.
+/// The most frequent operators, at most three, as far as they fit into a width.
 std::string top_operators(const stemma::onnx_model& model,
                           const std::vector<stemma::module_statistics::operator_count>& counts,
                           std::size_t width);
@@ -27,7 +27,7 @@ std::string top_operators(const stemma::onnx_model& model,
 /// Prints a summary in a few lines.
 void print_summary(const stemma::tag_summary& summary);
 
-/// Prints how right it is, where there was a truth to compare with.
+/// Prints the accuracy, if there was a truth to compare with.
 void print_accuracy(const stemma::tag_summary& summary);
 
 } // namespace cli

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <langinfo.h>
 
-// Its names are not those of anything else: nothing that includes range-v3 can include it.
+// Its macros collide with range-v3: no file can include both.
 #define NCURSES_NOMACROS
 #include <curses.h>
 
@@ -86,11 +86,11 @@ screen::screen(bool colours) {
     if (std::string_view(nl_langinfo(CODESET)) != "UTF-8") {
         std::setlocale(LC_CTYPE, "C.UTF-8");
     }
-    // Not initscr, which ends the program when it does not know the terminal.
+    // Not initscr, which exits the program for an unknown terminal.
     auto* handle = newterm(nullptr, stdout, stdin);
     if (handle == nullptr) {
         throw stemma::error(stemma::error_code::refused, "", "browse",
-                            "nothing is known of this terminal; TERM names its kind");
+                            "unknown terminal; set TERM to its type");
     }
     terminal_ = std::make_unique<terminal>(terminal{handle});
     cbreak();

@@ -10,9 +10,9 @@
 
 namespace cli {
 
-/// Keys besides characters, which are bytes of UTF-8.
+/// Keys other than characters, which are bytes of UTF-8.
 enum screen_key : int {
-    key_none = 0, ///< one that means nothing, or the size has changed
+    key_none = 0, ///< no meaning, or the size has changed
     key_up = 256,
     key_down,
     key_left,
@@ -25,21 +25,21 @@ enum screen_key : int {
     key_enter,
     key_escape,
     key_backspace,
-    key_gone, ///< the terminal is
+    key_gone, ///< the terminal closed
 };
 
-/// A line in two parts, with shades as `shaded` makes them.
+/// A line in two parts, with shades from `shaded`.
 struct screen_line {
     std::string left;
     std::string right;
-    bool selected = false; ///< whether the left part is shown the other way round
+    bool selected = false; ///< whether the left part is inverted
 };
 
-/// The whole terminal, until this ends. curses stands behind it: Debian has neither FTXUI nor
-/// notcurses in all releases that this is built on.
+/// Owns the terminal. Implemented with curses: not all supported Debian releases have FTXUI or
+/// notcurses.
 class screen {
 public:
-    /// Throws: `stemma::error` of `refused` for a terminal that nothing is known of.
+    /// Throws: `stemma::error` of `refused` for an unknown terminal.
     explicit screen(bool colours);
     ~screen();
     screen(const screen&) = delete;
@@ -48,18 +48,18 @@ public:
     [[nodiscard]] static std::size_t width();
     [[nodiscard]] static std::size_t height();
 
-    /// Shows lines, whose right parts begin at a column.
+    /// Shows lines, with right parts starting at a column.
     static void show(const std::vector<screen_line>& lines, std::size_t right);
 
     /// Returns: the next key.
     static int key();
 
-    /// Gives the terminal back, until `resume`.
+    /// Releases the terminal, until `resume`.
     static void suspend();
-    /// Takes the terminal again.
+    /// Reacquires the terminal.
     static void resume();
 
-    /// Asks the terminal to put a text on the clipboard (OSC 52), which works through ssh.
+    /// Copies a text to the terminal's clipboard (OSC 52), which works over ssh.
     static void copy(std::string_view text);
 
 private:

@@ -70,7 +70,7 @@ void report(const split_request& asked, const stemma::split_manifest& manifest) 
         put("{:>5} {:>7} {:>6} {:>14}  {}\n", p, part.nodes.size(), part.clones.size(), part.cost,
             part.at.file);
     }
-    put("{}: {}, {} between them; put together again by `stemma join`\n", asked.folder,
+    put("{}: {}, {} between them; `stemma join` puts them together again\n", asked.folder,
         counted(manifest.parts.size(), "part"),
         counted(static_cast<std::size_t>(
                     std::count_if(manifest.tensors.begin(), manifest.tensors.end(),
@@ -111,26 +111,27 @@ int split(split_request asked) {
 
 void add_split(CLI::App& app, action& chosen) {
     add_command<split_request>(
-        app, chosen, "split", "divide a model into parts that run one after the other", split,
+        app, chosen, "split", "divide a model into parts that run in order", split,
         [](command_line takes, split_request& asked) {
             takes.common(asked.common);
             takes
-                .value("-d,--directory", asked.folder, "DIR", "where the parts go, with split.json")
+                .value("-d,--directory", asked.folder, "DIR",
+                       "folder for the parts, with split.json")
                 ->required();
-            takes.value("--depth", asked.depth, "N", "one part for each module at this depth");
+            takes.value("--depth", asked.depth, "N", "one part per module at this depth");
             takes.value(
                 "--module", asked.modules, "QUERY",
                 "one part for each module that fits; what is in none is a part of the root");
-            takes.value("--parts", asked.parts, "N", "exactly so many parts, of about equal cost")
+            takes.value("--parts", asked.parts, "N", "exactly N parts of about equal cost")
                 ->check(one_or_more);
             takes.value("--cost", asked.cost, "C",
                         "what a part costs: " + known_policies().costs.names(), "bytes");
-            takes.dims(asked.dims, "a value for a dimension that is not fixed, for --cost macs, "
+            takes.dims(asked.dims, "fix a symbolic dimension, for --cost macs, "
                                    "flops and activations");
             takes.flag("--merge", asked.how.merge,
                        "put levels of one module together again where nothing keeps them apart");
             takes.data(asked.data);
-            takes.flag("--force", asked.how.force, "replace files that exist");
+            takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);
             takes.footer("Examples:\n  stemma split model.onnx --parts 4 -d parts\n"
                          "  stemma split model.onnx --module 'encoder.layer.*' -d parts\n"

@@ -26,10 +26,10 @@ int strip(const strip_options& options) {
 } // namespace
 
 void add_strip(CLI::App& app, action& chosen) {
-    add_command<strip_options>(app, chosen, "strip", "take everything stemma wrote out of a file",
+    add_command<strip_options>(app, chosen, "strip", "remove everything stemma wrote into a file",
                                strip, [](command_line takes, strip_options& options) {
                                    takes.model(options.common.model);
-                                   takes.output(options.output.path, "where the result goes");
+                                   takes.output(options.output.path, "the result");
                                    takes.no_sync(options.output.no_sync);
                                    takes.quiet(options.common.quiet);
                                    takes.threads(options.common.threads);

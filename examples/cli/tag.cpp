@@ -32,10 +32,10 @@ int tag(const tag_options& options) {
     const auto carriers = stemma::carriers_named(options.carriers);
     static_cast<void>(sources_to_write(options.output)); // refused before anything is read
     if (carriers.attribute) {
-        note(options.common, "the ONNX checker and ONNX Runtime refuse models with the attributes "
+        note(options.common, "the ONNX checker and ONNX Runtime reject models with the attributes "
                              "of --carrier attribute");
     }
-    // The tags in the file are about to go; what its record knows of the modules is not.
+    // The tags in the file are about to be replaced; its module tree is kept.
     auto common = options.common;
     common.attribution.retag = true;
     common.attribution.digest = !options.output.path.empty();
@@ -87,23 +87,22 @@ int tag(const tag_options& options) {
 
 void add_tag(CLI::App& app, action& chosen) {
     add_command<tag_options>(
-        app, chosen, "tag", "say for every node which module it came from, and write it", tag,
+        app, chosen, "tag", "find the module of every node, and write tags", tag,
         [](command_line takes, tag_options& options) {
             takes.common(options.common);
             takes.value("-o,--output", options.output.path, "OUT",
-                        "where the tagged model goes; without it only the report is printed");
+                        "write the tagged model; without it only the report is printed");
             takes.value("--carrier", options.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
             takes.flag("--name-nodes", options.name_nodes,
-                       "give nodes without a name one, for tools that know nodes by name");
-            takes.value("--sidecar", options.sidecar, "FILE", "write all that is known as JSON");
+                       "name unnamed nodes, for tools that identify nodes by name");
+            takes.value("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.oracle(options.oracle);
             takes.data(options.output.data);
-            takes.flag("--force", options.output.force,
-                       "replace weight files that exist beside OUT");
+            takes.flag("--force", options.output.force, "replace existing weight files beside OUT");
             takes.no_sync(options.output.no_sync);
             takes.footer(
                 "Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"

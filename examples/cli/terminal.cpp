@@ -26,7 +26,7 @@ constexpr std::string_view shade_end = "\033[0m";
 constexpr std::array<std::string_view, 7> shade_begins{
     shade_end, "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[32m", "\033[31m"};
 
-/// Returns: the bytes of a shade that `text` begins with; 0 when it begins with none.
+/// Returns: the length of the shade that `text` begins with, or 0.
 std::size_t shade_length(std::string_view text) {
     for (auto begin : shade_begins) {
         if (text.substr(0, begin.size()) == begin) {
@@ -36,8 +36,8 @@ std::size_t shade_length(std::string_view text) {
     return 0;
 }
 
-/// Appends the first character of `text`, or what stands for one that cannot be shown. Returns: its
-/// bytes in `text`.
+/// Appends the first character of `text`, or a replacement if it is not printable. Returns: its
+/// length in `text`.
 std::size_t append_printable(std::string& shown, std::string_view text) {
     const auto length = stemma::detail::utf8_length(text);
     const auto first = static_cast<unsigned char>(text.front());
@@ -100,7 +100,7 @@ std::string grouped(std::uint64_t number) {
 }
 
 std::string percent(double share) {
-    // Counts of millions still differ by more than the rounding that is made up for here.
+    // Even for counts of millions, shares differ by more than the rounding corrected here.
     return fmt::format("{:.1f} %", std::floor(1000 * share + 1e-9) / 10);
 }
 
@@ -184,7 +184,7 @@ void print_error(std::string_view text) {
 
 namespace {
 
-/// Returns: the command that shows long text; "" for none.
+/// Returns: the pager command; "" for none.
 std::string pager_command() {
     if (const char* named = std::getenv("PAGER")) {
         return std::string_view(named) == "cat" ? "" : named;
@@ -209,12 +209,12 @@ pager::pager() {
     if (command.empty() || pipe2(ends.data(), O_CLOEXEC) != 0) {
         return;
     }
-    // What is known of the terminal is asked while it is there.
+    // Query the terminal while it is still connected.
     static_cast<void>(has_colours());
     static_cast<void>(line_width());
     std::fflush(stdout);
     setenv("LESS", "FRX",
-           0); // ends by itself where all is seen, knows shades, leaves the text there
+           0); // quit if all fits, keep colours, leave the text on screen
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);

@@ -41,14 +41,14 @@ struct tree_options {
     bool all = false;
 };
 
-/// What is known of modules, so far as a column that is shown needs it.
+/// Facts about modules, as far as the shown columns need them.
 struct tree_numbers {
     stemma::module_statistics counts;
     std::optional<stemma::model_cost> cost;
     std::optional<stemma::module_times> times;
 };
 
-/// What a column has to be found out for.
+/// What a column requires.
 enum class column_source { counts, cost, times };
 
 /// A column of numbers.
@@ -127,8 +127,8 @@ public:
         }
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
-        if (!options.all && !known.times) { // no two take the same time
-            // Those with names of their own are told apart, however alike they are.
+        if (!options.all && !known.times) { // times differ anyway
+            // Named siblings stay separate, however alike they are.
             how.alike = [&](id a, id b) { return has_number(a) && has_number(b) && alike(a, b); };
         }
         if (const auto* column = find_column(options.sort)) {
@@ -190,8 +190,7 @@ private:
 
     /// The branches drawn before a module: `│  ├─ `.
     [[nodiscard]] static std::string branches(const std::vector<bool>& ends) {
-        // No line shows more, and drawing all levels of a very deep tree takes the square of its
-        // depth.
+        // Drawing all levels of a very deep tree would be quadratic in its depth.
         constexpr std::size_t most = 64;
         std::string text;
         for (std::size_t d = ends.size() > most ? ends.size() - most : 0; d < ends.size(); ++d) {
@@ -202,7 +201,7 @@ private:
         return text;
     }
 
-    /// What the file holds of the parameters, by type: ` (16,064 in the file: int8 16.0 kB)`.
+    /// The parameters in the file, by type: ` (16,064 in the file: int8 16.0 kB)`.
     [[nodiscard]] std::string stored() const {
         const auto types = stemma::weights_text(counts_.weights[0]);
         const auto differs = counts_.stored[0] != counts_.parameters[0];
@@ -211,8 +210,7 @@ private:
                          : fmt::format(" ({})", types);
     }
 
-    /// What the segment of the tag says, or the class of a module without one; of several the
-    /// class.
+    /// The segment of the tag, or the class of a module without a tag or of several.
     [[nodiscard]] std::string class_text(const stemma::tree_row& row) const {
         const auto m = row.module;
         if (modules_.class_name(m).empty()) {
@@ -241,7 +239,7 @@ private:
         return name.empty() || type.empty() ? name + type : name + " " + type;
     }
 
-    /// Bright where most of the model is, dim where next to nothing.
+    /// Bright for large parts of the model, dim for tiny ones.
     [[nodiscard]] shade shade_of(const number_column& column, id m) const {
         const auto all = column.number(known_, 0);
         const auto part = column.number(known_, m);
@@ -255,7 +253,7 @@ private:
         const auto name = name_text(row);
         const auto type = class_text(row);
         const auto room = widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8;
-        // Colours only where nothing was cut.
+        // Colours only if nothing was cut.
         auto line = fitted(label(row), room);
         if (width_of(label(row)) <= room) {
             line = shaded(name, shade::strong) + (name.empty() || type.empty() ? "" : " ") +
@@ -300,8 +298,8 @@ private:
     std::size_t widest_ = 0;
 };
 
-/// Finds out what the columns need. Throws: `error` of `error_code::refused` for what is asked
-/// for without what it needs, and the other way round.
+/// Collects what the columns need. Throws: `error` of `error_code::refused` for columns without the
+/// options they need, and vice versa.
 tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& options) {
     const auto uses = [&](column_source source) {
         const auto is_of = [&](const std::string& name) {
@@ -334,7 +332,7 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
 int tree(tree_options options) {
     auto& columns = options.columns;
     const bool has_time = std::ranges::find(columns, "time") != columns.end();
-    if (!options.profiles.empty() && !has_time) { // before the operators, which end the line
+    if (!options.profiles.empty() && !has_time) { // before the operators, which come last
         columns.insert(std::ranges::find(columns, "operators"), "time");
     }
     const auto opened = open_model(options.common);
@@ -362,9 +360,9 @@ void add_tree(CLI::App& app, action& chosen) {
         app, chosen, "tree", "show the modules with their nodes, parameters and operators", tree,
         [](command_line takes, tree_options& options) {
             takes.common(options.common);
-            takes.value("--depth", options.depth, "N", "show so many levels below the root");
+            takes.value("--depth", options.depth, "N", "levels below the root to show");
             takes.value("--module", options.module, "QUERY",
-                        "show only these modules, with all above and below");
+                        "show only these modules, with their ancestors and descendants");
             takes
                 .list("--columns", options.columns, "C,...",
                       "what is shown of each: nodes, own, parameters, bytes, macs, flops, "
@@ -379,14 +377,14 @@ void add_tree(CLI::App& app, action& chosen) {
                     ""));
             takes.choice("--sort", options.sort,
                          "nodes,own,parameters,bytes,macs,flops,activations,time",
-                         "the largest of each module first");
-            takes.dims(options.dims, "a value for a dimension that is not fixed, for macs, flops "
+                         "sort siblings, largest first");
+            takes.dims(options.dims, "fix a symbolic dimension, for macs, flops "
                                      "and activations");
             takes
                 .value("--profile", options.profiles, "FILE",
-                       "a profile of a run, as for `profile`: adds the column time")
+                       "a profile, as for `profile`: adds the column time")
                 ->allow_extra_args(false);
-            takes.flag("--all", options.all, "a line for each module, also for those alike");
+            takes.flag("--all", options.all, "list each module, also those alike");
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
                          "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
                          "  stemma tree model.onnx --columns macs,flops --dim batch=1\n"

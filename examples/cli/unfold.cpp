@@ -22,15 +22,15 @@ int unfold(const unfold_options& options) {
                                                             : stemma::unfolded_names::as_before,
                                           writing(options.output));
     if (!made.problem.empty()) {
-        note(options.common, made.problem + "; functions are put in as they are called");
+        note(options.common, made.problem + "; functions are inlined at their calls");
     }
     if (made.lost_tags) {
-        note(options.common, fmt::format("{}: tags were taken out; tag {} for new ones",
+        note(options.common, fmt::format("{}: tags were removed; tag {} to get new ones",
                                          options.common.model, output));
     }
     if (!options.common.quiet) {
         put("{}: {} bytes, {}\n", output, grouped(made.bytes),
-            made.is_restored ? "as before it was folded" : counted(made.calls, "call") + " opened");
+            made.is_restored ? "restored" : counted(made.calls, "call") + " inlined");
     }
     return done;
 }
@@ -38,19 +38,19 @@ int unfold(const unfold_options& options) {
 } // namespace
 
 void add_unfold(CLI::App& app, action& chosen) {
-    add_command<unfold_options>(
-        app, chosen, "unfold", "put functions back where they are called", unfold,
-        [](command_line takes, unfold_options& options) {
-            takes.model(options.common.model);
-            takes.output(options.output.path, "where the result goes");
-            takes.flag("--as-called", options.as_called,
-                       "name what comes out of a call after it, also where the file "
-                       "says how it was");
-            takes.data(options.output.data);
-            takes.no_sync(options.output.no_sync);
-            takes.quiet(options.common.quiet);
-            takes.footer("Example:\n  stemma unfold folded.onnx -o model.onnx");
-        });
+    add_command<unfold_options>(app, chosen, "unfold", "inline functions", unfold,
+                                [](command_line takes, unfold_options& options) {
+                                    takes.model(options.common.model);
+                                    takes.output(options.output.path, "the result");
+                                    takes.flag("--as-called", options.as_called,
+                                               "name results after the call, even if the file "
+                                               "records the original names");
+                                    takes.data(options.output.data);
+                                    takes.no_sync(options.output.no_sync);
+                                    takes.quiet(options.common.quiet);
+                                    takes.footer(
+                                        "Example:\n  stemma unfold folded.onnx -o model.onnx");
+                                });
 }
 
 } // namespace cli

@@ -39,7 +39,7 @@ struct validate_options {
 
 std::vector<finding> find_all(const validate_options& options, const stemma::wire_model& model) {
     const auto policy = known_policies().diagnostics.get("policy of findings", options.findings);
-    // A damaged capture is bad input, and no finding about the model.
+    // A damaged capture is bad input, not a finding about the model.
     const auto expected =
         options.captures.empty()
             ? std::optional<stemma::module_tree>()
@@ -48,7 +48,7 @@ std::vector<finding> find_all(const validate_options& options, const stemma::wir
     auto take = stemma::judged(policy, [&](finding one) { found.push_back(std::move(one)); });
     stemma::check_model(model, std::ref(take),
                         {!options.no_data, expected ? &*expected : nullptr, &known_policies()});
-    // The checker wants to see external data.
+    // The checker requires external data.
     const bool unseen = options.no_data && !stemma::external_files(model).empty();
     if (!options.no_checker && !unseen) {
         const auto answer = check_with_onnx(model);
@@ -87,7 +87,7 @@ void print_text(const validate_options& options, const std::vector<finding>& fou
         const auto warnings = stemma::count_of(found, severity::warning);
         put("{}: {}\n", options.model,
             errors + warnings == 0
-                ? std::string("nothing is wrong")
+                ? std::string("no findings")
                 : fmt::format("{}, {}", counted(errors, "error"), counted(warnings, "warning")));
     }
 }
@@ -117,18 +117,17 @@ void add_validate(CLI::App& app, action& chosen) {
         [](command_line takes, validate_options& options) {
             takes.model(options.model);
             takes.captures(options.captures,
-                           "capture that the tree in the file should be the one of; may repeat");
+                           "capture to compare the tree in the file with; repeatable");
             takes.flag("--no-data", options.no_data,
-                       "do not look for external data; without them the ONNX checker is not "
+                       "skip external data; the ONNX checker is then skipped "
                        "asked either");
             takes.flag("--no-checker", options.no_checker,
-                       "do not ask the ONNX checker, which reads all weights");
+                       "skip the ONNX checker, which reads all weights");
             takes.value("--findings", options.findings, "D",
                         "which findings count: " + known_policies().diagnostics.names());
-            takes.value("--rows", options.rows, "N",
-                        "findings of one kind that are printed at most", "10");
+            takes.value("--rows", options.rows, "N", "maximal findings printed per kind", "10");
             takes.format(options.format, "text,json");
-            takes.quiet(options.quiet, "nothing but errors and warnings");
+            takes.quiet(options.quiet, "only errors and warnings");
             takes.footer("Status 1 when there is an error or a warning.\n\n"
                          "Examples:\n  stemma validate model.onnx\n"
                          "  stemma validate model.onnx --no-data --format json");

@@ -41,7 +41,7 @@ void print_origins(const std::vector<stemma::parameter_origin>& origins,
         }
     }
     if (unknown > 0) {
-        put("{} of no entry that is known\n", counted(unknown, "initializer"));
+        put("{} of unknown origin\n", counted(unknown, "initializer"));
     }
 }
 
@@ -78,8 +78,8 @@ int show_weights(const weights_request& asked) {
 
 void add_weights(CLI::App& app, action& chosen) {
     add_command<weights_request>(
-        app, chosen, "weights", "say which entry of a state dict every initializer is, and how",
-        show_weights, [](command_line takes, weights_request& asked) {
+        app, chosen, "weights", "find the state dict entry of every initializer", show_weights,
+        [](command_line takes, weights_request& asked) {
             takes.common(asked.common);
             takes.value("--checkpoint", asked.checkpoint, "FILE",
                         "the checkpoint whose values the model holds: safetensors, an archive of "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies chosen by name while a program runs: this file and the commands of `stemma` are a
-// program that knows two more, `--select under:PATH` and `--naming numbers`.
+// Policies chosen by name at run time: linked with the commands of `stemma`, this file is a program
+// with two more, `--select under:PATH` and `--naming numbers`.
 #include <stemma/open/attribution_options.hpp>
 
 #include <program.hpp> // of examples/cli

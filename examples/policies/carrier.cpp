@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carrier: how are tags stored in a file? Here the path alone, as the metadata entry that a tool of
-// ours looks for.
+// Carrier: how are tags stored in a file? Here only the path, as the metadata entry that another
+// tool expects.
 #include <stemma/capture/captures.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>

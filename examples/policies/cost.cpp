@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cost: what does an operator add to the part it is in? Here multiplications: those of products and
-// convolutions by the shapes of what they read and make, one for each element elsewhere.
+// Cost: what does an operator cost? Here multiplications: of products and convolutions by shape,
+// one per element elsewhere.
 #include <stemma/capture/captures.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/model_loads.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cut: what belongs to a part that is cut out of a model? Here the part alone: constants come along
-// because they must, weights computed from others do not, and boundaries have names for C.
+// Cut: what belongs to a cut part? Here only its nodes and the required constants, not weights
+// computed from others, with boundary names valid in C.
 #include <stemma/capture/captures.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/model_cutter.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics: which findings matter? Here those about tags are wrong, and all others are to know.
+// Diagnostics: which findings matter? Here findings about tags are errors, all others information.
 #include <stemma/tagging/diagnostics.hpp>
 
 #include <iostream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence: which module does a source claim for an operator? Here a list that somebody wrote by
-// hand, `type: path`, beside the sources that read names.
+// Evidence: which module does a source claim for an operator? Here a hand-written list, `type:
+// path`, beside the sources that read names.
 #include "small_model.hpp"
 
 #include <stemma/evidence/evidence.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold: which modules become functions, and which of them may share one? Here the encoder's layers
-// alone, all as calls of one function, in a domain of the project's own.
+// Fold: which modules become functions, and which may share one? Here only the encoder's layers,
+// all as calls of one function, in a custom domain.
 #include <stemma/capture/captures.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>

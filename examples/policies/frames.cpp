@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames: which lines of a call stack are the user's? Here those in files that the user tests, and
-// helpers of the user's are left aside: one wants to see who called them.
+// Frames: which lines of a call stack are the user's? Here all but helpers, to see their callers
+// instead.
 #include <stemma/evidence/user_frames.hpp>
 #include <stemma/model/source_lines.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lexicon: which operators does an exporter make of a captured one? Here for a front end that is
-// not PyTorch, whose operations have names of their own.
+// Lexicon: which operators does an exporter make of a captured one? Here for another front end with
+// its own operation names.
 #include "small_model.hpp"
 
 #include <stemma/align/align.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partition: which vertices go to one part? No ONNX here: the steps of a build are divided among
-// machines, by a rule of this program's own and by one in the box; then the steps of one tool are
-// cut out, with what they need and what they make.
+// Partition: which vertices go to one part? Without ONNX: divides the steps of a build among
+// machines, by a custom rule and a built-in one; then cuts out the steps of one tool with their
+// inputs and outputs.
 #include <stemma/core/topological_order.hpp>
 #include <stemma/cut/partition.hpp>
 #include <stemma/cut/partition_graph.hpp>

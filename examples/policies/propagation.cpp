@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Propagation: where do operators without evidence belong? Here to the module around whatever comes
-// before them, so that an activation is not taken for a part of a layer.
+// Propagation: where do operators without evidence belong? Here to the parent of their producers'
+// module, so that an activation is not part of a layer.
 #include "small_model.hpp"
 
 #include <stemma/tagging/propagate.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resolution: which claim is believed when sources differ? Here the deepest module that any source
-// names, as long as nothing contradicts it.
+// Resolution: which claim wins when sources disagree? Here the deepest module that any source
+// names, unless contradicted.
 #include "small_model.hpp"
 
 #include <stemma/tagging/resolution.hpp>

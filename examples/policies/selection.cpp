@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selection: which modules get a tag of their own? Here those that have parameters below them, seen
-// by their class: every module of torch.nn that is no container, and nothing else.
+// Selection: which modules get a tag of their own? Here exactly the modules of torch.nn that are
+// not containers.
 #include "small_model.hpp"
 
 #include <stemma/tagging/selection.hpp>

@@ -23,7 +23,7 @@ struct operation {
 using small_graph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, operation>;
 
-/// A chain of operators: a stem, a block that is called twice, a head. Not all of them have names.
+/// A chain of operators: a stem, a block called twice, a head; some without names.
 inline small_graph make_graph() {
     const std::vector<operation> operations{
         {"/stem/conv/Conv", "Conv", {"stem.conv.weight"}},
@@ -65,7 +65,7 @@ inline stemma::module_tree make_modules() {
     return builder.build();
 }
 
-/// Prints the tag of every operator, and how its module is known.
+/// Prints the tag of every operator, with the evidence.
 inline void print(const small_graph& graph, const stemma::module_tree& modules,
                   const stemma::tagging& found) {
     for (std::size_t v = 0; v < num_vertices(graph); ++v) {

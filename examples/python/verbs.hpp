@@ -297,7 +297,7 @@ inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& v
             {bounds, stemma::find_branches(mine, module, depth.value_or(stemma::no_id)), {}});
         if (report.values.empty()) {
             throw stemma::error(stemma::error_code::not_found, other_values.string(), "",
-                                "has no value that stands for one of " + values.string());
+                                "has no counterpart of any value in " + values.string());
         }
         return written([&](auto& sink) { stemma::write_numerics(sink, report, one, two); });
     });

@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the page: static files in a folder, to be served as they are or by `python3 -m http.server`.
-# Needs emscripten (Debian: emscripten), and the headers of Boost, range-v3 and nlohmann-json.
+# Needs emscripten (Debian: emscripten; status 77 without), CMake, and the headers of Boost, range-v3 and nlohmann-json.
 #
 # usage: sh examples/web/build.sh [FOLDER]      (build/web)
 set -eu
+command -v em++ >/dev/null || {
+    echo "skipped: emscripten is not installed"
+    exit 77
+}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
 out=${1:-build/web}
@@ -17,7 +21,9 @@ done
 # emscripten's tools are scripts whose modules Debian has here, where another Node does not look.
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
 export NODE_PATH
-flags="-std=c++20 -O2 -fexceptions -DNDEBUG -Wall -Wextra -I$root/include -isystem $out/include"
+cmake -DPAGE="$root/examples/report/page/page.html" -DHEADER="$out/include/stemma_report/page.hpp" \
+    -P "$root/examples/report/embed.cmake"
+flags="-std=c++20 -O2 -fexceptions -DNDEBUG -Wall -Wextra -I$root/include -I$root/examples/report -isystem $out/include"
 for one in sparse_file web_session web_main; do
     em++ $flags -c "$here/$one.cpp" -o "$out/objects/$one.o"
 done
@@ -26,7 +32,10 @@ em++ -O2 -fexceptions "$out"/objects/*.o -o "$out/page/stemma.js" \
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sTOTAL_STACK=4MB -sFILESYSTEM=1 \
     -sEXPORTED_FUNCTIONS=_stemma_call,_stemma_answer,_stemma_answer_size,_stemma_made,_stemma_made_size,_malloc,_free \
     -sEXPORTED_RUNTIME_METHODS=FS -lworkerfs.js -lnodefs.js
-cp "$here"/page/* "$root/examples/report/page/layout.js" "$out/page/"
+cp "$here"/page/* "$out/page/"
+for one in layout.js elements.js colors.css; do # which the report has, too
+    cp "$root/examples/report/page/$one" "$out/page/"
+done
 cp "$root/examples/data/bert_micro.onnx" "$root/examples/data/bert_micro.modules.json" "$out/page/"
 printf 'page        %s/index.html\n' "$out/page"
 printf 'compressed  %s bytes of WebAssembly\n' "$(gzip -9 -c "$out/page/stemma.wasm" | wc -c)"

@@ -28,7 +28,7 @@ constexpr unsigned deepest = 100;
 
 } // namespace
 
-// Messages that tensors may be in, by the numbers of onnx.proto.
+// Messages that may contain tensors, by field numbers of onnx.proto.
 const std::array<sparse_file::field, 16> sparse_file::fields{{
     {message::model, 7, message::graph},
     {message::model, 25, message::function},
@@ -115,8 +115,7 @@ bool sparse_file::read_varint(std::uint64_t& at, std::uint64_t end, std::uint64_
     return false;
 }
 
-// Where a message is damaged, what is behind that place is left to the library, which comes to it
-// the same way.
+// The rest of a damaged message is left to the library, which reports it.
 void sparse_file::walk(message kind, std::uint64_t begin, std::uint64_t end, unsigned depth) {
     if (end - begin <= limit_ || depth > deepest) {
         load(begin, end);

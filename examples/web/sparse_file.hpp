@@ -11,11 +11,11 @@
 
 namespace web {
 
-/// A model's file at its place in memory, of which only what is no large tensor data was read:
-/// pages that nobody touched take no memory. What was not read has no value.
+/// A model file in memory without large tensor data: untouched pages take no memory. Unread bytes
+/// are unspecified.
 class sparse_file {
 public:
-    /// Data of tensors beyond this is left where it is, but for its beginning.
+    /// Larger tensor data is not read, except for its beginning.
     static constexpr std::uint64_t usual_limit = std::uint64_t{1} << 16U;
 
     /// Throws: `stemma::error` for a file that cannot be read, or has 2 GiB or more.
@@ -27,13 +27,13 @@ public:
     [[nodiscard]] std::string_view bytes() const noexcept { return {data_, size_}; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// Returns: how many bytes were read.
+    /// Returns: the number of bytes read.
     [[nodiscard]] std::uint64_t loaded() const noexcept { return loaded_; }
 
-    /// Reads what is left. Complexity: O(bytes).
+    /// Reads the rest. Complexity: O(bytes).
     void load_all() { load(0, size_); }
 
-    /// Whether a text is a part of the file; it need not have been read.
+    /// Whether a text is a range of the file, read or not.
     [[nodiscard]] bool holds(std::string_view text) const noexcept {
         return text.data() >= data_ && text.data() + text.size() <= data_ + size_;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page calls: a request in, an answer out, both as texts.
+// The entry points of the page: a request in, an answer out, both as text.
 #include "web_session.hpp"
 
 #include <stemma/error.hpp>
@@ -26,7 +26,7 @@ state& all() {
 
 extern "C" {
 
-/// Returns: 0 where the answer is what was asked for, 1 where it says why there is none.
+/// Returns: 0 for an answer, 1 for an error message.
 int stemma_call(const char* request, std::size_t size) {
     auto& answer = all().answer;
     try {
@@ -40,7 +40,7 @@ int stemma_call(const char* request, std::size_t size) {
     return 1;
 }
 
-/// The last answer, and the texts among the pieces of the last file. Valid until the next call.
+/// The last answer, and the texts of the last file. Valid until the next call.
 const char* stemma_answer() {
     return all().answer.data();
 }

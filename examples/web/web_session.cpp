@@ -19,6 +19,7 @@
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/identify_parameters.hpp>
+#include <stemma_report/html_report.hpp>
 
 #include <algorithm>
 #include <map>
@@ -37,7 +38,7 @@ stemma::error refused(std::string_view place, std::string_view why) {
     return {stemma::error_code::refused, "", place, why};
 }
 
-/// Returns: what `write(sink)` writes.
+/// Returns: the output of `write(sink)`.
 template <class Write>
 std::string written(Write write) {
     stemma::string_sink sink;
@@ -45,7 +46,7 @@ std::string written(Write write) {
     return std::move(sink.text);
 }
 
-/// Returns: a JSON object of the members that `write(json)` writes.
+/// Returns: a JSON object with the members written by `write(json)`.
 template <class Write>
 std::string object(Write write) {
     return written([&](auto& sink) {
@@ -57,12 +58,15 @@ std::string object(Write write) {
     });
 }
 
+stemma::mapped_file viewed(const sparse_file& file) {
+    return stemma::mapped_file::viewing(file.bytes(), file.path());
+}
+
 std::unique_ptr<stemma::attributed_model> attribute(const sparse_file& file,
                                                     const std::vector<std::string>& captures,
                                                     stemma::attribution_options how = {}) {
     how.captures = stemma::captures_or_original(captures);
-    return std::make_unique<stemma::attributed_model>(
-        stemma::mapped_file::viewing(file.bytes(), file.path()), std::move(how));
+    return std::make_unique<stemma::attributed_model>(viewed(file), std::move(how));
 }
 
 void write_row(json_writer& json, const stemma::attributed_model& opened, id node) {
@@ -87,7 +91,7 @@ bool contains(std::string_view text, std::string_view lower) {
                        [&](char a, char b) { return small(a) == b; }) != text.end();
 }
 
-/// Writes what a picture of a module shows: boxes, values that come in and go out, and what flows.
+/// Writes the picture of a module: boxes, inputs, outputs, and edges.
 class graph_writer {
 public:
     graph_writer(json_writer& json, const stemma::attributed_model& opened,
@@ -220,7 +224,7 @@ private:
 } // namespace
 
 void pieces::write(std::string_view text) {
-    // What is short costs less as a text than as a piece.
+    // Short ranges are cheaper as text.
     constexpr std::size_t least = 4096;
     if (text.size() >= least && from_.holds(text)) {
         all_.push_back(
@@ -248,7 +252,7 @@ std::string pieces::list() const {
     });
 }
 
-const std::array<std::pair<std::string_view, session::verb>, 13> session::verbs{{
+const std::array<std::pair<std::string_view, session::verb>, 15> session::verbs{{
     {"open", &session::open},
     {"tree", &session::tree},
     {"tags", &session::tags},
@@ -261,7 +265,9 @@ const std::array<std::pair<std::string_view, session::verb>, 13> session::verbs{
     {"graph", &session::graph},
     {"tag", &session::tag},
     {"cut", &session::cut},
+    {"report", &session::report},
     {"diff", &session::diff},
+    {"carry", &session::carry},
 }};
 
 std::string session::call(std::string_view request) {
@@ -287,9 +293,14 @@ stemma::attributed_model& session::model_of(const json& asked) {
     return *slot.model;
 }
 
-std::string session::handed(const pieces& file) {
-    made_ = file.text();
-    return file.list();
+std::string session::handed(std::string list, std::string made) {
+    made_ = std::move(made);
+    return list;
+}
+
+void session::read_all() {
+    first_.file->load_all();
+    second_.file->load_all();
 }
 
 std::string session::open(const json& asked) {
@@ -297,7 +308,7 @@ std::string session::open(const json& asked) {
     slot = {};
     auto file = std::make_unique<sparse_file>(asked.at("file").get<std::string>(),
                                               asked.value("limit", sparse_file::usual_limit));
-    stemma::refuse_foreign(stemma::mapped_file::viewing(file->bytes(), file->path()));
+    stemma::refuse_foreign(viewed(*file));
     slot.captures = asked.value("captures", std::vector<std::string>());
     slot.file = std::move(file);
     slot.model = attribute(*slot.file, slot.captures);
@@ -446,7 +457,7 @@ std::string session::tag(const json& asked) {
     const auto opened = attribute(*slot.file, slot.captures, std::move(how));
     pieces file(*slot.file);
     stemma::write_tagged(file, *opened);
-    return handed(file);
+    return handed(file.list(), file.text());
 }
 
 std::string session::cut(const json& asked) {
@@ -461,7 +472,7 @@ std::string session::cut(const json& asked) {
     const auto part = cutter.cut(opened, {.module = modules.front()});
     pieces file(*slot_of(asked).file);
     part.write(file);
-    return handed(file);
+    return handed(file.list(), file.text());
 }
 
 std::string session::diff(const json& asked) {
@@ -470,13 +481,44 @@ std::string session::diff(const json& asked) {
     stemma::diff_options how;
     how.weights = asked.value("weights", true);
     if (how.weights) { // which are read then
-        first_.file->load_all();
-        second_.file->load_all();
+        read_all();
     }
     const auto found = stemma::diff_models(first, second, how);
     return written([&](auto& sink) {
         stemma::write_diff(sink, found, first, second, asked.value("nodes", false));
     });
+}
+
+/// The second model's file, with tags carried from the first.
+std::string session::carry(const json& asked) {
+    static_cast<void>(model_of({{"slot", "a"}}));
+    static_cast<void>(model_of({{"slot", "b"}}));
+    if (asked.value("weights", true)) { // which tell what a node came from
+        read_all();
+    }
+    stemma::attribution_options of_original;
+    of_original.min_confidence = 0;
+    std::shared_ptr<stemma::attributed_model> original =
+        attribute(*first_.file, first_.captures, std::move(of_original));
+    original->forget_evidence();
+    stemma::attribution_options how;
+    how.captures = stemma::carried_from(std::move(original));
+    how.recompute = true;
+    how.digest = true;
+    stemma::attributed_model opened(viewed(*second_.file), std::move(how));
+    if (opened.tags().origins.empty()) {
+        throw refused("carry", "nothing of the other model comes from this one");
+    }
+    pieces file(*second_.file);
+    stemma::write_tagged(file, opened);
+    return handed(file.list(), file.text());
+}
+
+std::string session::report(const json& asked) {
+    auto& opened = model_of(asked);
+    auto text = written([&](auto& sink) { stemma_report::write_html_report(sink, opened); });
+    const auto list = "{\"pieces\":[[-1," + std::to_string(text.size()) + "]]}";
+    return handed(list, std::move(text));
 }
 
 std::string session::cost(const json& asked) {

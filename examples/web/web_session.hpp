@@ -18,15 +18,15 @@
 
 namespace web {
 
-/// A file to download, piece by piece: texts that were made, and ranges of the file that was
-/// opened, which are not read here.
+/// A file to download, in pieces: generated texts, and ranges of the opened file, which are not
+/// read here.
 class pieces {
 public:
     explicit pieces(const sparse_file& from) : from_(from) {}
 
     void write(std::string_view text);
 
-    /// Returns: `{"pieces":[[from,size],[-1,size],...]}`: a range of the file, or the next so many
+    /// Returns: `{"pieces":[[from,size],[-1,size],...]}`: a range of the file, or the next `size`
     /// bytes of `text`.
     [[nodiscard]] std::string list() const;
 
@@ -44,16 +44,14 @@ private:
     std::vector<piece> all_;
 };
 
-/// What a page asks: one request after the other, as JSON, about the model `a`, or about `a` and
-/// `b`.
-///
-/// What the program prints as JSON is written by the same functions of the library here.
+/// Answers the page's requests, as JSON, about the model `a`, or about `a` and `b`.
+///  Uses the same library functions as the program's JSON output.
 class session {
 public:
-    /// Throws: `stemma::error`, and what nlohmann throws for a request that is none.
+    /// Throws: `stemma::error`, and nlohmann's exceptions for malformed requests.
     [[nodiscard]] std::string call(std::string_view request);
 
-    /// The texts among the pieces of the last file to download.
+    /// The texts of the last file to download.
     [[nodiscard]] const std::string& made() const noexcept { return made_; }
 
 private:
@@ -65,7 +63,7 @@ private:
     using json = nlohmann::json;
     using verb = std::string (session::*)(const json& asked);
 
-    static const std::array<std::pair<std::string_view, verb>, 13> verbs;
+    static const std::array<std::pair<std::string_view, verb>, 15> verbs;
 
     std::string open(const json& asked);
     std::string tree(const json& asked);
@@ -79,11 +77,14 @@ private:
     std::string graph(const json& asked);
     std::string tag(const json& asked);
     std::string cut(const json& asked);
+    std::string report(const json& asked);
     std::string diff(const json& asked);
+    std::string carry(const json& asked);
 
     [[nodiscard]] slot& slot_of(const json& asked);
     [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
-    [[nodiscard]] std::string handed(const pieces& file);
+    [[nodiscard]] std::string handed(std::string list, std::string made);
+    void read_all();
 
     slot first_;
     slot second_;

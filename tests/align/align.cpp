@@ -104,7 +104,7 @@ TEST_CASE("align: a block called twice keeps its calls apart", "[align]") {
     }
 }
 
-TEST_CASE("align: shapes of parameters tell apart what nothing else does", "[align]") {
+TEST_CASE("align: parameter shapes distinguish what nothing else does", "[align]") {
     // The capture has two layers that were not exported.
     alignment_scene scene;
     const auto a = scene.add_module();
@@ -173,7 +173,7 @@ TEST_CASE("align: layers of one operation may have shapes between them", "[align
     }
 }
 
-TEST_CASE("align: one normalization behind another has as many operators", "[align]") {
+TEST_CASE("align: consecutive normalizations have the same number of operators", "[align]") {
     test::alignment_scene scene(true);
     auto x = no_id;
     for (int i = 0; i < 2; ++i) {
@@ -236,7 +236,7 @@ TEST_CASE("align: of two branches, the one that ran is found, the other is in do
     CHECK(found.of[tanh].confidence < 0.9F);
 }
 
-TEST_CASE("align: one body stands for all the times that it ran", "[align]") {
+TEST_CASE("align: one body stands for all its runs", "[align]") {
     alignment_scene scene;
     const auto loop = scene.add_module();
     const auto x = scene.linear({}, 0);
@@ -260,7 +260,7 @@ TEST_CASE("align: one body stands for all the times that it ran", "[align]") {
     CHECK(found.quality() > 0.9);
 }
 
-TEST_CASE("align: a capture of another model is not believed", "[align]") {
+TEST_CASE("align: a capture of another model is not trusted", "[align]") {
     auto scene = line_of_blocks(6);
     captured_operations other;
     for (int i = 0; i < 20; ++i) {
@@ -274,7 +274,7 @@ TEST_CASE("align: a capture of another model is not believed", "[align]") {
     CHECK(count_sure(found) == 0);
 }
 
-TEST_CASE("align: half a capture is not believed", "[align]") {
+TEST_CASE("align: half a capture is not trusted", "[align]") {
     auto whole = line_of_blocks(12);
     auto half = line_of_blocks(5);
     whole.graph.finish();
@@ -290,12 +290,12 @@ TEST_CASE("align: a fault in the capture lowers all confidence, and is passed on
     const auto found = align_scene(scene);
     CHECK(count_sure(found) == 0);
     REQUIRE(found.doubts.size() == 1);
-    CHECK(found.doubts.front().find("cut short") != std::string::npos);
+    CHECK(found.doubts.front().find("is truncated") != std::string::npos);
 }
 
 TEST_CASE("align: layers in another order than the names of their parameters are in doubt",
           "[align]") {
-    // The capture ran the second layer first; the export says by name which is which.
+    // The capture ran the second layer first; in the export the names show which is which.
     alignment_scene scene(true);
     const auto a = scene.add_module();
     const auto b = scene.add_module();
@@ -316,7 +316,7 @@ TEST_CASE("align: layers in another order than the names of their parameters are
     CHECK_FALSE(found.doubts.empty());
 }
 
-TEST_CASE("align: nothing to align is no error", "[align]") {
+TEST_CASE("align: having nothing to align is no error", "[align]") {
     alignment_scene empty;
     CHECK(align_scene(empty).of.empty());
     auto scene = line_of_blocks(1);
@@ -327,7 +327,7 @@ TEST_CASE("align: nothing to align is no error", "[align]") {
                       [](const auto& made) { return made.module == no_id; }));
 }
 
-TEST_CASE("align: the order of a graph that is not sorted is found first", "[align]") {
+TEST_CASE("align: an unsorted graph is sorted first", "[align]") {
     alignment_scene scene;
     const auto a = scene.add_module();
     const auto b = scene.add_module();
@@ -344,8 +344,7 @@ TEST_CASE("align: the order of a graph that is not sorted is found first", "[ali
     CHECK(tanh == 0);
 }
 
-TEST_CASE("align: branches that an optimizer put in another order are found by data flow",
-          "[align]") {
+TEST_CASE("align: branches reordered by an optimizer are found by data flow", "[align]") {
     alignment_scene scene;
     struct branch {
         id module;
@@ -384,7 +383,7 @@ TEST_CASE("align: branches that an optimizer put in another order are found by d
 
 namespace {
 
-/// Knows one operator, by another name.
+/// Knows one operator, under another name.
 struct tiny_lexicon {
     using policy_category = stemma::lexicon_category;
     [[nodiscard]] stemma::correspondence correspond(std::string_view captured,
@@ -397,7 +396,7 @@ struct tiny_lexicon {
 
 } // namespace
 
-TEST_CASE("align: a plain Boost graph, which says of nothing what it reads", "[align]") {
+TEST_CASE("align: aligns a plain Boost graph without parameters", "[align]") {
     struct step {
         std::string type;
     };
@@ -430,7 +429,7 @@ TEST_CASE("align: a plain Boost graph, which says of nothing what it reads", "[a
     }
 }
 
-TEST_CASE("align: the lexicon may be replaced", "[align]") {
+TEST_CASE("align: the lexicon can be replaced", "[align]") {
     alignment_scene scene;
     const auto a = scene.add_module();
     const auto b = scene.add_module();

@@ -23,8 +23,8 @@ using ids = std::vector<id>;
 
 namespace {
 
-/// A graph of operators that name what they read and make; what begins with `w` is stored and holds
-/// what its name says up to an apostrophe.
+/// A graph whose operators name their inputs and outputs; values that begin with `w` are stored,
+/// with contents given by the name up to an apostrophe.
 class scene {
 public:
     explicit scene(const std::vector<std::string>& given) {
@@ -79,7 +79,7 @@ scene original() {
 
 } // namespace
 
-TEST_CASE("align_graphs: a graph is what it was", "[align]") {
+TEST_CASE("align_graphs: a graph matches itself", "[align]") {
     const auto before = original();
     const auto found = align_graphs(before.graph, original().graph);
     for (id op = 0; op < before.graph.operator_count(); ++op) {
@@ -89,7 +89,8 @@ TEST_CASE("align_graphs: a graph is what it was", "[align]") {
     }
 }
 
-TEST_CASE("align_graphs: a fused operator stands for all between values that are left", "[align]") {
+TEST_CASE("align_graphs: a fused operator stands for everything between remaining values",
+          "[align]") {
     const auto before = original();
     scene after({"x"});
     after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu", "fused");
@@ -100,7 +101,7 @@ TEST_CASE("align_graphs: a fused operator stands for all between values that are
     CHECK(found.of(0).kind == origin_kind::replaced);
 }
 
-TEST_CASE("align_graphs: what was put in is where its data come from, or where they go",
+TEST_CASE("align_graphs: an inserted operator belongs where its data come from, or where they go",
           "[align]") {
     const auto before = original();
     scene after({"x"});
@@ -119,7 +120,7 @@ TEST_CASE("align_graphs: what was put in is where its data come from, or where t
     CHECK(origins(found, 6) == ids{3});
 }
 
-TEST_CASE("align_graphs: names that were given to other values tell nothing", "[align]") {
+TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") {
     scene before({"x"});
     scene after({"x"});
     after.add("Identity", {"x"}, "v0");
@@ -140,7 +141,7 @@ TEST_CASE("align_graphs: names that were given to other values tell nothing", "[
     }
 }
 
-TEST_CASE("align_graphs: without names, by what is stored and by what is around", "[align]") {
+TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[align]") {
     scene before({"x"});
     before.add("MatMul", {"x", "w1"}, "a").add("Softmax", {"a"}, "b");
     before.add("MatMul", {"b", "w2"}, "c").result("c");

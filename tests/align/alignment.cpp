@@ -33,7 +33,7 @@ float highest(alignment made, const std::vector<std::string>& faults = {}) {
 
 } // namespace
 
-TEST_CASE("alignment: the worst of all shares is its quality", "[alignment]") {
+TEST_CASE("alignment: its quality is the worst of all shares", "[alignment]") {
     CHECK(alignment{}.quality() == 1);
     CHECK(fitting().quality() == 1);
     for (auto part :
@@ -45,7 +45,7 @@ TEST_CASE("alignment: the worst of all shares is its quality", "[alignment]") {
     }
 }
 
-TEST_CASE("alignment: what does not fit lowers all confidence, and is said", "[alignment]") {
+TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();
     partly.explained = 70;

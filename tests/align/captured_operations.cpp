@@ -16,7 +16,7 @@ namespace test::align_captured_operations {
 
 using stemma::captured_operations;
 
-TEST_CASE("captured_operations: what is added belongs to the operation added last",
+TEST_CASE("captured_operations: additions belong to the operation added last",
           "[captured_operations]") {
     captured_operations made;
     CHECK(made.empty());
@@ -44,8 +44,7 @@ TEST_CASE("captured_operations: what is added belongs to the operation added las
     CHECK_FALSE(made[second].exact);
 }
 
-TEST_CASE("captured_operations: what comes of an input varies, what comes of none does not",
-          "[captured_operations]") {
+TEST_CASE("captured_operations: results of inputs vary, others do not", "[captured_operations]") {
     captured_operations made;
     const auto constant = made.add({}, "arange");
     const auto scaled = made.add({}, "mul");

@@ -17,7 +17,7 @@ using stemma::comparable_graph;
 using stemma::id;
 using stemma::no_id;
 
-TEST_CASE("comparable_graph: operators and values as they were added", "[align]") {
+TEST_CASE("comparable_graph: has operators and values as added", "[align]") {
     comparable_graph graph;
     CHECK(graph.operator_count() == 0);
     const auto x = graph.add_value(stemma::value_role::given, "x");
@@ -39,7 +39,7 @@ TEST_CASE("comparable_graph: operators and values as they were added", "[align]"
     CHECK(graph.results().size() == 1);
 }
 
-TEST_CASE("comparable: of a view of operators, wiring, types and parameters", "[align]") {
+TEST_CASE("comparable: takes wiring, types and parameters from a view of operators", "[align]") {
     const auto bytes = test::model(test::graph({test::node("MatMul", {"x", "w"}, {"y"}, "a"),
                                                 test::node("Relu", {"y"}, {"z"}, "b")},
                                                {"x"}, {"z"}, {"w"}))

@@ -16,7 +16,7 @@ namespace test::align_fused_operators {
 
 namespace {
 
-/// For every exported operator that stands for a captured one, such a one.
+/// For every exported operator that represents captured ones, one of those.
 std::map<std::string, std::string> captured_by_head() {
     std::map<std::string, std::string> found;
     std::istringstream lines{std::string(stemma::detail::torch_operators)};
@@ -37,7 +37,7 @@ std::map<std::string, std::string> captured_by_head() {
 
 } // namespace
 
-TEST_CASE("fused_operators: every type is listed once and stands for something that leads it",
+TEST_CASE("fused_operators: every type is listed once and has a known leading operator",
           "[torch_operators]") {
     const stemma::torch_lexicon lexicon;
     const auto captured = captured_by_head();

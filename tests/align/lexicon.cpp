@@ -12,7 +12,7 @@ using stemma::torch_lexicon;
 using stemma::trail;
 using stemma::detail::plain_operator_name;
 
-TEST_CASE("plain_operator_name: one operator has one name however it is printed", "[lexicon]") {
+TEST_CASE("plain_operator_name: an operator has one name however it is printed", "[lexicon]") {
     for (const std::string_view name :
          {"torch.Tensor.add", "torch.Tensor.add_", "aten.add.Tensor", "aten.add_.Tensor",
           "aten::add", "aten::add.Tensor", "torch._VariableFunctionsClass.add", "_operator.add",
@@ -42,7 +42,7 @@ TEST_CASE("torch_lexicon: heads come before parts, parts before anything", "[lex
           correspondence::head);
 }
 
-TEST_CASE("torch_lexicon: what is not listed is compared by name", "[lexicon]") {
+TEST_CASE("torch_lexicon: unlisted operators are compared by name", "[lexicon]") {
     const torch_lexicon lexicon;
     CHECK_FALSE(lexicon.lists("mylib::fused_softsign"));
     CHECK(lexicon.correspond("mylib::fused_softsign", "Softsign") == correspondence::head);
@@ -50,7 +50,7 @@ TEST_CASE("torch_lexicon: what is not listed is compared by name", "[lexicon]") 
     CHECK(lexicon.trail_of("mylib::fused_softsign") == trail::maybe);
 }
 
-TEST_CASE("torch_lexicon: knows what leaves no trace", "[lexicon]") {
+TEST_CASE("torch_lexicon: knows which operators leave no trace", "[lexicon]") {
     const torch_lexicon lexicon;
     CHECK(lexicon.trail_of("torch.Tensor.contiguous") == trail::never);
     CHECK(lexicon.trail_of("torch.Tensor.dim") == trail::never);
@@ -60,7 +60,7 @@ TEST_CASE("torch_lexicon: knows what leaves no trace", "[lexicon]") {
     CHECK(lexicon.trail_of("torch.nn.functional.conv2d") == trail::always);
 }
 
-TEST_CASE("torch_lexicon: what a runtime fuses is what it was fused from", "[lexicon]") {
+TEST_CASE("torch_lexicon: a fused operator counts as what it was fused from", "[lexicon]") {
     const torch_lexicon lexicon;
     CHECK(lexicon.correspond("aten.conv2d.default", "FusedConv") == correspondence::head);
     CHECK(lexicon.correspond("aten.relu.default", "FusedConv") == correspondence::rare);
@@ -83,7 +83,7 @@ TEST_CASE("plain_type: a type without its domain", "[lexicon]") {
     CHECK(stemma::detail::plain_type("Conv") == "Conv");
 }
 
-TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {
+TEST_CASE("torch_lexicon: accepts another table", "[lexicon]") {
     const torch_lexicon lexicon("?twist spin = Twist | Turn | Bend\n\nnonsense\n");
     CHECK(lexicon.correspond("spin", "Twist") == correspondence::head);
     CHECK(lexicon.correspond("twist", "Turn") == correspondence::part);
@@ -93,7 +93,7 @@ TEST_CASE("torch_lexicon: another table may be given", "[lexicon]") {
     CHECK_FALSE(lexicon.lists("nonsense"));
 }
 
-TEST_CASE("similar_names: knows nothing but names", "[lexicon]") {
+TEST_CASE("similar_names: compares only names", "[lexicon]") {
     const stemma::similar_names lexicon;
     CHECK(lexicon.correspond("my::Add", "Add") == correspondence::head);
     CHECK(lexicon.correspond("add_v2", "Add") == correspondence::head);
@@ -103,7 +103,7 @@ TEST_CASE("similar_names: knows nothing but names", "[lexicon]") {
     STATIC_REQUIRE(stemma::explain_lexicon_policy<stemma::similar_names>());
 }
 
-TEST_CASE("equal_names: the same name, case and underscores aside", "[lexicon]") {
+TEST_CASE("equal_names: ignores case and underscores", "[lexicon]") {
     const stemma::equal_names lexicon;
     CHECK(lexicon.correspond("mat_mul", "MatMul") == correspondence::head);
     CHECK(lexicon.correspond("add_v2", "Add") == correspondence::none);
@@ -135,7 +135,7 @@ struct without_correspond {
 
 } // namespace
 
-TEST_CASE("lexicon_policy: near misses are refused", "[lexicon]") {
+TEST_CASE("lexicon_policy: rejects near misses", "[lexicon]") {
     STATIC_REQUIRE(stemma::lexicon_policy<torch_lexicon>);
     STATIC_REQUIRE(stemma::explain_lexicon_policy<torch_lexicon>());
     STATIC_REQUIRE_FALSE(stemma::lexicon_policy<without_category>);

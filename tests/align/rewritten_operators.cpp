@@ -7,7 +7,7 @@ namespace test::align_rewritten_operators {
 
 using stemma::correspondence;
 
-TEST_CASE("rewritten_operators: equal types, fusions, and what was taken apart", "[lexicon]") {
+TEST_CASE("rewritten_operators: knows equal types, fusions, and decompositions", "[lexicon]") {
     static_assert(stemma::lexicon_policy<stemma::rewritten_operators>);
     const stemma::rewritten_operators lexicon;
     CHECK(lexicon.correspond("Relu", "Relu") == correspondence::head);
@@ -19,14 +19,14 @@ TEST_CASE("rewritten_operators: equal types, fusions, and what was taken apart",
     CHECK(lexicon.correspond("Relu", "Softmax") == correspondence::none);
 }
 
-TEST_CASE("rewritten_operators: tables of one's own", "[lexicon]") {
+TEST_CASE("rewritten_operators: accepts custom tables", "[lexicon]") {
     const stemma::rewritten_operators lexicon({"mine::Block = Conv | Relu\n"});
     CHECK(lexicon.correspond("Conv", "mine::Block") == correspondence::head);
     CHECK(lexicon.correspond("Relu", "mine::Block") == correspondence::part);
     CHECK(lexicon.correspond("Conv", "com.microsoft::FusedConv") == correspondence::none);
 }
 
-TEST_CASE("rewritten_operators: lists of types", "[lexicon]") {
+TEST_CASE("rewritten_operators: finds types in lists", "[lexicon]") {
     CHECK(stemma::detail::lists_type(stemma::detail::passing_operators, "Cast"));
     CHECK(stemma::detail::lists_type(stemma::detail::passing_operators,
                                      "com.microsoft::QuantizeLinear"));

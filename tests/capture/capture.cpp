@@ -83,8 +83,7 @@ TEST_CASE("capture_reader: parts may come in one file or in several, under eithe
     }
 }
 
-TEST_CASE("capture_reader: TorchScript operators and the record of an export are read",
-          "[capture]") {
+TEST_CASE("capture_reader: reads TorchScript operators and the record of an export", "[capture]") {
     capture_reader reader;
     reader.read(R"({"modules":[{"name":""}],
         "torchscript":{"operations":[{"op":"aten::relu","module":""}]},
@@ -96,7 +95,7 @@ TEST_CASE("capture_reader: TorchScript operators and the record of an export are
     CHECK(reader.exported().nodes().size() == 1);
 }
 
-TEST_CASE("capture_reader: of a sidecar the modules are read, and nothing else", "[capture]") {
+TEST_CASE("capture_reader: reads just the modules of a sidecar", "[capture]") {
     capture_reader reader;
     reader.read(R"({"nodes":[{"index":0,"name":"n","op_type":"Relu","scope_module":"a"}],
         "modules":[{"path":"","class":"Net","qualified_class":"app.Net","parent":null,"calls":1},
@@ -139,7 +138,7 @@ TEST_CASE("capture_reader: a tree is read as if its modules had been listed", "[
     CHECK_THROWS_AS(reader.read(before, "again"), stemma::error);
 }
 
-TEST_CASE("capture_reader: what contradicts itself or is no capture is refused", "[capture]") {
+TEST_CASE("capture_reader: rejects inconsistent captures and anything else", "[capture]") {
     for (const char* text :
          {"", "[]", "7", R"({"modules":[7]})", R"({"modules":[{}]})", R"({"modules":[{"name":"")",
           R"({"trace":{"events":[{}]}})", R"({"events":[7]})", R"({"nodes":[{"name":"a"}]})",
@@ -159,7 +158,7 @@ TEST_CASE("capture_reader: what contradicts itself or is no capture is refused",
     }
 }
 
-TEST_CASE("capture_reader: every trace and FX graph of the fixtures is read without faults",
+TEST_CASE("capture_reader: reads every trace and FX graph of the fixtures without faults",
           "[capture][fixtures]") {
     std::size_t traces = 0;
     for (const auto& modules : test::capture_files()) {

@@ -10,7 +10,7 @@
 
 namespace test::capture_captures {
 
-TEST_CASE("captures: are read when a model is attributed, and none is none", "[captures]") {
+TEST_CASE("captures: are read when a model is attributed; an empty list is none", "[captures]") {
     CHECK(stemma::captures({}).empty());
     const auto model = test::fixture("bert_micro/model.onnx");
     stemma::attribution_options options;
@@ -27,7 +27,7 @@ TEST_CASE("captures: are read when a model is attributed, and none is none", "[c
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
 }
 
-TEST_CASE("captures: a checkpoint finds weights without names, and is one of its model",
+TEST_CASE("captures: a checkpoint identifies unnamed weights, if it is of the same model",
           "[captures]") {
     const auto weights = test::fixture("bert_micro/model.pt");
     stemma::attribution_options options;
@@ -37,7 +37,7 @@ TEST_CASE("captures: a checkpoint finds weights without names, and is one of its
     REQUIRE(opened.captured().size() == 1);
     CHECK(opened.captured().front().source == stemma::provenance::contents);
     CHECK(opened.captured().front().count() > 200);
-    // Where names lead to modules, contents are not looked for.
+    // If names lead to modules, contents are not searched.
     const stemma::attributed_model named(test::fixture("bert_micro/unnamed.onnx"), options);
     CHECK(named.modules().size() == opened.modules().size());
     // Of another model.

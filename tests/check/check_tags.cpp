@@ -51,7 +51,7 @@ constexpr stemma::carrier_set everything{true, true, true, true, true};
 
 } // namespace
 
-TEST_CASE("check_tags: nothing is wrong with what was tagged, whatever the carriers") {
+TEST_CASE("check_tags: a tagged model has no findings, whatever the carriers") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice", "quirks"}) {
         const auto capture = test::fixture(std::string(fixture) + "/modules.json");
         const auto bytes = bytes_of(std::string(fixture) + "/model.onnx");

@@ -41,7 +41,7 @@ stemma::checkpoint_entry entry_of(std::uint32_t width, std::vector<std::int64_t>
 
 } // namespace
 
-TEST_CASE("checkpoint: elements come in the order of the shape, wherever they are") {
+TEST_CASE("checkpoint: elements come in row-major order, whatever the strides") {
     const std::string bytes = "abcdefghijkl";
     const auto all = [&](std::uint32_t width, std::vector<std::int64_t> shape,
                          std::vector<std::int64_t> strides, std::uint64_t offset = 0) {
@@ -88,7 +88,7 @@ TEST_CASE("checkpoint: long entries come in several pieces") {
     }
 }
 
-TEST_CASE("checkpoint: names are found also after it was moved") {
+TEST_CASE("checkpoint: finds names after being moved") {
     auto known = holding("ab", entry_of(1, {2}, {}));
     const auto moved = std::move(known);
     REQUIRE(moved.find("w") != nullptr);

@@ -35,7 +35,7 @@ stemma::checkpoint of(const std::vector<std::pair<std::string, std::int32_t>>& t
     return {{}, std::move(entries), std::move(modules)};
 }
 
-/// Paths in the order of the tree, with parameters and buffers.
+/// Paths in tree order, with parameters and buffers.
 std::string show(const stemma::module_tree& tree) {
     std::string text;
     for (stemma::id m = 0; m < tree.size(); ++m) {
@@ -57,22 +57,22 @@ TEST_CASE("modules_of: names make modules, and integers are buffers") {
           "[] scale[a] -count[a.fc] weight");
 }
 
-TEST_CASE("modules_of: modules that the file names stand in its order, with their classes") {
+TEST_CASE("modules_of: modules named by the file keep its order and their classes") {
     CHECK(show(modules_of(of({{"b.w", 1}}, {{"", "zoo.Net"}, {"act", ""}, {"b", "zoo.B"}}))) ==
           "[]zoo.Net[act][b]zoo.B w");
 }
 
-TEST_CASE("modules_of: modules that others speak of come last") {
+TEST_CASE("modules_of: modules from elsewhere come last") {
     const std::vector<std::string> others{"net.1"};
     CHECK(show(modules_of(of({{"net.0.w", 1}, {"net.2.w", 1}}), others)) ==
           "[][net][net.0] w[net.2] w[net.1]");
 }
 
-TEST_CASE("modules_of: where the file says what is trained, the rest are buffers") {
+TEST_CASE("modules_of: if the file marks trained tensors, the rest are buffers") {
     CHECK(show(modules_of(of({{"a.w", 1}, {"a.mean", 1}}, {}, 0, "a.w"))) == "[][a] w -mean");
 }
 
-TEST_CASE("modules_of: wrappers before all names are left out") {
+TEST_CASE("modules_of: wrappers that prefix all names are removed") {
     CHECK(show(modules_of(of({{"module._orig_mod.a.w", 1}, {"module._orig_mod.b.w", 1}},
                              {{"", ""}, {"module", ""}, {"module._orig_mod.act", ""}}))) ==
           "[][act][a] w[b] w");
@@ -85,7 +85,7 @@ TEST_CASE("modules_of: entries that are one tensor are shared parameters") {
     CHECK(tree.shared_parameters()[0] == std::vector<std::string>{"a.w", "b.w"});
 }
 
-TEST_CASE("modules_of: names that are no paths make no modules") {
+TEST_CASE("modules_of: names that are no paths add no modules") {
     const std::string deep(4000, '.');
     CHECK(show(modules_of(of({{"a..w", 1}, {deep, 1}, {"ok.w", 1}, {"\xff.w", 1}},
                              {{"x..y", ""}, {deep, ""}}))) == "[][ok] w");

@@ -47,7 +47,7 @@ std::string floats(const std::vector<std::int64_t>& shape, const std::vector<std
 
 } // namespace
 
-TEST_CASE("read_checkpoint: a safetensors file") {
+TEST_CASE("read_checkpoint: reads a safetensors file") {
     const auto known =
         read(safetensors(R"({"__metadata__":{"format":"pt"},)"
                          R"("b.weight":{"dtype":"F16","shape":[2,2],"data_offsets":[8,16]},)"
@@ -67,7 +67,7 @@ TEST_CASE("read_checkpoint: a safetensors file") {
     CHECK(known.find("c") == nullptr);
 }
 
-TEST_CASE("read_checkpoint: what docs/checkpoints.md shows reads all elements") {
+TEST_CASE("read_checkpoint: the code in docs/checkpoints.md reads all elements") {
     const test::scratch_folder folder;
     const auto path = folder.make("a.pt", pickle_of(dict({{"w", floats({4}, {1})}})));
     stemma::detail::xxh64_digest digest;
@@ -78,9 +78,10 @@ TEST_CASE("read_checkpoint: what docs/checkpoints.md shows reads all elements") 
     CHECK(digest.value() == stemma::detail::xxh64(four_floats));
 }
 
-TEST_CASE("read_checkpoint: the length of a header may look like another format") {
+TEST_CASE("read_checkpoint: a header length may look like another format") {
     const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
-    for (const std::size_t length : {0x7bU, 0x280U, 0x480U}) { // as JSON, and as pickles begin
+    for (const std::size_t length :
+         {0x7bU, 0x280U, 0x480U}) { // like the beginning of JSON and of pickles
         const auto padded = header + std::string(length - header.size(), ' ');
         const auto bytes = safetensors(padded, "x");
         CHECK(stemma::is_checkpoint(bytes, "file"));
@@ -88,7 +89,7 @@ TEST_CASE("read_checkpoint: the length of a header may look like another format"
     }
 }
 
-TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of storages") {
+TEST_CASE("read_checkpoint: reads an archive of torch.save, whose tensors are views of storages") {
     const auto known = read(pickle_of(dict({{"w", floats({2, 2}, {2, 1})},
                                             {"tied", floats({2, 2}, {2, 1})},
                                             {"turned", floats({2, 2}, {1, 2})},
@@ -104,7 +105,7 @@ TEST_CASE("read_checkpoint: an archive of torch.save, whose tensors are views of
     CHECK(known.bytes(known.entries()[3]) == four_floats.substr(12));
 }
 
-TEST_CASE("read_checkpoint: the state dict is found among what training keeps") {
+TEST_CASE("read_checkpoint: finds the state dict in a training checkpoint") {
     const auto state = dict({{"w", floats({4}, {1})}});
     const auto other = dict({{"m", floats({2}, {1})}});
     for (const auto* key : {"state_dict", "model_state_dict", "model", "module", "net"}) {
@@ -121,7 +122,7 @@ TEST_CASE("read_checkpoint: the state dict is found among what training keeps") 
     CHECK(flat.entries()[1].name == "b.m");
 }
 
-TEST_CASE("read_checkpoint: what a state dict says of its modules") {
+TEST_CASE("read_checkpoint: reads the modules listed in a state dict") {
     const auto none = call(global("collections", "OrderedDict"), {});
     const auto known = read(pickle_of(
         none + "(" + text("fc.weight") + floats({4}, {1}) + "u" +
@@ -132,7 +133,7 @@ TEST_CASE("read_checkpoint: what a state dict says of its modules") {
     CHECK(known.modules()[2].qualified_class.empty());
 }
 
-TEST_CASE("read_checkpoint: modules and tensors of a TorchScript archive") {
+TEST_CASE("read_checkpoint: reads modules and tensors of a TorchScript archive") {
     const auto object = [](const std::string& name, const std::string& state) {
         return global("__torch__.zoo.___torch_mangle_12", name) + ")\x81" + state + "b";
     };
@@ -151,13 +152,13 @@ TEST_CASE("read_checkpoint: modules and tensors of a TorchScript archive") {
     CHECK(known.modules()[0].qualified_class == "zoo.Outer");
     CHECK(known.modules()[1].path == "fc");
     CHECK(known.modules()[1].qualified_class == "zoo.Inner");
-    // Outside of TorchScript the same names are classes of nobody.
+    // Outside TorchScript the same names are unknown classes.
     CHECK(why_refused(zip({{"m/data.pkl", value}, {"m/data/0", four_floats}})) ==
           "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', which is neither "
           "tensor nor container, and nothing of a pickle is run: save model.state_dict()");
 }
 
-TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
+TEST_CASE("read_checkpoint: reads the index of several files next to it") {
     const test::scratch_folder folder;
     const auto one = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                      R"("stale":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})";
@@ -194,7 +195,7 @@ TEST_CASE("read_checkpoint: the index of several files, which are beside it") {
     CHECK(refused(R"({"weight_map":{}})") == "weight_map: names no files");
 }
 
-TEST_CASE("read_checkpoint: refuses safetensors files that contradict themselves") {
+TEST_CASE("read_checkpoint: rejects inconsistent safetensors files") {
     const auto one = [](const std::string& tensor) {
         return why_refused(safetensors("{\"a\":" + tensor + "}", "12345678"));
     };
@@ -229,7 +230,7 @@ TEST_CASE("read_checkpoint: refuses safetensors files that contradict themselves
     CHECK(why_refused(safetensors(std::string(100'000, '['), "")).find("file: ") == 0);
 }
 
-TEST_CASE("read_checkpoint: refuses what is none, and says what to do") {
+TEST_CASE("read_checkpoint: rejects other files, and says what to do") {
     CHECK(why_refused("") == "file: is neither a safetensors file nor an archive of torch.save");
     CHECK(why_refused("\x80\x02\x8a\x0a") ==
           "file: is a pickle outside of an archive, as torch.save wrote it before 1.6: load it and "

@@ -1,168 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page in headless Chromium, driven by the DevTools protocol over pipes.
-import {spawn} from "node:child_process";
-import {mkdtempSync, rmSync} from "node:fs";
-import {tmpdir} from "node:os";
-import {join} from "node:path";
+// A page in headless Chromium, driven by playwright-core. STEMMA_RUNTIME: the folder that has it (tests/runtime/install.sh).
+import {spawnSync} from "node:child_process";
+import {existsSync} from "node:fs";
+import {createRequire} from "node:module";
+import {resolve} from "node:path";
+
+const chromium = process.env.CHROMIUM ?? "chromium";
+const folder = process.env.STEMMA_RUNTIME ?? "";
+const require = createRequire(resolve(folder, "package.json"));
+
+/** A package that the tests have from npm. */
+export const from = name => require(name);
+from.resolve = name => require.resolve(name);
+
+/** Ends with the status of skipped tests where there is no browser, or nothing to drive it with. */
+export function needBrowser() {
+  if (spawnSync(chromium, ["--version"]).error) {
+    console.log("skipped: chromium is not installed");
+    process.exit(77);
+  }
+  if (!existsSync(resolve(folder, "node_modules/playwright-core"))) {
+    console.log("skipped: there is no playwright-core (sh tests/runtime/install.sh FOLDER, STEMMA_RUNTIME=FOLDER)");
+    process.exit(77);
+  }
+}
 
 /** The page of a browser of its own; `close` ends both. */
 export class Page {
   /** Opens an address. `dark`: as a reader who prefers that. */
   static async open(url, {dark = false, width = 1280, height = 800} = {}) {
     const page = new Page();
-    page.folder = mkdtempSync(join(tmpdir(), "stemma-browser-"));
-    page.process = spawn(process.env.CHROMIUM ?? "chromium", [
-      "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-      "--disable-background-networking", "--remote-debugging-pipe", `--user-data-dir=${page.folder}`,
-      "about:blank"], {stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"]});
-    page.process.on("error", problem => page.fail(problem));
-    page.process.on("exit", code => page.fail(new Error(`the browser ended with status ${code}`)));
-    page.process.stdio[3].on("error", () => {});
-    page.listen();
-    const {targetId} = await page.send("Target.createTarget", {url: "about:blank"});
-    ({sessionId: page.session} = await page.send("Target.attachToTarget", {targetId, flatten: true}));
-    for (const domain of ["Page", "Runtime", "Log", "Network"]) {
-      await page.send(`${domain}.enable`);
-    }
-    await page.send("Emulation.setDeviceMetricsOverride", {width, height, deviceScaleFactor: 1, mobile: false});
-    await page.prefer(dark ? "dark" : "light");
-    const loaded = page.once("Page.loadEventFired");
-    await page.send("Page.navigate", {url});
-    await loaded;
+    const executablePath = spawnSync("sh", ["-c", `command -v ${chromium}`]).stdout.toString().trim();
+    page.browser = await from("playwright-core").chromium.launch({executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"]});
+    const context = await page.browser.newContext({viewport: {width, height}, colorScheme: dark ? "dark" : "light"});
+    page.view = await context.newPage();
+    page.view.on("request", request => page.requests.push(request.url()));
+    page.view.on("pageerror", problem => page.problems.push(problem.stack));
+    page.view.on("console", message => message.type() === "error" && page.problems.push(message.text()));
+    await page.view.goto(url);
     return page;
   }
 
-  waiting = new Map(); // calls without an answer, by number
-  events = []; // [method, resolve, reject] of who waits for one
   requests = []; // addresses that the page asked for
   problems = []; // what went wrong in the page
-  last = 0;
-
-  listen() {
-    let rest = Buffer.alloc(0);
-    this.process.stdio[4].on("data", chunk => {
-      rest = Buffer.concat([rest, chunk]);
-      for (let end = rest.indexOf(0); end >= 0; end = rest.indexOf(0)) {
-        this.take(JSON.parse(rest.subarray(0, end).toString()));
-        rest = rest.subarray(end + 1);
-      }
-    });
-  }
-
-  take({id, method, params, result, error}) {
-    if (id !== undefined) {
-      const {resolve, reject} = this.waiting.get(id);
-      this.waiting.delete(id);
-      error ? reject(new Error(error.message)) : resolve(result);
-      return;
-    }
-    if (method === "Network.requestWillBeSent") {
-      this.requests.push(params.request.url);
-    } else if (method === "Runtime.exceptionThrown") {
-      this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    } else if (method === "Log.entryAdded" && params.entry.level === "error") {
-      this.problems.push(params.entry.text);
-    }
-    const heard = this.events.filter(([wanted]) => wanted === method);
-    this.events = this.events.filter(([wanted]) => wanted !== method);
-    heard.forEach(([, resolve]) => resolve(params));
-  }
-
-  fail(problem) {
-    this.dead = problem;
-    this.waiting.forEach(({reject}) => reject(problem));
-    this.events.forEach(([, , reject]) => reject(problem));
-  }
-
-  send(method, params = {}) {
-    if (this.dead) {
-      return Promise.reject(this.dead);
-    }
-    const id = ++this.last;
-    const answer = new Promise((resolve, reject) => this.waiting.set(id, {resolve, reject}));
-    this.process.stdio[3].write(`${JSON.stringify({id, method, params, sessionId: this.session})}\0`);
-    return answer;
-  }
-
-  once(method) {
-    return new Promise((resolve, reject) => this.events.push([method, resolve, reject]));
-  }
 
   prefer(scheme) {
-    return this.send("Emulation.setEmulatedMedia", {features: [{name: "prefers-color-scheme", value: scheme}]});
+    return this.view.emulateMedia({colorScheme: scheme});
   }
 
   /** The value of an expression in the page. */
-  async evaluate(expression) {
-    const {result, exceptionDetails} = await this.send("Runtime.evaluate", {expression, returnByValue: true, awaitPromise: true});
-    if (exceptionDetails) {
-      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    }
-    return result.value;
+  evaluate(expression) {
+    return this.view.evaluate(expression);
   }
 
   /** Texts of all elements that a selector finds. */
   texts(selector) {
-    return this.evaluate(`[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.textContent)`);
+    return this.view.locator(selector).allTextContents();
   }
 
   async text(selector) {
     return (await this.texts(selector))[0];
   }
 
-  /** Presses the mouse button on the first element that a selector finds and that holds a text. */
+  /** Presses the mouse button on the first element in sight that a selector finds and that holds a text. */
   async click(selector, text = "") {
-    const place = await this.evaluate(`(() => {
-      const element = [...document.querySelectorAll(${JSON.stringify(selector)})].find(
-        e => e.textContent.includes(${JSON.stringify(text)}) && e.getClientRects().length > 0);
-      if (!element) {
-        return null;
-      }
-      element.scrollIntoView({block: "center", inline: "center"});
-      const {x, y, width, height} = element.getBoundingClientRect();
-      return {x: x + width / 2, y: y + height / 2};
-    })()`);
-    if (!place) {
-      throw new Error(`nothing to click on: ${selector} with '${text}'`);
-    }
-    for (const type of ["mousePressed", "mouseReleased"]) {
-      await this.send("Input.dispatchMouseEvent", {type, ...place, button: "left", clickCount: 1});
-    }
+    await this.view.locator(selector).filter({hasText: text, visible: true}).first().click({timeout: 10000});
     await this.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))");
   }
 
   /** Types a text into an element, in place of what is there. */
-  async type(selector, text) {
-    await this.evaluate(`(() => {
-      const element = document.querySelector(${JSON.stringify(selector)});
-      element.focus();
-      element.select();
-    })()`);
-    if (text === "") {
-      await this.send("Input.dispatchKeyEvent", {type: "keyDown", key: "Delete", code: "Delete", windowsVirtualKeyCode: 46});
-      await this.send("Input.dispatchKeyEvent", {type: "keyUp", key: "Delete", code: "Delete"});
-    } else {
-      await this.send("Input.insertText", {text});
-    }
+  type(selector, text) {
+    return this.view.locator(selector).fill(text);
+  }
+
+  press(key) {
+    return this.view.keyboard.press(key);
   }
 
   /** The page as it looks, as PNG. */
-  async picture() {
-    return Buffer.from((await this.send("Page.captureScreenshot")).data, "base64");
+  picture() {
+    return this.view.screenshot();
   }
 
-  async close() {
-    const ended = new Promise(done => this.process.once("exit", done));
-    this.session = undefined;
-    this.send("Browser.close").catch(() => {}); // the answer may come, or the end before it
-    await ended;
-    for (let tries = 0; tries < 50; ++tries) {
-      try { // helpers of the browser may write for a moment longer
-        rmSync(this.folder, {recursive: true, force: true});
-        return;
-      } catch {
-        await new Promise(done => setTimeout(done, 100));
-      }
-    }
+  close() {
+    return this.browser.close();
   }
 }

@@ -109,7 +109,7 @@ class Cost(Case):
         cost = self.cost(FIXTURES / "control_flow" / "model.onnx")
         self.assertGreater(cost["modules"][0]["loops"], 0)
         text = self.succeed("analyze", FIXTURES / "control_flow" / "model.onnx", "--cost").stdout
-        self.assertIn("counted as if they ran once: the bodies of 1 loop\n", text)
+        self.assertIn("counted as if run once: the bodies of 1 loop\n", text)
 
     def test_unknown_dimensions_are_refused_with_those_that_are_known(self):
         self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost",
@@ -261,7 +261,7 @@ class Profile(Case):
         self.fail_with(1, "profile", optimized, path, "--original", FIXTURES / "mlp" / "model.onnx",
                        saying="is not the original of this model")
         self.fail_with(2, "profile", optimized, path, "--original", FIXTURES / self.MODEL / "modules.json",
-                       saying="--original: is no ONNX file")
+                       saying="--original: is not an ONNX file")
 
     def test_pictures_and_traces(self):
         path = self.folder / "profile.csv"

@@ -89,7 +89,7 @@ class Equal(Case):
         self.assertEqual(self.like(path, "encoder.layer.*"), LAYERS)
         result = run("query", path, "like:encoder.layr.0")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("like it are 'encoder.layer.0'", result.stderr)
+        self.assertIn("similar: 'encoder.layer.0'", result.stderr)
 
     def test_one_layer_that_does_something_else_is_not_like_the_others(self):
         def edit(model):

@@ -134,7 +134,7 @@ class Fold(Case):
         folded.write_bytes(folded.read_bytes() + entry)
         out = self.folder / "out.onnx"
         told = self.succeed("unfold", folded, "-o", out, *LIGHT)
-        self.assertIn("tags were taken out", told.stderr)
+        self.assertIn("tags were removed", told.stderr)
         self.assertEqual(out.read_bytes(), (MICRO / "model.onnx").read_bytes() + entry)
 
     def test_bodies_that_differ_in_constants_share_when_asked_to(self):
@@ -171,7 +171,7 @@ class Fold(Case):
         self.assertEqual(refused.returncode, 2)
         self.assertFalse(out.exists())
         lifted = self.succeed("fold", old, "-o", out, *LIGHT)
-        self.assertIn("IR version 7 is lifted to 8", lifted.stderr)
+        self.assertIn("IR version 7 is raised to 8", lifted.stderr)
         self.assertEqual(out.read_bytes()[:2], b"\x08\x08")
         self.assertEqual(self.unfold(out), old.read_bytes())
 
@@ -199,7 +199,7 @@ class Unfold(Case):
     def test_functions_of_others_are_put_in(self):
         out = self.folder / "out.onnx"
         told = self.succeed("unfold", MICRO / "model.functions.onnx", "-o", out, *LIGHT)
-        self.assertIn("calls opened", told.stdout)
+        self.assertIn("calls inlined", told.stdout)
         names = self.succeed("query", out, "op:MatMul").stdout
         self.assertIn("/MatMul", names)
         self.succeed("validate", out, "--quiet")

@@ -70,7 +70,7 @@ class Probe(NumbersCase):
 
     def test_what_no_output_shows_is_said(self):
         done = self.succeed("probe", FIXTURES / "control_flow/model.onnx", "-o", self.probed)
-        self.assertIn("cannot be shown", done.stderr)
+        self.assertIn("cannot be exposed", done.stderr)
 
     def test_what_is_no_list_is_refused(self):
         self.fail_with(3, "probe", *self.model, "-o", self.probed, "--like", MICRO / "modules.json",
@@ -137,7 +137,7 @@ class Numerics(NumbersCase):
         self.fail_with(3, *base, self.folder / "..", saying="no .npz")
         self.fail_with(2, *base[:-1], saying="--values twice")
         save(self.b, {"something else": [1.0]})
-        self.fail_with(1, *base, self.b, saying="has no value that stands for")
+        self.fail_with(1, *base, self.b, saying="has no counterpart")
 
 
 class Plan(NumbersCase):

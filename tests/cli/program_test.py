@@ -221,11 +221,11 @@ class TaggedFiles(Case):
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
-            self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", modules).stdout)
+            self.assertIn("no findings", self.succeed("validate", tagged, "-m", modules).stdout)
         # A model is the original, whose nodes those of the other one name besides.
         carried = self.folder / "carried.json"
         self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
-        self.assertIn("nothing is wrong", self.succeed("validate", tagged, "-m", tagged).stdout)
+        self.assertIn("no findings", self.succeed("validate", tagged, "-m", tagged).stdout)
         before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
         keys = "scope_module", "module", "tag"
         self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])
@@ -316,7 +316,7 @@ class Reports(Case):
 
     def test_explain_names_what_is_like_the_name(self):
         line = self.fail_with(1, "explain", FIXTURES / "bert_micro/model.onnx",
-                              "/encoder/layer.0/attention/output/Ad", saying="like it are")
+                              "/encoder/layer.0/attention/output/Ad", saying="similar: ")
         self.assertIn("/encoder/layer.0/attention/output/Add", line)
 
     def test_a_capture_of_another_model_is_noticed(self):

@@ -173,7 +173,7 @@ class Validate(Case):
         program = shutil.copy(PROGRAM, self.folder / "stemma")
         library = self.folder / "stemma-onnx"
         reasons = {
-            "": "stemma-onnx, which asks the onnx library, is not beside this program",
+            "": "stemma-onnx is not beside this program",
             "kill -SEGV $$": "the onnx library crashed (Segmentation fault)",
             "exit 3": "stemma-onnx was built for another version of this program",
             "exit 9": "the onnx library ended without an answer",
@@ -328,7 +328,7 @@ class Analyze(Case):
             self.assertIn("nothing in it names a module", result.stderr)
             if command == "analyze":
                 self.assertIn("0 of 281 nodes (0.0 %)", result.stdout)
-                self.assertIn("known only to be somewhere in or below\n      281  the root", result.stdout)
+                self.assertIn("known only to be in or below\n      281  the root", result.stdout)
             named = self.succeed(command, MICRO / "model.onnx")
             self.assertNotIn("names a module", named.stderr)
 

@@ -5,16 +5,13 @@
 //
 // usage: report_test.mjs PROGRAM FIXTURES [PART OF A NAME]
 import assert from "node:assert/strict";
-import {execFileSync, spawnSync} from "node:child_process";
+import {execFileSync} from "node:child_process";
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
-import {Page} from "./browser.mjs";
+import {Page, needBrowser} from "./browser.mjs";
 
-if (spawnSync(process.env.CHROMIUM ?? "chromium", ["--version"]).error) {
-  console.log("skipped: chromium is not installed");
-  process.exit(77);
-}
+needBrowser();
 const [program, fixtures] = process.argv.slice(2, 4).map(path => resolve(path));
 const folder = mkdtempSync(join(tmpdir(), "stemma-report-"));
 process.on("exit", () => rmSync(folder, {recursive: true, force: true}));

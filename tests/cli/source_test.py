@@ -125,19 +125,19 @@ class SourceTest(Case):
         self.assertIn("may have changed", run("explain", self.model, "c", "--source-root", self.folder).stdout)
         done = run("explain", self.model, "a", "--source-root", self.folder / "none")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("is no folder", done.stderr)
+        self.assertIn("is not a folder", done.stderr)
 
     def test_queries_know_lines(self):
         self.assertEqual(self.query("line:block.py:4"), ["a", "c"])
         self.assertEqual(self.query("line:net.py:1-3"), ["b"])
         self.assertEqual(self.query("line:{net,block}.py"), ["a", "b", "c"])
         self.assertEqual(self.query("not line:**"), ["d"])
-        self.assertIn("the next ones of 'net.py' are in line 3", self.query("line:net.py:1", 1))
-        self.assertIn("files like it are 'net.py'", self.query("line:nat.py", 1))
-        for asked, why in (("line:120", "the file is missing"), ("line:a.py:x", "'x' is no line"),
+        self.assertIn("the nearest lines of 'net.py' are 3", self.query("line:net.py:1", 1))
+        self.assertIn("similar files: 'net.py'", self.query("line:nat.py", 1))
+        for asked, why in (("line:120", "the file is missing"), ("line:a.py:x", "'x' is not a line"),
                            ("line:a.py:9-3", "ends before it begins"), ("line:a.py:0", "'0' is no line"),
                            ("line:a.py:", "is no line"), ("line:a.py:1-", "is no line"),
-                           ("line:", "missing"), ("class:A[line:a.py]", "asks about a node")):
+                           ("line:", "missing"), ("class:A[line:a.py]", "is a node term")):
             self.assertIn(why, self.query(asked, 2))
 
     def test_lines_are_listed(self):

@@ -337,7 +337,7 @@ class Overlays(ViewCase):
                 (3, b"[" * 200000, "overlay.json"), (3, {**good, "schema": "stemma.tag/1"}, "known: stemma.overlay/1"),
                 (3, {**good, "columns": [{"name": "a"}] * 101}, "columns"),
                 (3, {**good, "modules": [{"path": "fc1", "values": [{}]}]}, "modules[0].values[0]"),
-                (2, {**good, "modules": [{"path": "gone", "values": [1]}]}, "says nothing of")]:
+                (2, {**good, "modules": [{"path": "gone", "values": [1]}]}, "matches no")]:
             self.fail_with(status, "export", self.MODEL, "--to", "html", "--overlay", self.overlay(document), "-o", out,
                            saying=saying)
             self.assertFalse(out.exists())
@@ -350,7 +350,7 @@ class Overlays(ViewCase):
                                 "modules": [{"path": "fc1", "values": [text]}, {"path": text, "values": [1]}]})
         data, said = self.page_data("--overlay", overlay)
         self.assertNotIn("<script>alert", (self.folder / "page.html").read_text())
-        self.assertIn("1 row of what the model has not", said)
+        self.assertIn("1 row not in the model", said)
         self.assertEqual((data["overlays"][0]["title"], data["overlays"][0]["unmatched"]), (text, 1))
 
     def test_the_page_is_the_same_for_any_number_of_threads(self):

@@ -59,7 +59,7 @@ TEST_CASE("compare_tags: every node is the same, has moved, or has no partner") 
     CHECK(nodes_in(compared) == rebuilt.model.node_count() - 1);
 }
 
-TEST_CASE("compare_tags: a node that moves is told with both tags") {
+TEST_CASE("compare_tags: a node that moves is reported with both tags") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const test::tagged_model before(bytes, &tree);

@@ -95,7 +95,7 @@ TEST_CASE("pair_modules: a model may be wrapped") {
     CHECK(pair(b, a) == paths{{"model", ""}, {"model.conv", "conv"}, {"model.head", "head"}});
 }
 
-TEST_CASE("pair_modules: a new name is told by what a module holds") {
+TEST_CASE("pair_modules: a renamed module is found by its contents") {
     const scene a({{"fc", {1, 5}}, {"act", {2, 0}}});
     const scene b({{"proj", {1, 5}}, {"act", {2, 0}}});
     CHECK(pair(a, b).at("fc") == "proj");

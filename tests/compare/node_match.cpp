@@ -106,7 +106,7 @@ TEST_CASE("match_nodes: an operator with other attributes is a changed one, not 
     CHECK(found.changed == std::vector<std::pair<id, id>>{{1, 1}});
 }
 
-TEST_CASE("match_nodes: what is known stays, and quiet operators are left out") {
+TEST_CASE("match_nodes: known pairs stay, and quiet operators are left out") {
     scene a({1, 1, 7}, {{2, 0}});
     const scene b({1, 1}, {});
     a.quiet = {0, 0, 1};

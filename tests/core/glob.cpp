@@ -17,7 +17,7 @@ using stemma::detail::glob_match;
 
 namespace {
 
-/// A second implementation: the pattern as a tree, matched by the sets of places it can reach.
+/// A second implementation: the pattern as a tree, matched by sets of reachable positions.
 class slow_glob {
 public:
     slow_glob(std::string_view pattern, char separator)
@@ -196,7 +196,7 @@ TEST_CASE("glob_match: stars stop at the separator, double stars do not", "[core
     CHECK(glob_match("torch.nn.*.Embedding", "torch.nn.modules.sparse.Embedding"));
 }
 
-TEST_CASE("glob_match: braces nest, and open ones stand for themselves", "[core][glob]") {
+TEST_CASE("glob_match: braces nest, and unclosed ones stand for themselves", "[core][glob]") {
     CHECK(glob_match("{conv,b{n,atch}}*", "batch1"));
     CHECK(glob_match("{conv,b{n,atch}}*", "bn"));
     CHECK_FALSE(glob_match("{conv,b{n,atch}}*", "b1"));
@@ -213,7 +213,7 @@ TEST_CASE("glob_match: without a separator, any character is one character", "[c
     CHECK(glob_match("?", "\xff"));
 }
 
-TEST_CASE("glob_match: many stars take no exponential time", "[core][glob]") {
+TEST_CASE("glob_match: many stars do not take exponential time", "[core][glob]") {
     std::string pattern;
     for (int i = 0; i < 200; ++i) {
         pattern.append("a*");
@@ -224,7 +224,8 @@ TEST_CASE("glob_match: many stars take no exponential time", "[core][glob]") {
     CHECK_FALSE(glob_match(pattern + "b", text, '/'));
 }
 
-TEST_CASE("glob: tells by the end of a text that no longer one can match", "[core][glob]") {
+TEST_CASE("glob: can tell from the end of a text that nothing ending in it matches",
+          "[core][glob]") {
     CHECK_FALSE(glob("*::MatMul").may_end_in("Gemm"));
     CHECK(glob("*::MatMul").may_end_in("MatMul"));
     CHECK(glob("*::MatMul").may_end_in(""));

@@ -44,7 +44,7 @@ TEST_CASE("id_set_pool: small sets need no pool", "[core][id_set_pool]") {
     CHECK(pool.size() == 0);
 }
 
-TEST_CASE("id_set_pool: two names are equal exactly when the sets are", "[core][id_set_pool]") {
+TEST_CASE("id_set_pool: two ids are equal iff the sets are", "[core][id_set_pool]") {
     test::random_numbers random(3);
     id_set_pool pool;
     std::map<std::vector<id>, id_set> known;
@@ -72,7 +72,7 @@ TEST_CASE("id_set_pool: two names are equal exactly when the sets are", "[core][
     }
 }
 
-TEST_CASE("id_set_pool: a set and its beginning are two sets", "[core][id_set_pool]") {
+TEST_CASE("id_set_pool: a set and its prefix are different sets", "[core][id_set_pool]") {
     id_set_pool pool;
     std::vector<id> growing{0, 1};
     std::vector<id_set> names;
@@ -87,7 +87,7 @@ TEST_CASE("id_set_pool: a set and its beginning are two sets", "[core][id_set_po
     }
 }
 
-TEST_CASE("id_set_pool: sets are told apart wherever their elements stand", "[core][id_set_pool]") {
+TEST_CASE("id_set_pool: sets are distinguished wherever they differ", "[core][id_set_pool]") {
     id_set_pool pool;
     const auto last = (id{1} << 31) - 1;
     const std::vector<std::vector<id>> sets{{0, 1},   {31, 32}, {32, 33},         {0, 32},

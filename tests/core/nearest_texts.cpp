@@ -85,15 +85,14 @@ TEST_CASE("nearest_texts: a text that contains the wanted one comes first",
           std::vector<std::string>{"encoder.layer.0.output", "layer.1", "layr.0"});
 }
 
-TEST_CASE("nearest_texts: nothing is near to nothing", "[core][nearest_texts]") {
+TEST_CASE("nearest_texts: nothing is near an empty text", "[core][nearest_texts]") {
     nearest_texts nearest("", 3);
     nearest.offer("a");
     nearest.offer("");
     CHECK(nearest.take().empty());
 }
 
-TEST_CASE("unknown_name_text: names what may be meant, and all that there are",
-          "[core][nearest_texts]") {
+TEST_CASE("unknown_name_text: names near matches and all known ones", "[core][nearest_texts]") {
     using stemma::unknown_name_text;
     CHECK(unknown_name_text("cost", "byte", "operators, bytes") ==
           "unknown cost 'byte'; did you mean 'bytes'? known: operators, bytes");

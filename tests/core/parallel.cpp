@@ -40,7 +40,7 @@ TEST_CASE("for_each_part: throws what the lowest part threw, after all have ende
     }
 }
 
-TEST_CASE("thread_limit: divides work only as far as it is worth it", "[core][parallel]") {
+TEST_CASE("thread_limit: divides work only as far as worthwhile", "[core][parallel]") {
     const stemma::thread_limit alone;
     CHECK(alone.parts(std::size_t{1} << 40U) == 1);
     const stemma::thread_limit four{4, 100};
@@ -58,7 +58,7 @@ TEST_CASE("thread_limit: divides work only as far as it is worth it", "[core][pa
     CHECK(stemma::thread_limit::of_machine(3).most <= 3);
 }
 
-TEST_CASE("for_each_range: the ranges are the whole, in order and of about one length",
+TEST_CASE("for_each_range: the ranges cover everything, in order and of about equal length",
           "[core][parallel]") {
     for (const std::size_t size : {0U, 1U, 2U, 7U, 100U}) {
         for (const std::size_t count : {1U, 2U, 3U, 8U}) {
@@ -89,7 +89,7 @@ TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core]
     }
 }
 
-TEST_CASE("start_beside: gives what is made, whatever number of threads", "[parallel]") {
+TEST_CASE("start_beside: returns the result, with any number of threads", "[parallel]") {
     for (const unsigned most : {1U, 4U}) {
         const stemma::thread_limit threads{most, 1};
         int calls = 0;

@@ -31,7 +31,7 @@ using chosen = decltype(std::declval<const Set&>().template get_or<Category, Def
 
 } // namespace
 
-TEST_CASE("policies: picks by role, and else the default", "[policy][policies]") {
+TEST_CASE("policies: picks by role, else the default", "[policy][policies]") {
     using set = policies<stemma::all_modules, stemma::consumers_only>;
     STATIC_REQUIRE(std::same_as<chosen<stemma::selection_category, stemma::not_infrastructure, set>,
                                 stemma::all_modules>);
@@ -44,7 +44,7 @@ TEST_CASE("policies: picks by role, and else the default", "[policy][policies]")
                      stemma::not_infrastructure>);
 }
 
-TEST_CASE("policies: the order does not matter, and what was given is kept", "[policy][policies]") {
+TEST_CASE("policies: the order does not matter, and arguments are kept", "[policy][policies]") {
     const stemma::down_to_depth depth{3};
     const policies one{depth, stemma::attribute_paths{}};
     const policies other{stemma::attribute_paths{}, depth};
@@ -54,7 +54,7 @@ TEST_CASE("policies: the order does not matter, and what was given is kept", "[p
     CHECK(words.get_or<stemma::selection_category, stemma::all_modules>().patterns.size() == 2);
 }
 
-TEST_CASE("policies: without state, a set has none either", "[policy][policies]") {
+TEST_CASE("policies: a set of stateless policies is stateless", "[policy][policies]") {
     STATIC_REQUIRE(std::is_empty_v<policies<>>);
     STATIC_REQUIRE(std::is_empty_v<policies<stemma::all_modules, stemma::class_paths>>);
     STATIC_REQUIRE(sizeof(policies<stemma::class_paths, stemma::down_to_depth>) ==

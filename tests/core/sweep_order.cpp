@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto nowhere = static_cast<std::size_t>(-1);
 
-/// Returns: by vertex index, at which step of a sweep a vertex was visited.
+/// Returns: by vertex index, the step of a sweep at which the vertex was visited.
 template <class Graph, class Sweep>
 std::vector<std::size_t> steps(const Graph& graph, Sweep sweep) {
     std::vector<std::size_t> step(num_vertices(graph), nowhere);

@@ -19,7 +19,7 @@ TEST_CASE("split_list: leaves out empty parts", "[text_list]") {
     CHECK(split_list("a b, c") == parts{"a b", " c"});
 }
 
-TEST_CASE("join_list: is undone by split_list", "[text_list]") {
+TEST_CASE("join_list: is the inverse of split_list", "[text_list]") {
     for (const auto& list : {parts{}, parts{"a"}, parts{"a", "b c", "d.*"}}) {
         CHECK(split_list(stemma::detail::join_list(list)) == list);
     }

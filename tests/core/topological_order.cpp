@@ -18,7 +18,7 @@ using stemma::detail::index_of;
 
 namespace {
 
-/// Whether `order` holds no vertex twice and none before one of its producers.
+/// Whether `order` contains no vertex twice and none before one of its producers.
 template <class Graph>
 bool is_prefix_closed(const Graph& graph, const std::vector<stemma::vertex_t<Graph>>& order) {
     std::vector<char> placed(num_vertices(graph));
@@ -62,14 +62,15 @@ void check_on_random_graphs(Make make) {
 
 } // namespace
 
-TEST_CASE("topological_order: everybody who hangs on no cycle stands behind the producers",
+TEST_CASE("topological_order: every vertex not on or after a cycle comes after its producers",
           "[core][topological_order]") {
     check_on_random_graphs([](const auto& edges) { return test::as_operator_graph(edges); });
     check_on_random_graphs([](const auto& edges) { return test::as_vector_graph(edges); });
     check_on_random_graphs([](const auto& edges) { return test::as_list_graph(edges); });
 }
 
-TEST_CASE("topological_order: of nothing, a loop, parallel edges", "[core][topological_order]") {
+TEST_CASE("topological_order: an empty graph, a loop, parallel edges",
+          "[core][topological_order]") {
     CHECK(topological_order(test::as_vector_graph({0, {}})).empty());
     CHECK(topological_order(test::as_vector_graph({1, {}})).size() == 1);
     CHECK(topological_order(test::as_vector_graph({1, {{0, 0}}})).empty());
@@ -90,7 +91,7 @@ TEST_CASE("topological_order: a chain of a million, numbered backwards",
     CHECK(order.back() == 0);
 }
 
-TEST_CASE("is_topologically_indexed: holds exactly when every edge leads upwards",
+TEST_CASE("is_topologically_indexed: holds iff every edge leads upwards",
           "[core][topological_order]") {
     test::random_numbers random(2);
     for (int round = 0; round < 300; ++round) {

@@ -24,7 +24,7 @@ using stemma::detail::index_tree;
 
 namespace {
 
-/// Returns: `r` and all above it, from the root down.
+/// Returns: `r` and its ancestors, from the root down.
 std::vector<id> way_to(const std::vector<id>& parents, id r) {
     std::vector<id> way;
     for (; r != no_id; r = parents[r]) {
@@ -33,7 +33,7 @@ std::vector<id> way_to(const std::vector<id>& parents, id r) {
     return {way.rbegin(), way.rend()};
 }
 
-/// Compares every answer about two vertices with their ways from the root.
+/// Compares every answer about two vertices with their paths from the root.
 void check_pair(const std::vector<id>& parents, const tree_index& tree, id a, id b) {
     const auto to_a = way_to(parents, a);
     const auto to_b = way_to(parents, b);
@@ -75,7 +75,7 @@ void check_single(const std::vector<id>& parents, const tree_index& tree, id r) 
 
 } // namespace
 
-TEST_CASE("tree_index: agrees with the ways from the root on random trees", "[core][tree_index]") {
+TEST_CASE("tree_index: agrees with the paths from the root on random trees", "[core][tree_index]") {
     test::random_numbers random(1);
     for (int round = 0; round < 300; ++round) {
         const auto parents = test::random_parents(random, 1 + random(40), 1 + random(6));
@@ -91,7 +91,7 @@ TEST_CASE("tree_index: agrees with the ways from the root on random trees", "[co
     }
 }
 
-TEST_CASE("tree_index: agrees with the ways from the root on large trees", "[core][tree_index]") {
+TEST_CASE("tree_index: agrees with the paths from the root on large trees", "[core][tree_index]") {
     test::random_numbers random(2);
     for (std::size_t width : {2U, 3U, 4U, 50U}) {
         const auto parents = test::random_parents(random, 3000, width);
@@ -102,10 +102,10 @@ TEST_CASE("tree_index: agrees with the ways from the root on large trees", "[cor
     }
 }
 
-TEST_CASE("tree_index: every shape of four vertices", "[core][tree_index]") {
+TEST_CASE("tree_index: handles every shape of four vertices", "[core][tree_index]") {
     for (id second = 0; second <= 1; ++second) {
         for (id third = 0; third <= 2; ++third) {
-            // In preorder, a parent is the vertex before or one above that.
+            // In preorder, a parent is the previous vertex or one of its ancestors.
             const std::vector<id> parents{no_id, 0, second, third};
             const auto way = way_to(parents, 2);
             if (std::find(way.begin(), way.end(), third) == way.end()) {
@@ -121,7 +121,7 @@ TEST_CASE("tree_index: every shape of four vertices", "[core][tree_index]") {
     }
 }
 
-TEST_CASE("tree_index: a million deep", "[core][tree_index]") {
+TEST_CASE("tree_index: handles a depth of a million", "[core][tree_index]") {
     constexpr id count = 1'000'000;
     test::vector_graph graph(count);
     std::vector<id> parents{no_id};
@@ -138,7 +138,7 @@ TEST_CASE("tree_index: a million deep", "[core][tree_index]") {
     CHECK(ranges::equal(indexed.index.parents(), parents));
 }
 
-TEST_CASE("tree_index: a comb of half a million teeth", "[core][tree_index]") {
+TEST_CASE("tree_index: handles a comb of half a million teeth", "[core][tree_index]") {
     constexpr id teeth = 500'000; // the back is even, a tooth is odd
     std::vector<id> parents{no_id};
     for (id r = 1; r < 2 * teeth; ++r) {
@@ -153,7 +153,7 @@ TEST_CASE("tree_index: a comb of half a million teeth", "[core][tree_index]") {
     }
 }
 
-TEST_CASE("index_tree: numbers any graph in preorder, children as their edges stand",
+TEST_CASE("index_tree: numbers any graph in preorder, children in the order of their edges",
           "[core][tree_index]") {
     test::random_numbers random(4);
     for (int round = 0; round < 200; ++round) {

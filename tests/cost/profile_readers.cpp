@@ -103,11 +103,11 @@ TEST_CASE("openvino_profile: each table is a run, whatever columns it has beside
     CHECK(all.kernels()[0].provider == "jit_avx512_FP32");
 }
 
-TEST_CASE("read_profile: refuses what is no profile in one line", "[cost][profile]") {
+TEST_CASE("read_profile: refuses other files in one line", "[cost][profile]") {
     for (const std::string_view text :
          {"", "{}", "[", "[1", "name,time\nx,y\n", "a,b\n", R"([{"cat":"Session"}])",
           R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n", "name,time\nx,inf\n",
-          "layerName;realTime (ms)\nx;-1\n"}) {
+          "layerName;realTime (ms)\nx;-1\n", "layerName;realTime (ms)\nx;1\ny;0,5\n"}) {
         INFO(text);
         CHECK_THROWS_AS(read(text), stemma::error);
     }

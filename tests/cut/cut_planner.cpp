@@ -67,7 +67,7 @@ test::message chain() {
 
 } // namespace
 
-TEST_CASE("cut_planner: what is constant stays constant, and is copied", "[onnx][cut_planner]") {
+TEST_CASE("cut_planner: constants stay constant, and are copied", "[onnx][cut_planner]") {
     const scene s(chain());
     const auto plans = s.plan({"product", "sum"});
     REQUIRE(plans.size() == 1);

@@ -16,7 +16,7 @@ namespace test::cut_model_loads {
 
 using stemma::id;
 
-TEST_CASE("model_loads: a load tells of operator, shapes, weights, attributes and module",
+TEST_CASE("model_loads: a load has operator, shapes, weights, attributes and module",
           "[onnx][model_loads]") {
     const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
     const auto& model = opened.model();
@@ -93,7 +93,7 @@ TEST_CASE("model_loads: the work of the nodes of the main graph is that of the m
     }
 }
 
-TEST_CASE("operator_load: one that nobody reads details of tells nothing", "[onnx][model_loads]") {
+TEST_CASE("operator_load: without a reader there are no details", "[onnx][model_loads]") {
     const stemma::operator_load load{1, 10, 40, 70};
     CHECK(load.op_type().empty());
     CHECK(load.inputs().empty());

@@ -50,7 +50,7 @@ TEST_CASE("model_part: a model of its own, the same in memory as on disk", "[onn
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("model_part: a policy of one's own names the boundary", "[onnx][model_part]") {
+TEST_CASE("model_part: a custom policy names the boundary", "[onnx][model_part]") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const auto part = cut_attention(opened, {.policy = stemma::prefixed_names_cut{{}, "a::"}});
     for (const auto& names : {part.inputs(), part.outputs()}) {

@@ -55,7 +55,7 @@ struct returns_nothing {
 
 } // namespace
 
-TEST_CASE("partition policies: those in the box model the concept", "[policy][partition]") {
+TEST_CASE("partition policies: the built-in ones model the concept", "[policy][partition]") {
     STATIC_REQUIRE(stemma::explain_partition_policy<stemma::balanced_parts>());
     STATIC_REQUIRE(stemma::explain_partition_policy<stemma::parts_by_depth>());
     STATIC_REQUIRE(stemma::explain_partition_policy<stemma::parts_by_modules>());

@@ -83,7 +83,7 @@ TEST_CASE("split_manifest: a model without weights of its own has no file of the
         stemma::detail::read_split_manifest(text_of(manifest), "split.json").weights.file.empty());
 }
 
-TEST_CASE("split_manifest: says what is wrong with another file", "[onnx][split_manifest]") {
+TEST_CASE("split_manifest: reports what is wrong with another file", "[onnx][split_manifest]") {
     const auto refused = [](const std::string& text) {
         try {
             static_cast<void>(stemma::detail::read_split_manifest(text, "split.json"));

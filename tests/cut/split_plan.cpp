@@ -107,7 +107,7 @@ TEST_CASE("split_planner: more parts than nodes are refused", "[onnx][split_plan
     CHECK_THROWS_AS(scene.planner.divide(stemma::balanced_parts{0}), stemma::error);
 }
 
-TEST_CASE("split_planner: a cost of one's own decides", "[onnx][split_plan]") {
+TEST_CASE("split_planner: a custom cost decides", "[onnx][split_plan]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     stemma::split_planner<stemma::cost_in_operators> planner(
         scene.model(), scene.cuts, scene.opened.modules().index(), scene.opened.tags().attributions,

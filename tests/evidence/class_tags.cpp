@@ -17,7 +17,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// A model whose first operators make the tree known; the last ones have only tags.
+/// A model whose first operators reveal the tree; the last ones have only tags.
 std::string tagged(const std::vector<test::metadata>& tags) {
     std::vector<test::metadata> all;
     for (const auto* layer : {"0", "1"}) {
@@ -36,7 +36,7 @@ test::metadata tag(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("class_tags: classes and numbers lead to modules, over those that have no segment") {
+TEST_CASE("class_tags: classes and numbers lead to modules, across those without segments") {
     test::evidence_scene scene(
         tagged({tag("/Net/Encoder/Layer.1/Attention"), tag("/Net/Layer.0/Attention"),
                 tag("/Net/Encoder"), tag("/Net/Encoder/Layer.1/Attention/query")}));
@@ -50,8 +50,7 @@ TEST_CASE("class_tags: classes and numbers lead to modules, over those that have
     }
 }
 
-TEST_CASE("class_tags: what fits several modules, or stands several times, is what these have in "
-          "common") {
+TEST_CASE("class_tags: ambiguous or repeated tags mean the common ancestor") {
     auto twice = tag("/Net/Encoder/Layer.0/Attention");
     const auto more = tag("/Net/Encoder/Layer.1");
     twice.insert(twice.end(), more.begin(), more.end());

@@ -14,7 +14,7 @@ namespace test::evidence_dialect {
 using stemma::dialect;
 using stemma::scope_quality;
 
-TEST_CASE("detect_dialects: every operator has its own, in one model") {
+TEST_CASE("detect_dialects: each operator has its own, within one model") {
     const auto plain = [](const char* type, const char* name, const char* from, const char* to) {
         return test::node(type, {from}, {to}, name);
     };
@@ -53,7 +53,7 @@ TEST_CASE("detect_dialects: every operator has its own, in one model") {
     check("body", dialect::function, scope_quality::operator_only);
 }
 
-TEST_CASE("to_string: every dialect has a name of its own") {
+TEST_CASE("to_string: every dialect has a unique name") {
     std::set<std::string_view> names;
     for (std::size_t d = 0; d < stemma::detail::dialect_count; ++d) {
         names.insert(stemma::to_string(static_cast<dialect>(d)));

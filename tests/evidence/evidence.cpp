@@ -39,7 +39,7 @@ using task_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidire
 using name_map = boost::property_map<task_graph, std::string task::*>::const_type;
 using task_view = stemma::mapped_operators<task_graph, name_map, name_map>;
 
-/// Believes what the graph's own `owner` field says.
+/// Claims the module in the graph's own `owner` field.
 struct owner_fields {
     using policy_category = stemma::evidence_category;
 
@@ -88,7 +88,7 @@ constexpr bool accepted = stemma::evidence_policy<P, task_view, module_tree>;
 
 } // namespace
 
-TEST_CASE("evidence_policy: accepts sources and refuses near misses", "[policy][evidence]") {
+TEST_CASE("evidence_policy: accepts sources and rejects near misses", "[policy][evidence]") {
     STATIC_REQUIRE(accepted<owner_fields>);
     STATIC_REQUIRE(accepted<stemma::scope_names>);
     STATIC_REQUIRE(stemma::explain_evidence_policy<owner_fields, task_view, module_tree>());
@@ -98,7 +98,7 @@ TEST_CASE("evidence_policy: accepts sources and refuses near misses", "[policy][
     STATIC_REQUIRE_FALSE(accepted<not_const>);
 }
 
-TEST_CASE("evidence_policy: a source of one's own is asked about every operator",
+TEST_CASE("evidence_policy: a custom source is queried about every operator",
           "[policy][evidence]") {
     stemma::module_tree_builder builder;
     builder.at_path("a.b");

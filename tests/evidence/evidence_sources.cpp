@@ -27,7 +27,7 @@ namespace {
 
 using context = stemma::evidence_context<test::operator_scene, stemma::module_tree>;
 
-/// One operator that its name and the parameter it reads speak of.
+/// An operator with a scoped name and a parameter.
 struct scene {
     scene() {
         v = ops.add({}, "/enc/fc/MatMul", "MatMul");
@@ -52,7 +52,7 @@ using found = std::vector<provenance>;
 
 } // namespace
 
-TEST_CASE("evidence_sources: claims stand one source after the other") {
+TEST_CASE("evidence_sources: claims are ordered by source") {
     scene s;
     CHECK(s.ask(evidence_sources<scope_names, parameter_names>{}) ==
           found{provenance::scope, provenance::parameter});
@@ -62,10 +62,10 @@ TEST_CASE("evidence_sources: claims stand one source after the other") {
     CHECK(s.ask(evidence_sources<>{}).empty());
 }
 
-TEST_CASE("evidence_sources: are a source, and hold nothing that their parts do not") {
+TEST_CASE("evidence_sources: are a source, and add no state to their parts") {
     using both = evidence_sources<scope_names, parameter_names>;
     STATIC_REQUIRE(stemma::evidence_policy<both, test::operator_scene, stemma::module_tree>);
-    // A tuple of libc++ is never empty.
+    // A tuple in libc++ is never empty.
     STATIC_REQUIRE(std::is_empty_v<both> ==
                    std::is_empty_v<std::tuple<scope_names, parameter_names>>);
     scene s;

@@ -28,8 +28,8 @@ std::string with_functions(const test::message& graph,
 
 } // namespace
 
-TEST_CASE("function_calls: the body of a function that several modules share belongs to each, with "
-          "the parameters that each passes") {
+TEST_CASE("function_calls: the body of a shared function belongs to each calling module, with the "
+          "parameters that each passes") {
     const auto body = test::function("app", "Block", {"a", "w"}, {"b"},
                                      {test::node("Add", {"a", "w"}, {"c"}, "Add_1"),
                                       test::node("Relu", {"c"}, {"b"}, "Relu_2")});
@@ -45,7 +45,7 @@ TEST_CASE("function_calls: the body of a function that several modules share bel
     CHECK(scene.paths<function_calls>("Relu_2") == texts{"blocks.0", "blocks.1"});
 }
 
-TEST_CASE("function_calls: what only hands a parameter on is above the module that owns it") {
+TEST_CASE("function_calls: a call that only passes a parameter on is above its owner") {
     const auto linear = test::function("nn", "Linear", {"a", "w"}, {"b"},
                                        {test::node("MatMul", {"a", "w"}, {"b"}, "product")});
     const auto block = test::function("app", "Block", {"a", "w"}, {"b"},
@@ -67,7 +67,7 @@ TEST_CASE("function_calls: what only hands a parameter on is above the module th
     CHECK(scene.paths<function_calls>("product") == texts{"head", "blocks.0.fc"});
 }
 
-TEST_CASE("function_calls: nested functions that are named by module paths are found by them") {
+TEST_CASE("function_calls: nested functions named after module paths are found by them") {
     const std::string domain = "pkg.app.1.0";
     const auto inner = test::function(domain, "app_FC_block_fc_2", {"a", "w"}, {"b"},
                                       {test::node("MatMul", {"a", "w"}, {"b"}, "inner")});
@@ -86,7 +86,8 @@ TEST_CASE("function_calls: nested functions that are named by module paths are f
     CHECK(scene.paths<function_calls>("outer") == texts{"block"});
 }
 
-TEST_CASE("function_calls: metadata of a call say where its body runs, each overload for itself") {
+TEST_CASE("function_calls: metadata of a call determine where its body runs, separately for each "
+          "overload") {
     const auto twice = [](const std::string& overload) {
         return test::function("lib", "Twice", {"a"}, {"b"},
                               {test::node("Add", {"a", "a"}, {"b"}, "body" + overload)}, overload);
@@ -106,7 +107,7 @@ TEST_CASE("function_calls: metadata of a call say where its body runs, each over
     CHECK(scene.paths<function_calls>("call1") == texts{"left"});
 }
 
-TEST_CASE("function_calls: a function that nobody calls is the root's, and recursion ends") {
+TEST_CASE("function_calls: an uncalled function is the root's, and recursion terminates") {
     const auto unused =
         test::function("lib", "Unused", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "unused")});
     const auto endless = test::function("lib", "Endless", {"a"}, {"b"},
@@ -119,8 +120,8 @@ TEST_CASE("function_calls: a function that nobody calls is the root's, and recur
     CHECK(scene.paths<function_calls>("again") == texts{"/"});
 }
 
-TEST_CASE("function_calls: of a call that nothing is known of nothing is claimed, but in the body "
-          "of an If it is of the module that owns the body") {
+TEST_CASE("function_calls: nothing is claimed about an unknown call, except in the body of an If, "
+          "where it belongs to the owner's module") {
     const auto body = test::function("pkg.torch.__subgraph__", "true_graph_0", {"a"}, {"b"},
                                      {test::node("Relu", {"a"}, {"b"}, "inside")});
     const auto call = test::node("true_graph_0", {"x"}, {"c"}, "call", "pkg.torch.__subgraph__");
@@ -141,8 +142,8 @@ TEST_CASE("function_calls: of a call that nothing is known of nothing is claimed
     CHECK(branch.paths<function_calls>("inside") == texts{"gate"});
 }
 
-TEST_CASE("function_calls: operators that modules share belong to each call's, and where every "
-          "module is a function the others are the root's") {
+TEST_CASE("function_calls: shared operators belong to each call's module, and if every module is a "
+          "function the others are the root's") {
     const std::string torch = "pkg.torch.2.2.0";
     const std::string library = "pkg.onnxscript.torch_lib";
     const auto relu = test::function(library, "aten_relu", {"self"}, {"result"},
@@ -177,7 +178,7 @@ TEST_CASE("function_calls: operators that modules share belong to each call's, a
     CHECK(module("product1", first) == "-");
 }
 
-TEST_CASE("function_calls: a call is named as the last operator in its body, which is in that "
+TEST_CASE("function_calls: a call has the name of the last operator in its body, which is in that "
           "module") {
     const auto body = test::function("app", "Pool", {"a", "w", "v"}, {"d"},
                                      {test::node("MatMul", {"a", "w"}, {"b"}, "product"),

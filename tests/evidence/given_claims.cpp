@@ -20,7 +20,7 @@ using stemma::claim_table;
 using stemma::given_claims;
 using stemma::provenance;
 
-TEST_CASE("given_claims: every table speaks of the operators it knows, in order",
+TEST_CASE("given_claims: every table makes claims about its operators, in order",
           "[given_claims]") {
     test::exported_graph graph;
     for (int i = 0; i < 3; ++i) {

@@ -19,7 +19,7 @@ using stemma::builder_metadata;
 using stemma::exporter_metadata;
 using texts = std::vector<std::string>;
 
-TEST_CASE("hierarchy_metadata: each dialect is a source of its own") {
+TEST_CASE("hierarchy_metadata: each dialect is a separate source") {
     test::evidence_scene scene(
         test::chain_of({test::dynamo({"", "a", "relu"}, {"app.Net", "app.A", "aten.relu"}),
                         test::builder({"", "b", "c"}, {"app.Net", "app.B", "app.C"}),
@@ -39,15 +39,15 @@ TEST_CASE("hierarchy_metadata: each dialect is a source of its own") {
                                            stemma::module_tree>);
 }
 
-TEST_CASE("hierarchy_metadata: what a rewriter fused is doubtful, as it names one of several") {
+TEST_CASE("hierarchy_metadata: a fused operator is doubtful, as it names one of several") {
     auto fused = test::dynamo({"", "a", "relu"}, {"app.Net", "app.A", "aten.relu"});
     fused.emplace_back("pkg.onnxscript.rewriter.rule_name", "FuseReluRelu");
     test::evidence_scene scene(test::chain_of({fused}));
     CHECK(scene.claims<exporter_metadata>("node_v0").at(0).doubtful);
 }
 
-TEST_CASE("hierarchy_metadata: in the branches of a condition, an operation without modules is of "
-          "the module that asks it; elsewhere it says nothing") {
+TEST_CASE("hierarchy_metadata: in branches, an operation without modules belongs to the module of "
+          "the If; elsewhere it says nothing") {
     const auto bare = [](const std::string& from, const std::string& name) {
         return test::described(test::node("Relu", {from}, {name}, name),
                                test::dynamo({"pad"}, {"aten.pad.default"}));
@@ -77,7 +77,7 @@ TEST_CASE("hierarchy_metadata: in the branches of a condition, an operation with
     CHECK(scene.paths<exporter_metadata>("z").empty());
 }
 
-TEST_CASE("hierarchy_metadata: keys that stand several times are several origins, all doubtful") {
+TEST_CASE("hierarchy_metadata: repeated keys are several origins, all doubtful") {
     const auto first = test::dynamo({"", "a", "a.fc", "linear"}, {"p.Net", "p.A", "p.Fc", "op"});
     const auto second = test::dynamo({"", "a", "a.act", "relu"}, {"p.Net", "p.A", "p.Act", "op"});
     auto by_node = first;

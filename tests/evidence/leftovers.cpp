@@ -19,7 +19,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// A model whose operators have these types and names, one after the other.
+/// A model whose operators have these types and names, in order.
 std::string named(const std::vector<std::pair<std::string, std::string>>& operators,
                   const std::vector<std::string>& parameters = {}) {
     std::vector<test::message> nodes;
@@ -41,7 +41,7 @@ std::string named(const std::vector<std::pair<std::string, std::string>>& operat
 } // namespace
 
 TEST_CASE("leftovers: names that runtimes give to fused operators keep the module of one") {
-    // The operators that keep their names make the modules known.
+    // The operators that keep their names reveal the modules.
     const std::vector<std::pair<std::string, std::string>> operators{
         {"Relu", "/enc/norm/Relu"},
         {"LayerNormalization", "/enc/norm/Pow/LayerNormFusion/"},
@@ -63,7 +63,7 @@ TEST_CASE("leftovers: names that runtimes give to fused operators keep the modul
     }
 }
 
-TEST_CASE("leftovers: an operator fused of several modules belongs to their common ancestor") {
+TEST_CASE("leftovers: an operator fused from several modules belongs to their common ancestor") {
     test::evidence_scene scene(named({{"FusedConv", "fused /enc/conv/Conv"},
                                       {"Relu", "/enc/conv/Relu"},
                                       {"Relu", "/enc/bn/Relu"}},
@@ -71,7 +71,7 @@ TEST_CASE("leftovers: an operator fused of several modules belongs to their comm
     CHECK(scene.paths<leftovers>("fused /enc/conv/Conv") == texts{"enc"});
 }
 
-TEST_CASE("leftovers: the name of a result tells what was joined at the end") {
+TEST_CASE("leftovers: the name of a result shows what was fused at the end") {
     auto graph = test::graph(
         {test::node("FusedConv", {"x"}, {"/b/act/Relu_output_0"}, "/b/conv/Conv"),
          test::node("BiasGelu", {"/b/act/Relu_output_0", "b.fc.bias"}, {"/b/gelu/Mul_output_0"},
@@ -85,7 +85,7 @@ TEST_CASE("leftovers: the name of a result tells what was joined at the end") {
     CHECK(scene.paths<stemma::scope_names>("/b/last/Conv") == texts{"b.last"});
 }
 
-TEST_CASE("leftovers: an activation that a runtime joined is another module's") {
+TEST_CASE("leftovers: an activation that a runtime fused is another module's") {
     const auto conv = [](bool activation, const char* name) {
         auto node = test::node("Conv", {"x"}, {"v"}, name);
         node.text(7, "com.microsoft.nchwc");
@@ -100,7 +100,7 @@ TEST_CASE("leftovers: an activation that a runtime joined is another module's") 
     CHECK(alone.paths<leftovers>("/b/conv/Conv_output_0_nchwc") == texts{"b.conv"});
 }
 
-TEST_CASE("leftovers: what lays data out belongs where the data comes from") {
+TEST_CASE("leftovers: layout conversions belong where the data come from") {
     test::evidence_scene scene(
         test::model(test::graph({test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv"),
                                  test::node("ReorderOutput", {"v"}, {"w"}, "ReorderOutput_token_3"),
@@ -110,7 +110,7 @@ TEST_CASE("leftovers: what lays data out belongs where the data comes from") {
     CHECK(scene.paths<leftovers>("ReorderOutput_token_3") == texts{"b.conv"});
 }
 
-TEST_CASE("leftovers: a constant that was folded belongs where its origins belong") {
+TEST_CASE("leftovers: a folded constant belongs where its origins belong") {
     const auto folded = [](const std::string& origin) {
         const auto info = test::value_info("c").inner(
             4, test::entry("pkg.onnxscript.optimizer.folded_from", origin));

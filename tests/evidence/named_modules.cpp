@@ -19,7 +19,7 @@ using stemma::collect_named_modules;
 using stemma::id;
 using stemma::no_id;
 
-TEST_CASE("named_modules: those of parameters, and scopes for later", "[named_modules]") {
+TEST_CASE("named_modules: collects those of parameters, and scopes for later", "[named_modules]") {
     test::operator_scene ops;
     const auto fc = ops.add({}, "/enc/fc/MatMul", "MatMul");
     ops.read_parameter(fc, "enc.fc.weight");

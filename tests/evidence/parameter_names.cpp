@@ -42,7 +42,7 @@ texts paths_of(const stemma::module_tree& tree, const texts& parameters) {
 
 } // namespace
 
-TEST_CASE("parameter_names: claim the owner, and not that it is the deepest module") {
+TEST_CASE("parameter_names: claim the owner, but not as the deepest module") {
     const auto tree = test::tree_of({"enc.fc", "enc.norm"});
     const auto made = claims_of(tree, {"enc.fc.weight"});
     REQUIRE(made.size() == 1);
@@ -65,7 +65,7 @@ TEST_CASE("parameter_names: several parameters of one owner are one claim") {
     CHECK(paths_of(tree, {"enc.fc.weight", "enc.fc.weight"}) == texts{"enc.fc"});
 }
 
-TEST_CASE("parameter_names: parameters of several modules speak for what is above them") {
+TEST_CASE("parameter_names: parameters of several modules speak for their common ancestor") {
     const auto tree = test::tree_of({"enc.fc", "enc.norm", "head"});
     CHECK(paths_of(tree, {"enc.fc.weight", "enc.norm.bias"}) == texts{"enc"});
     CHECK(paths_of(tree, {"enc.fc.weight", "enc.norm.bias", "head.bias"}) == texts{""});
@@ -80,13 +80,13 @@ TEST_CASE("parameter_names: a tied parameter makes a claim for each owner") {
     const auto tree = builder.build();
     CHECK(paths_of(tree, {"embed.weight"}) == texts{"embed", "head"});
     const auto made = claims_of(tree, {"embed.weight"});
-    CHECK(made[0].confidence > made[1].confidence); // as the name in the file is the first reader's
+    CHECK(made[0].confidence > made[1].confidence); // the name in the file is the first reader's
     // Another parameter decides between them.
     CHECK(paths_of(tree, {"embed.weight", "head.bias"}) == texts{"head"});
     CHECK(paths_of(tree, {"embed.weight", "tail.bias"}) == texts{""});
 }
 
-TEST_CASE("parameter_names: speak for the nearest module around the owner that ran") {
+TEST_CASE("parameter_names: speak for the owner's nearest ancestor that ran") {
     stemma::module_tree_builder builder;
     builder.set_calls(builder.at_path("block"), 1);
     builder.set_calls(builder.at_path("block.weights"), 0);

@@ -24,8 +24,8 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// Two linear layers of a block, with weights whose names are lost, what they add up to, and a
-/// normalization behind; names of operators say nothing.
+/// Two linear layers in a block, with unnamed weights, their sum, and a normalization after it;
+/// operator names say nothing.
 std::string nameless_block() {
     using test::node;
     const auto op = [&](const char* type, const test::names& in, const char* out) {
@@ -42,7 +42,7 @@ std::string nameless_block() {
     return test::model(graph).bytes();
 }
 
-/// A model of nodes that are called after their results, with parameters that are matrices.
+/// A model with nodes named after their results, whose parameters are matrices.
 std::string bare_model(const std::vector<test::message>& nodes, const test::names& results,
                        const test::names& parameters) {
     auto graph = test::graph(nodes, {"x"}, results);
@@ -58,7 +58,7 @@ test::message bare(const char* type, const test::names& in, const char* out) {
 
 } // namespace
 
-TEST_CASE("parameter_regions: a multiplication by a weight without a name goes with its bias") {
+TEST_CASE("parameter_regions: a multiplication by an unnamed weight goes with its bias") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.paths<parameter_regions>("m1") == texts{"block.fc1"});
     CHECK(scene.paths<parameter_regions>("m2") == texts{"block.fc2"});
@@ -88,7 +88,7 @@ TEST_CASE("parameter_regions: a module that is never called bounds a region, and
 }
 
 TEST_CASE("parameter_regions: a constant may be in a module that is never called") {
-    // Two modules of a list, which nobody calls; each works with one constant and one shape.
+    // Two modules of an uncalled list; each works with one constant and one shape.
     const auto bytes = bare_model(
         {bare("Constant", {}, "shared"), bare("Constant", {}, "between"),
          bare("Shape", {"x"}, "shape"), bare("Constant", {}, "alone"),
@@ -120,16 +120,16 @@ TEST_CASE("parameter_regions: a constant may be in a module that is never called
     CHECK(paths("alone") == texts{"m.h.1"});
     CHECK(paths("across") == texts{"m"});
     CHECK(paths("between") == texts{"m"}); // with its only reader
-    CHECK(paths("shape") == texts{"m"});   // somebody has to compute it
+    CHECK(paths("shape") == texts{"m"});   // some module has to compute it
 }
 
-TEST_CASE("parameter_regions: what joins the results of two modules belongs to what calls both") {
+TEST_CASE("parameter_regions: a join of two modules' results belongs to their common caller") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.paths<parameter_regions>("join") == texts{"block"});
 }
 
-TEST_CASE("parameter_regions: behind the last parameters, all modules before count") {
-    // Two heads of two layers each, whose results are worked on at the end.
+TEST_CASE("parameter_regions: after the last parameters, all modules before count") {
+    // Two heads of two layers each, whose results are processed at the end.
     using test::node;
     const auto op = [&](const char* type, const test::names& in, const char* out) {
         return node(type, in, {out}, out);
@@ -150,7 +150,7 @@ TEST_CASE("parameter_regions: behind the last parameters, all modules before cou
     CHECK(scene.paths<parameter_regions>("last") == texts{"heads"});
 }
 
-TEST_CASE("parameter_regions: a constant without an owner tells nothing of who reads it") {
+TEST_CASE("parameter_regions: a constant without an owner says nothing about its readers") {
     auto graph = test::graph({bare("MatMul", {"x", "a.fc1.weight"}, "m1"),
                               bare("Reshape", {"m1", "shape"}, "r"),
                               bare("MatMul", {"r", "a.fc2.weight"}, "m2")},
@@ -160,7 +160,7 @@ TEST_CASE("parameter_regions: a constant without an owner tells nothing of who r
     CHECK(scene.paths<parameter_regions>("r") == texts{"a"});
 }
 
-TEST_CASE("parameter_regions: an operator between two owners belongs to what calls both") {
+TEST_CASE("parameter_regions: an operator between two owners belongs to their common caller") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "b.0.fc1.weight"}, "m1"), bare("Relu", {"m1"}, "inside"),
          bare("MatMul", {"inside", "b.0.fc2.weight"}, "m2"), bare("Relu", {"m2"}, "across"),
@@ -171,14 +171,14 @@ TEST_CASE("parameter_regions: an operator between two owners belongs to what cal
     CHECK(scene.paths<parameter_regions>("across") == texts{"/"});
 }
 
-TEST_CASE("parameter_regions: a sequence has the members that its numbers leave out") {
+TEST_CASE("parameter_regions: a sequence has the members missing from its numbers") {
     test::evidence_scene scene(
         bare_model({bare("MatMul", {"x", "net.0.weight"}, "a"), bare("Relu", {"a"}, "act"),
                     bare("MatMul", {"act", "net.2.weight"}, "b"), bare("Softmax", {"b"}, "last")},
                    {"last"}, {"net.0.weight", "net.2.weight"}));
     CHECK(scene.paths<parameter_regions>("act") == texts{"net.1"});
     CHECK(scene.modules().size() == 5);
-    // A capture knows what there is.
+    // A capture knows what exists.
     const stemma::onnx_operators<stemma::wire_model> ops(scene.model());
     const auto tree = test::tree_of({"net.0", "net.2"});
     stemma::evidence_context context(ops, tree);
@@ -191,7 +191,7 @@ TEST_CASE("parameter_regions: a sequence has the members that its numbers leave 
         [&](const stemma::claim& made) { CHECK(tree.path(made.module).empty()); });
 }
 
-TEST_CASE("parameter_regions: torch's attention computes what its projection would") {
+TEST_CASE("parameter_regions: torch's attention does its projection's work") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "b.norm.weight"}, "n"), bare("Transpose", {"n"}, "turned"),
          bare("MatMul", {"turned", "b.attn.in_proj_weight"}, "p"), bare("Softmax", {"p"}, "scores"),
@@ -205,7 +205,7 @@ TEST_CASE("parameter_regions: torch's attention computes what its projection wou
     }
 }
 
-TEST_CASE("parameter_regions: what comes before all parameters is for all that reads it first") {
+TEST_CASE("parameter_regions: what comes before all parameters serves all its first readers") {
     test::evidence_scene scene(bare_model(
         {bare("Reshape", {"x", "shape"}, "flat"), bare("Neg", {"x"}, "mask"),
          bare("MatMul", {"flat", "m.embed.words.weight"}, "e"),
@@ -218,7 +218,7 @@ TEST_CASE("parameter_regions: what comes before all parameters is for all that r
     CHECK(scene.paths<parameter_regions>("mask") == texts{"m"});
 }
 
-TEST_CASE("parameter_regions: a weight whose name is lost belongs somewhere, nobody knows where") {
+TEST_CASE("parameter_regions: an unnamed weight belongs to an unknown module") {
     test::evidence_scene scene(bare_model({bare("MatMul", {"x", "lost"}, "m1"),
                                            bare("MatMul", {"m1", "head.weight"}, "m2"),
                                            bare("MatMul", {"m2", "gone"}, "m3")},
@@ -227,7 +227,7 @@ TEST_CASE("parameter_regions: a weight whose name is lost belongs somewhere, nob
     CHECK(scene.paths<parameter_regions>("m3") == texts{"/"});
 }
 
-TEST_CASE("parameter_regions: a skip connection ends in the module around what it skips") {
+TEST_CASE("parameter_regions: a skip connection ends in the parent of what it skips") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "b.0.fc1.weight"}, "a"), bare("MatMul", {"a", "b.0.fc2.weight"}, "b"),
          bare("Add", {"b", "x"}, "sum_0"), bare("MatMul", {"sum_0", "b.1.fc1.weight"}, "c"),
@@ -238,7 +238,7 @@ TEST_CASE("parameter_regions: a skip connection ends in the module around what i
     CHECK(scene.paths<parameter_regions>("sum_1") == texts{"b.1"});
 }
 
-TEST_CASE("parameter_regions: what met before does not meet again") {
+TEST_CASE("parameter_regions: values that have met do not meet again") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "enc.a.weight"}, "a"), bare("MatMul", {"x", "enc.b.weight"}, "b"),
          bare("Concat", {"a", "b"}, "met"), bare("Relu", {"met"}, "r"), bare("Tanh", {"met"}, "t"),
@@ -248,7 +248,8 @@ TEST_CASE("parameter_regions: what met before does not meet again") {
     CHECK(scene.paths<parameter_regions>("later") == texts{"/"});
 }
 
-TEST_CASE("parameter_regions: shapes serve whoever reads them, not the parameters read there") {
+TEST_CASE(
+    "parameter_regions: shapes serve their readers, not the owners of parameters read there") {
     test::evidence_scene scene(
         bare_model({bare("Shape", {"x"}, "shape"), bare("Range", {"shape"}, "positions"),
                     bare("Gather", {"m.embed.weight", "positions"}, "e"),
@@ -258,7 +259,7 @@ TEST_CASE("parameter_regions: shapes serve whoever reads them, not the parameter
     CHECK(scene.paths<parameter_regions>("shape") == texts{"m"});
 }
 
-TEST_CASE("parameter_regions: what lays out the result of a join stays with it") {
+TEST_CASE("parameter_regions: rearranging the result of a join stays with it") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "at.self.q.weight"}, "q"),
          bare("MatMul", {"x", "at.self.k.weight"}, "k"), bare("MatMul", {"q", "k"}, "scores"),
@@ -270,13 +271,13 @@ TEST_CASE("parameter_regions: what lays out the result of a join stays with it")
     CHECK(scene.paths<parameter_regions>("used") == texts{"at"});
 }
 
-TEST_CASE("parameter_regions: what reads parameters with names is left to these") {
+TEST_CASE("parameter_regions: readers of named parameters are left to those") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.claims<parameter_regions>("a1").empty());
     CHECK(scene.claims<parameter_regions>("scaled").empty());
 }
 
-TEST_CASE("parameter_regions: where operators have scopes there is nothing to guess") {
+TEST_CASE("parameter_regions: nothing is guessed if operators have scopes") {
     // The names end in values, so only those with a scope that ends in the operator's type count.
     test::evidence_scene scene(
         test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/block/Relu"),

@@ -37,7 +37,7 @@ texts paths_of(const stemma::module_tree& tree) {
 
 } // namespace
 
-TEST_CASE("rebuild_tree: modules of scopes and of parameters together") {
+TEST_CASE("rebuild_tree: combines modules of scopes and of parameters") {
     test::operator_scene ops;
     const auto fc = ops.add({}, "/enc/fc/MatMul", "MatMul");
     ops.read_parameter(fc, "enc.fc.weight");
@@ -48,14 +48,14 @@ TEST_CASE("rebuild_tree: modules of scopes and of parameters together") {
     CHECK(rebuilt.modules.attribute(0) == "net");
 }
 
-TEST_CASE("rebuild_tree: of a model that tells nothing, the root alone") {
+TEST_CASE("rebuild_tree: just the root for a model without evidence") {
     test::operator_scene ops;
     ops.add({ops.add()}, "n1");
     CHECK(paths_of(rebuild_tree(ops).modules) == texts{""});
     CHECK(paths_of(rebuild_tree(test::operator_scene()).modules) == texts{""});
 }
 
-TEST_CASE("rebuild_tree: what it learnt is what a context would find out") {
+TEST_CASE("rebuild_tree: its facts are those a context would compute") {
     test::operator_scene ops;
     std::vector<id> all;
     const auto add = [&](const char* name, const char* type, const char* parameter = nullptr) {
@@ -108,7 +108,7 @@ TEST_CASE("rebuild_tree: classes come from the metadata of exporters") {
     CHECK(tree.qualified_class(test::module_at(tree, "blocks.0")) == "app.Block");
 }
 
-TEST_CASE("rebuild_tree: a parameter folded of several stands for what they have in common") {
+TEST_CASE("rebuild_tree: a parameter folded from several stands for their common ancestor") {
     const auto folded = test::value_info("c").inner(
         4, test::entry("pkg.onnxscript.optimizer.folded_from", "['enc.a.weight', 'enc.b.weight']"));
     auto graph = test::graph({test::node("Add", {"x", "c"}, {"y"}, "n")}, {"x"}, {"y"}, {"c"});

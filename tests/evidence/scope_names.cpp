@@ -35,7 +35,7 @@ std::vector<stemma::claim> claims_of(const test::operator_scene& ops,
 
 } // namespace
 
-TEST_CASE("scope_names: claim the module of the scope, and that it is the deepest") {
+TEST_CASE("scope_names: claim the module of the scope as the deepest") {
     test::operator_scene ops;
     const auto v = ops.add({}, "/enc/fc/MatMul", "MatMul");
     const auto root = ops.add({}, "/Add", "Add");
@@ -53,19 +53,19 @@ TEST_CASE("scope_names: claim the module of the scope, and that it is the deepes
     CHECK(claims_of(ops, tree, plain).empty());
 }
 
-TEST_CASE("scope_names: say nothing of scopes that no module of the tree stands for") {
+TEST_CASE("scope_names: say nothing about scopes without a module in the tree") {
     test::operator_scene ops;
     const auto v = ops.add({}, "/elsewhere/fc/MatMul", "MatMul");
     CHECK(claims_of(ops, test::tree_of({"enc.norm"}), v).empty());
 }
 
-TEST_CASE("scope_names: leave what optimizers made of a name to others") {
+TEST_CASE("scope_names: leave names rewritten by optimizers to others") {
     test::operator_scene ops;
     const auto v = ops.add({}, "/enc/fc/MatMul/MatMulAddFusion", "Gemm");
     CHECK(claims_of(ops, test::tree_of({"enc.fc"}), v).empty());
 }
 
-TEST_CASE("scope_names: a module of somebody else comes with its caller") {
+TEST_CASE("scope_names: a module owned elsewhere comes with its caller") {
     stemma::module_tree_builder builder;
     builder.set_calls(builder.at_path("a"), 1);
     builder.set_calls(builder.at_path("b"), 1);
@@ -82,7 +82,7 @@ TEST_CASE("scope_names: a module of somebody else comes with its caller") {
     CHECK(claims_of(ops, tree, own)[0].call == 0);
 }
 
-TEST_CASE("scope_names: what the name of a call says is left to others") {
+TEST_CASE("scope_names: names of calls are left to others") {
     auto model = test::model(test::graph({test::node("Act", {"x"}, {"y"}, "/enc/act/Act", "local"),
                                           test::node("Relu", {"y"}, {"z"}, "/enc/fc/Relu")},
                                          {"x"}, {"z"}));

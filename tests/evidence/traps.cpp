@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known to mislead a reader of names and metadata, each planted in a small model: shapes
-// and constants with the scope of another module, names that read in two ways, evidence that
-// contradicts itself, evidence that is no evidence at all.
+// What is known to mislead readers of names and metadata, each planted in a small model: shapes and
+// constants with the scope of another module, ambiguous names, contradictory evidence, and evidence
+// that is none.
 #include "../catch.hpp"
 #include "../evidence_scene.hpp"
 #include "../model_with_metadata.hpp"
@@ -37,7 +37,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// A model that is attributed: over a tree of its own, or over a given one.
+/// An attributed model: over its own tree, or over a given one.
 class attributed {
 public:
     explicit attributed(const std::string& bytes)
@@ -63,7 +63,7 @@ public:
         return path.empty() ? "/" : std::string(path);
     }
 
-    /// Returns: the modules that are claimed about a node that sources disagree on.
+    /// Returns: the modules claimed for a node that sources disagree on.
     [[nodiscard]] std::set<std::string> conflict(std::string_view name) const {
         std::set<std::string> modules;
         for (const auto& one : found_.conflicts.of(scene_->node(name))) {
@@ -80,7 +80,7 @@ private:
     stemma::tagging found_;
 };
 
-/// Returns: the tree of modules with the number of times that each runs.
+/// Returns: the module tree with the number of times each module runs.
 stemma::module_tree called(const std::vector<std::pair<std::string, id>>& modules) {
     stemma::module_tree_builder builder;
     for (const auto& [path, calls] : modules) {
@@ -103,9 +103,9 @@ test::message op(const char* type, const test::names& inputs, const char* name) 
 
 } // namespace
 
-TEST_CASE("traps: of planted contradictions exactly these are reported, with both claims") {
-    // Metadata, names and parameters of every operator agree, but for a few that are turned to the
-    // module beside.
+TEST_CASE("traps: exactly the planted contradictions are reported, with both claims") {
+    // Metadata, names and parameters of every operator agree, except for a few that are moved to a
+    // sibling.
     test::random_numbers random(7);
     for (int run = 0; run < 20; ++run) {
         const int layers = 3 + static_cast<int>(random(6));
@@ -118,7 +118,7 @@ TEST_CASE("traps: of planted contradictions exactly these are reported, with bot
             const auto layer = [&](int k) { return "layers." + std::to_string(k % layers); };
             parameters.push_back(layer(i) + ".fc.weight");
             for (const std::string type : {"MatMul", "Add", "Mul"}) {
-                // What of the three lies.
+                // Which of the three lies.
                 const auto lie = random(8);
                 const auto told = layer(lie == 0 ? i + 1 : i);
                 const auto named = layer(lie == 1 ? i + 1 : i);
@@ -147,8 +147,7 @@ TEST_CASE("traps: of planted contradictions exactly these are reported, with bot
     }
 }
 
-TEST_CASE(
-    "traps: a shape or constant that is computed once for several modules is of none of them") {
+TEST_CASE("traps: a shape or constant computed once for several modules belongs to none of them") {
     const auto in = [](const std::string& module, const test::message& one) {
         return test::described(
             one, test::dynamo({"", module, "op"}, {"app.Net", "app.Layer", "aten.op"}));
@@ -171,7 +170,7 @@ TEST_CASE(
     CHECK(all.conflicts() == 2);
 }
 
-TEST_CASE("traps: a level that means no module, and operations without modules, claim nothing") {
+TEST_CASE("traps: a level without a module, and operations without modules, claim nothing") {
     const std::string none = "_empty_nn_module_stack_from_metadata_hook";
     const attributed all(bytes_of(
         {test::described(op("Shape", {"x"}, "shape"),
@@ -184,7 +183,7 @@ TEST_CASE("traps: a level that means no module, and operations without modules, 
     CHECK(all.of("shape").confidence < 0.9F);
 }
 
-TEST_CASE("traps: without the metadata that a converter wiped, parameters and names still tell") {
+TEST_CASE("traps: after a converter wiped the metadata, parameters and names still count") {
     const std::vector<test::message> nodes{
         op("MatMul", {"x", "layers.0.fc.weight"}, "node_matmul"),
         op("Add", {"node_matmul", "layers.0.fc.bias"}, "node_add"),
@@ -197,9 +196,8 @@ TEST_CASE("traps: without the metadata that a converter wiped, parameters and na
     CHECK(all.of("node_mul").source == provenance::parameter);
 }
 
-TEST_CASE(
-    "traps: `/X/X.N/` is the child of a called Sequential, or a list of the same name inside; "
-    "parameters tell") {
+TEST_CASE("traps: `/X/X.N/` is the child of a called Sequential, or a list with the same name "
+          "inside; parameters decide") {
     const std::vector<test::message> nodes{
         op("Conv", {"x", "layer.0.weight"}, "/layer/layer.0/Conv"),
         op("Conv", {"/layer/layer.0/Conv", "stage.stage.0.weight"}, "/stage/stage.0/Conv")};
@@ -216,7 +214,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("traps: an instance is the path from its last name that is no number") {
+TEST_CASE("traps: an instance is the path from its last non-numeric name") {
     const attributed all(
         bytes_of({op("Relu", {"x"}, "/grid.0.1/Relu"), op("Relu", {"/grid.0.1/Relu"}, "/0/Relu")},
                  "/0/Relu"),
@@ -225,9 +223,9 @@ TEST_CASE("traps: an instance is the path from its last name that is no number")
     CHECK(all.module("/0/Relu") == "0");
 }
 
-TEST_CASE("traps: a further call and a module of that very name stand under one scope; the weight "
-          "tells") {
-    // `layer` runs twice beside a module called `layer_1`.
+TEST_CASE(
+    "traps: a further call and a module with that very name share a scope; the weight decides") {
+    // `layer` runs twice next to a module called `layer_1`.
     const auto model = bytes_of({op("Gemm", {"x", "layer.weight"}, "/layer/Gemm"),
                                  op("Gemm", {"/layer/Gemm", "layer_1.weight"}, "/layer_1/Gemm"),
                                  op("Gemm", {"/layer_1/Gemm", "layer.weight"}, "/layer_1/Gemm_1")},
@@ -241,7 +239,7 @@ TEST_CASE("traps: a further call and a module of that very name stand under one 
     }
 }
 
-TEST_CASE("traps: modules of different parents that print alike look like two calls of one") {
+TEST_CASE("traps: modules with different parents that print alike look like two calls of one") {
     const auto model =
         bytes_of({op("MatMul", {"x", "a.block.0.weight"}, "/block.0/MatMul"),
                   op("MatMul", {"/block.0/MatMul", "b.block.0.weight"}, "/block.0_1/MatMul")},
@@ -280,7 +278,7 @@ TEST_CASE("traps: what a module computes with another's parameter is its own") {
     CHECK(all.conflicts() == 0);
 }
 
-TEST_CASE("traps: an Identity that stands for a merged weight goes where that is read") {
+TEST_CASE("traps: an Identity for a merged weight goes where that is read") {
     const attributed all(
         bytes_of({node("Identity", {"a.norm.weight"}, {"b.norm.weight"}, "Identity_0"),
                   op("Mul", {"x", "a.norm.weight"}, "/a/norm/Mul"),
@@ -292,8 +290,8 @@ TEST_CASE("traps: an Identity that stands for a merged weight goes where that is
     CHECK(all.conflicts() == 0);
 }
 
-TEST_CASE("traps: index constants carry the scope of what was traced next") {
-    // Read by nobody in their scope; one that is read above or below its scope may well be right.
+TEST_CASE("traps: index constants have the scope of what was traced next") {
+    // Not read in its scope; one that is read above or below its scope may well be right.
     const attributed all(
         bytes_of({op("Relu", {"x"}, "/embed/Relu"), op("Constant", {}, "/embed/Constant"),
                   op("Constant", {}, "/Constant"),
@@ -306,7 +304,7 @@ TEST_CASE("traps: index constants carry the scope of what was traced next") {
     CHECK(all.conflicts() == 1);
 }
 
-TEST_CASE("traps: names of exporter passes and of old exporters have no scope, values may") {
+TEST_CASE("traps: names from exporter passes and old exporters have no scope, but values may") {
     const attributed all(bytes_of({node("Relu", {"x"}, {"/enc/fc/Relu_output_0"}, "Relu_12"),
                                    node("Neg", {"/enc/fc/Relu_output_0"}, {"y"}, ""),
                                    node("Constant", {}, {"onnx::Mul_7"}, "Constant_60"),
@@ -331,7 +329,7 @@ TEST_CASE("traps: a transposed or folded weight loses its name; its bias and its
     CHECK(all.conflicts() == 0);
 }
 
-TEST_CASE("traps: a name that cannot be read is said, and the operator falls to the next source") {
+TEST_CASE("traps: an unreadable name is reported, and the operator falls to the next source") {
     std::string deep;
     for (int i = 0; i < 10'000; ++i) {
         deep += "/m" + std::to_string(i);
@@ -354,11 +352,11 @@ TEST_CASE("traps: a name that cannot be read is said, and the operator falls to 
         const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
         CHECK(scene.modules().path(found.attributions[0].module) == "dec.fc");
         CHECK(found.attributions[0].source == provenance::parameter);
-        CHECK(scene.modules().size() == 3); // no module is made of it
+        CHECK(scene.modules().size() == 3); // it adds no module
     }
 }
 
-TEST_CASE("traps: parameters with names that no model has make no modules") {
+TEST_CASE("traps: parameters with invalid names add no modules") {
     std::string deep;
     for (int i = 0; i < 10'000; ++i) {
         deep += "m.";
@@ -390,7 +388,7 @@ TEST_CASE("traps: parameters with names that no model has make no modules") {
     CHECK(stemma::detail::find_unreadable_parameters(good.context().ops()).empty());
 }
 
-TEST_CASE("traps: metadata that cannot be read leave the operator to its name") {
+TEST_CASE("traps: unreadable metadata leave the operator to its name") {
     const std::vector<test::metadata> bad{
         {{"pkg.torch.onnx.name_scopes", "blocks.0"}},
         {{"pkg.torch.onnx.name_scopes", "['', 'blocks.0, 'op']"}},

@@ -26,12 +26,12 @@ static_assert(stemma::explain_frames_policy<stemma::innermost_frame>());
 static_assert(stemma::explain_frames_policy<stemma::any_frames>());
 static_assert(std::is_empty_v<stemma::innermost_frame>);
 
-TEST_CASE("not_in_packages: what is installed, PyTorch's or Python's is not the user's") {
+TEST_CASE("not_in_packages: installed files, PyTorch's and Python's are not the user's") {
     const std::vector<std::pair<const char*, frame_kind>> table{
         {"/srv/me/project/model.py", frame_kind::own},
         {"C:\\work\\net.py", frame_kind::own},
         {"net.py", frame_kind::own},
-        // Folders of a user that are called like packages.
+        // A user's folders named like packages.
         {"/srv/me/torch/model.py", frame_kind::own},
         {"/srv/me/transformers/net.py", frame_kind::own},
         {"ipykernel_12/345.py", frame_kind::own},
@@ -56,7 +56,7 @@ TEST_CASE("not_in_packages: what is installed, PyTorch's or Python's is not the 
     }
 }
 
-TEST_CASE("not_in_packages: packages are added, and taken for the user's") {
+TEST_CASE("not_in_packages: packages can be added, or declared the user's") {
     const auto mine = "/v/site-packages/transformers/models/bert/m.py";
     CHECK(kind_of(mine, {.own = {"transformers"}}) == frame_kind::own);
     CHECK(kind_of("/srv/me/zoo/net.py", {.packages = {"zoo"}}) == frame_kind::package);

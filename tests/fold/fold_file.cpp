@@ -37,7 +37,7 @@ stemma::attribution_options captured(const std::string& fixture) {
 
 } // namespace
 
-TEST_CASE("fold_file: what is folded comes back byte for byte, with the tags that it had") {
+TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags") {
     const test::scratch_folder folder;
     for (const std::string fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(fixture);
@@ -84,7 +84,7 @@ TEST_CASE("model_fold: the outline counts all nodes and calls") {
     CHECK(left.too_few + left.between + left.in_bodies == nodes);
 }
 
-TEST_CASE("model_fold: takes a query, and options of one's own") {
+TEST_CASE("model_fold: takes a query and custom options") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
     const stemma::model_fold asked(opened, {.modules = "encoder.layer.*", .depth = 3});

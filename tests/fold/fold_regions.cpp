@@ -166,7 +166,7 @@ TEST_CASE("fold_regions: operators run in an order that works, each once, inside
     }
 }
 
-TEST_CASE("fold_regions: a graph in a module has regions of what is below, and of nothing else") {
+TEST_CASE("fold_regions: a graph in a module has regions of its descendants only") {
     // 1 holds 2, and 3 stands beside it.
     scene body{stemma::tree_index({no_id, 0, 1, 0}), {1, 2, 2, 3, 3, 0}, {{0, 1}, {1, 2}, {3, 4}}};
     body.top = 1;
@@ -178,13 +178,13 @@ TEST_CASE("fold_regions: a graph in a module has regions of what is below, and o
     CHECK(found.regions[0].operators == 6);
 }
 
-TEST_CASE("find_places: the region that each operator stands in") {
+TEST_CASE("find_places: the region of each operator") {
     const auto found = scene{stemma::tree_index({no_id, 0, 1}), {0, 1, 2, 0}, {}}.fold();
     REQUIRE(found.regions.size() == 3);
     CHECK(stemma::detail::find_places(found.regions, 4) == std::vector<id>{0, 1, 2, 0});
 }
 
-TEST_CASE("holds_region: a region holds itself and what is inside") {
+TEST_CASE("holds_region: a region contains itself and nested ones") {
     std::vector<stemma::fold_region> regions(4);
     regions[0].end = 4;
     regions[1].end = 3;

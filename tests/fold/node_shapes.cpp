@@ -44,7 +44,7 @@ message owner(const char* captured, const char* inner, const char* made) {
 
 } // namespace
 
-TEST_CASE("node_shapes: constants may differ when asked for, but for name and type of the value") {
+TEST_CASE("node_shapes: constants may differ on request, but not in name and type of the value") {
     const auto constant = [](const message& attribute) {
         return test::node("Constant", {}, {"c"}).inner(5, attribute);
     };

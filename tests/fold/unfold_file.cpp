@@ -43,7 +43,7 @@ TEST_CASE("unfold_file: calls are opened, and bytes are made as files are") {
     }
 }
 
-TEST_CASE("unfold_file: restores what was folded, unless names after calls are asked for") {
+TEST_CASE("unfold_file: restores the original, unless names after calls are requested") {
     const test::scratch_folder folder;
     const auto source = test::fixture("bert_micro/model.onnx");
     const stemma::attributed_model opened(source, {});

@@ -19,7 +19,7 @@ bool is(std::string_view bytes, std::string_view what) {
 
 } // namespace
 
-TEST_CASE("foreign_file_text: names what a file is that is no model") {
+TEST_CASE("foreign_file_text: identifies files that are no models") {
     using namespace std::string_view_literals;
     CHECK(is("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"));
     CHECK(is("PK\3\4\x14\0\0\0"sv, "zip"));
@@ -35,13 +35,13 @@ TEST_CASE("foreign_file_text: names what a file is that is no model") {
     CHECK(is("<!DOCTYPE html><html>", "web page"));
 }
 
-TEST_CASE("foreign_file_text: says nothing of models, nor of bytes that look like nothing") {
+TEST_CASE("foreign_file_text: is empty for models and unrecognizable bytes") {
     using namespace std::string_view_literals;
     for (const auto& path : test::model_files()) {
         INFO(path);
         CHECK(stemma::detail::foreign_file_text(test::read_bytes(path)).empty());
     }
-    // A producer whose name is the mark of another format.
+    // A producer whose name is the signature of another format.
     CHECK(stemma::detail::foreign_file_text("\x08\x08\x12\x04ORTM:\0"sv).empty());
     CHECK(stemma::detail::foreign_file_text("").empty());
     CHECK(stemma::detail::foreign_file_text("\0\1\2\3\4\5\6\7\x08\x09"sv).empty());

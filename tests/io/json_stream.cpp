@@ -59,12 +59,13 @@ std::optional<stemma::error> refusal(std::string_view text, std::string_view unw
 
 } // namespace
 
-TEST_CASE("json_handler: accepts handlers and refuses near misses", "[json_stream]") {
+TEST_CASE("json_handler: accepts handlers and rejects near misses", "[json_stream]") {
     STATIC_REQUIRE(stemma::json_handler<recorder>);
     STATIC_REQUIRE_FALSE(stemma::json_handler<int>);
 }
 
-TEST_CASE("stream_json: elements and scalars come one by one, with their paths", "[json_stream]") {
+TEST_CASE("stream_json: passes elements and scalars one by one, with their paths",
+          "[json_stream]") {
     recorder handler;
     handler.unwanted = "skipped";
     stemma::detail::stream_json(
@@ -81,7 +82,7 @@ TEST_CASE("stream_json: elements and scalars come one by one, with their paths",
         {{"a", "1"}, {"trace.n", "null"}, {"trace.deep", R"({"er":[1]})"}, {"last", "true"}});
 }
 
-TEST_CASE("stream_json: what is no object, or no JSON, is refused in one line", "[json_stream]") {
+TEST_CASE("stream_json: rejects non-objects and non-JSON with one line", "[json_stream]") {
     for (const char* text : {"",
                              " ",
                              "7",
@@ -114,7 +115,7 @@ TEST_CASE("stream_json: what is no object, or no JSON, is refused in one line", 
     CHECK_FALSE(refusal("{\"a\":{}}"));
 }
 
-TEST_CASE("stream_json: nesting without end is refused", "[json_stream]") {
+TEST_CASE("stream_json: rejects endless nesting", "[json_stream]") {
     for (const std::size_t depth : {std::size_t{2000}, std::size_t{10000}, std::size_t{1000000}}) {
         for (const char* around : {"[", "{\"a\":"}) {
             std::string text = "{\"a\":[";
@@ -134,7 +135,7 @@ TEST_CASE("stream_json: nesting without end is refused", "[json_stream]") {
     CHECK_FALSE(refusal(deep));
 }
 
-TEST_CASE("stream_json: a document that ends early is refused", "[json_stream]") {
+TEST_CASE("stream_json: rejects truncated documents", "[json_stream]") {
     const std::string text =
         R"({"a":1,"list":[1,"x\u00e9",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
     for (std::size_t size = 0; size < text.size(); ++size) {
@@ -144,7 +145,7 @@ TEST_CASE("stream_json: a document that ends early is refused", "[json_stream]")
     CHECK_FALSE(refusal(text));
 }
 
-TEST_CASE("stream_json: any bytes are read or refused", "[json_stream]") {
+TEST_CASE("stream_json: reads or rejects any bytes", "[json_stream]") {
     const std::string text =
         R"({"a":1,"list":[1,"x",[2,[3]],{"k":{"l":[4]}}],"trace":{"events":[{"e":0}]}})";
     test::random_numbers random(9);

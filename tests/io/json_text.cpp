@@ -27,7 +27,7 @@ std::string json_of(std::string_view text) {
     return out;
 }
 
-/// Returns: the UTF-8 of a code point, by arithmetic alone.
+/// Returns: the UTF-8 encoding of a code point, by arithmetic alone.
 std::string encoded(std::uint32_t code) {
     if (code < 0x80) {
         return {static_cast<char>(code)};
@@ -41,7 +41,7 @@ std::string encoded(std::uint32_t code) {
     return static_cast<char>(lead | code) + tail;
 }
 
-/// Returns: what a strict reader and writer makes of `text`; nothing when it is no UTF-8.
+/// Returns: what a strict reader and writer makes of `text`; nothing if it is not UTF-8.
 std::optional<std::string> strict(const std::string& text) {
     try {
         return nlohmann::json(text).dump();
@@ -52,7 +52,7 @@ std::optional<std::string> strict(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("utf8_length: knows every code point and refuses surrogates", "[core][json_text]") {
+TEST_CASE("utf8_length: accepts every code point and rejects surrogates", "[core][json_text]") {
     std::size_t wrong = 0;
     for (std::uint32_t code = 0; code <= 0x11'ffff; ++code) {
         const bool is_character = code <= 0x10'ffff && (code < 0xd800 || code > 0xdfff);
@@ -63,7 +63,7 @@ TEST_CASE("utf8_length: knows every code point and refuses surrogates", "[core][
     CHECK(wrong == 0);
 }
 
-TEST_CASE("utf8_length: refuses what is cut, overlong or stray", "[core][json_text]") {
+TEST_CASE("utf8_length: rejects truncated, overlong and stray bytes", "[core][json_text]") {
     for (std::string_view text :
          {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xf0\x8f\xbf\xbf",
           "\xf5\x80\x80\x80", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xe2(\xa1", "\xc3("}) {
@@ -73,7 +73,7 @@ TEST_CASE("utf8_length: refuses what is cut, overlong or stray", "[core][json_te
     CHECK(is_utf8(""));
 }
 
-TEST_CASE("append_json_string: reads back as what was written", "[core][json_text]") {
+TEST_CASE("append_json_string: round-trips", "[core][json_text]") {
     std::string every;
     for (std::uint32_t code = 0; code < 0x3000; ++code) {
         every += encoded(code);
@@ -114,7 +114,7 @@ TEST_CASE("append_json_string: agrees with a strict writer on random bytes", "[c
     CHECK(valid < 19000);
 }
 
-TEST_CASE("plain_prefix: ends before every character that is not plain, wherever it stands",
+TEST_CASE("plain_prefix: ends before every character that is not plain, wherever it is",
           "[core][json_text]") {
     for (int c = 0; c < 256; ++c) {
         const bool plain = c >= 0x20 && c < 0x80 && c != '"' && c != '\\';

@@ -20,7 +20,7 @@ using stemma::json_writer;
 using stemma::string_sink;
 using json = nlohmann::json;
 
-/// Writes a value, each container flat or not as `random` says.
+/// Writes a value, with each container flat or not at random.
 void write(json_writer<string_sink>& out, const json& value, test::random_numbers& random) {
     if (value.is_object()) {
         out.begin_object(random.one_in(2));
@@ -88,7 +88,7 @@ json random_value(test::random_numbers& random, std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("json_writer: what is written is read back", "[json_writer]") {
+TEST_CASE("json_writer: output round-trips", "[json_writer]") {
     test::random_numbers random(1);
     for (int i = 0; i < 2000; ++i) {
         const auto value = random_value(random, 5);
@@ -103,7 +103,7 @@ TEST_CASE("json_writer: what is written is read back", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: flat containers take one line, with all inside", "[json_writer]") {
+TEST_CASE("json_writer: flat containers take one line, with everything in them", "[json_writer]") {
     string_sink sink;
     json_writer out(sink);
     out.begin_object();
@@ -140,7 +140,7 @@ TEST_CASE("json_writer: any bytes make JSON", "[json_writer]") {
     }
 }
 
-TEST_CASE("json_writer: numbers keep their value, and what is none is null", "[json_writer]") {
+TEST_CASE("json_writer: numbers keep their value, and non-numbers become null", "[json_writer]") {
     string_sink sink;
     json_writer out(sink);
     out.begin_array(true);
@@ -161,7 +161,7 @@ TEST_CASE("json_writer: numbers keep their value, and what is none is null", "[j
     CHECK(read[5].is_null());
 }
 
-TEST_CASE("json_writer: a long document goes out in pieces", "[json_writer]") {
+TEST_CASE("json_writer: a long document is written in pieces", "[json_writer]") {
     struct counting_sink {
         std::size_t longest = 0;
         std::size_t size = 0;

@@ -20,8 +20,7 @@ namespace {
 using stemma::error_code;
 using stemma::mapped_file;
 
-/// Returns: how much of a file that is mapped takes part in the memory of this process, if the
-/// system says so.
+/// Returns: how much of a mapped file is resident in this process, if the system reports it.
 std::optional<std::size_t> mapped_bytes(const std::string& path) {
     std::ifstream maps("/proc/self/smaps");
     bool here = false;
@@ -62,7 +61,7 @@ TEST_CASE("mapped_file: can be moved, and its bytes stay without a descriptor", 
     CHECK(moved.bytes() == "first");
 }
 
-TEST_CASE("mapped_file: holds bytes in memory, or looks at the caller's", "[file]") {
+TEST_CASE("mapped_file: holds bytes in memory, or views the caller's", "[file]") {
     auto held = mapped_file::holding("short", "mine");
     const mapped_file moved(std::move(held));
     CHECK(moved.bytes() == "short");
@@ -79,7 +78,8 @@ TEST_CASE("mapped_file: holds bytes in memory, or looks at the caller's", "[file
     CHECK(copy == "xxx");
 }
 
-TEST_CASE("mapped_file: in small pages, only what is read of a new file is mapped", "[file]") {
+TEST_CASE("mapped_file: in small pages, maps only the parts of a new file that are read",
+          "[file]") {
     const test::scratch_folder folder;
     constexpr std::size_t size = 64U << 20U;
     constexpr std::size_t step = 1U << 20U;
@@ -95,7 +95,7 @@ TEST_CASE("mapped_file: in small pages, only what is read of a new file is mappe
     CHECK((STEMMA_IO < 2 || !mapped || *mapped <= size / 4));
 }
 
-TEST_CASE("mapped_file: what is no readable file is refused, by name", "[file]") {
+TEST_CASE("mapped_file: rejects unreadable files by name", "[file]") {
     const test::scratch_folder folder;
     for (const auto& path : {folder.file("missing"), folder.path(), folder.file("a/b/c"),
                              folder.make("file", "") + "/below", std::string()}) {

@@ -29,7 +29,7 @@ std::string content(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("output_file: copies bytes in memory as those of a file", "[file]") {
+TEST_CASE("output_file: copies bytes in memory like those of a file", "[file]") {
     const test::scratch_folder folder;
     const std::string bytes = "0123456789";
     const auto in = mapped_file::viewing(bytes, "mine");
@@ -56,7 +56,7 @@ TEST_CASE("output_file: appears whole at commit, and not before", "[file]") {
     }
 }
 
-TEST_CASE("output_file: without commit nothing is left and nothing is lost", "[file]") {
+TEST_CASE("output_file: without commit nothing is created or lost", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("out", "before");
     {
@@ -68,7 +68,7 @@ TEST_CASE("output_file: without commit nothing is left and nothing is lost", "[f
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("output_file: the file that is read may be the file that is written", "[file]") {
+TEST_CASE("output_file: may replace the file being read", "[file]") {
     const test::scratch_folder folder;
     std::string text;
     test::random_numbers random(3);
@@ -87,7 +87,7 @@ TEST_CASE("output_file: the file that is read may be the file that is written", 
     CHECK(mapped_bytes_stay);
 }
 
-TEST_CASE("output_file: ranges of files and texts come out in the order of the calls", "[file]") {
+TEST_CASE("output_file: writes ranges of files and texts in call order", "[file]") {
     const test::scratch_folder folder;
     test::random_numbers random(5);
     const auto text = random.bytes(1U << 20U);
@@ -115,12 +115,12 @@ TEST_CASE("output_file: ranges of files and texts come out in the order of the c
     }
 }
 
-TEST_CASE("output_file: whole blocks come out the same from wherever they are copied", "[file]") {
+TEST_CASE("output_file: copies whole blocks correctly from any offset", "[file]") {
     const test::scratch_folder folder;
     test::random_numbers random(11);
     const auto text = random.bytes(3U << 20U);
     const mapped_file in(folder.make("in", text));
-    constexpr std::size_t size = 1U << 20U; // long enough to go from file to file
+    constexpr std::size_t size = 1U << 20U; // long enough to be copied from file to file
     for (const std::size_t before : {0U, 1U, 4096U, 524288U}) {
         for (const std::size_t from : {0U, 1U, 4096U, 524288U}) {
             output_file out(folder.file("out"));
@@ -137,9 +137,9 @@ TEST_CASE("output_file: whole blocks come out the same from wherever they are co
     }
 }
 
-#if STEMMA_IO >= 1 // else it was read as a whole
+#if STEMMA_IO >= 1 // otherwise it is read as a whole
 
-TEST_CASE("output_file: a file that became shorter is not copied", "[file]") {
+TEST_CASE("output_file: does not copy a file that has become shorter", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("in", std::string(3U << 20U, 'x'));
     const mapped_file in(path);
@@ -151,7 +151,7 @@ TEST_CASE("output_file: a file that became shorter is not copied", "[file]") {
 
 #endif
 
-TEST_CASE("files: what is reserved and released changes nothing", "[file]") {
+TEST_CASE("files: reserving and releasing change nothing", "[file]") {
     const test::scratch_folder folder;
     test::random_numbers random(7);
     const auto text = random.bytes(1U << 20U);
@@ -173,7 +173,7 @@ TEST_CASE("files: what is reserved and released changes nothing", "[file]") {
     CHECK(same);
 }
 
-TEST_CASE("output_file: permissions are those of the file that is replaced", "[file]") {
+TEST_CASE("output_file: keeps the permissions of the replaced file", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("model", "old");
     for (const auto mode : {std::filesystem::perms(0600), std::filesystem::perms(0755)}) {
@@ -185,8 +185,7 @@ TEST_CASE("output_file: permissions are those of the file that is replaced", "[f
     }
 }
 
-TEST_CASE("output_file: a place that is said to be empty and is not is taken all the same",
-          "[file]") {
+TEST_CASE("output_file: replaces a target wrongly declared absent", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.file("out");
     for (const std::string text : {"first", "second"}) {
@@ -198,7 +197,7 @@ TEST_CASE("output_file: a place that is said to be empty and is not is taken all
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("output_file: what cannot be written is refused, by name", "[file]") {
+TEST_CASE("output_file: rejects unwritable targets by name", "[file]") {
     const test::scratch_folder folder;
     for (const auto& path :
          {folder.path(), folder.file("missing/out"), folder.make("file", "") + "/below"}) {
@@ -210,7 +209,7 @@ TEST_CASE("output_file: what cannot be written is refused, by name", "[file]") {
 
 #if defined(__linux__)
 
-TEST_CASE("output_file: a device that is full is noticed", "[file]") {
+TEST_CASE("output_file: detects a full device", "[file]") {
     const std::string path = "/dev/full";
     for (const std::size_t size : {std::size_t{1}, std::size_t{5} << 20U}) {
         CHECK(refusal(path, [&] {
@@ -222,7 +221,7 @@ TEST_CASE("output_file: a device that is full is noticed", "[file]") {
     CHECK(std::filesystem::is_character_file(path));
 }
 
-TEST_CASE("output_file: a symbolic link stays one", "[file]") {
+TEST_CASE("output_file: keeps a symbolic link", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("file", "before");
     std::filesystem::create_symlink("file", folder.file("link"));

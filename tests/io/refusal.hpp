@@ -11,7 +11,7 @@
 
 namespace test {
 
-/// Returns: the code of what a function throws, which names the file it is about.
+/// Returns: the code of the error that a function throws, which must name the file.
 template <class Function>
 std::optional<stemma::error_code> refusal(std::string_view path, Function f) {
     try {

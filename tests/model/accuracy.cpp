@@ -15,7 +15,7 @@ using stemma::no_id;
 using stemma::relate;
 using stemma::relation;
 
-TEST_CASE("accuracy: two modules are equal, above, below, or beside each other") {
+TEST_CASE("accuracy: two modules are equal, ancestor and descendant, or unrelated") {
     const auto tree = test::tree_of({"a.b", "a.bc", "d"});
     const auto at = [&](const char* path) { return test::module_at(tree, path); };
     CHECK(relate(tree.index(), at("a"), at("a")) == relation::exact);
@@ -26,7 +26,7 @@ TEST_CASE("accuracy: two modules are equal, above, below, or beside each other")
     CHECK(relate(tree.index(), at("d"), at("a.b")) == relation::contaminated);
 }
 
-TEST_CASE("accuracy: paths stand to each other as their modules do") {
+TEST_CASE("accuracy: paths relate like their modules") {
     const auto tree = test::tree_of({"a.b.c", "a.b.cd", "a.bc", "ab", "d.0", "d.01"});
     for (id m = 0; m < tree.size(); ++m) {
         for (id n = 0; n < tree.size(); ++n) {
@@ -35,7 +35,7 @@ TEST_CASE("accuracy: paths stand to each other as their modules do") {
     }
 }
 
-TEST_CASE("accuracy: only operators with a truth count, and what was not found counts as missing") {
+TEST_CASE("accuracy: only operators with a truth count, and those not found count as missing") {
     const auto tree = test::tree_of({"a.b", "c"});
     const auto at = [&](const char* path) { return test::module_at(tree, path); };
     const std::vector<id> truth{at("a.b"), at("a.b"), at("a"), at("c"), no_id, at("c")};

@@ -16,7 +16,7 @@ using stemma::provenance;
 using stemma::detail::parse_provenance;
 using stemma::detail::provenance_count;
 
-TEST_CASE("provenance: every name is different and reads back", "[model][attribution]") {
+TEST_CASE("provenance: names are unique and round-trip", "[model][attribution]") {
     std::set<std::string> names;
     for (std::size_t i = 0; i < provenance_count; ++i) {
         const auto p = static_cast<provenance>(i);
@@ -31,7 +31,7 @@ TEST_CASE("provenance: every name is different and reads back", "[model][attribu
     }
 }
 
-TEST_CASE("provenance: what propagation decides is no evidence", "[model][attribution]") {
+TEST_CASE("provenance: the rules of propagation are no evidence", "[model][attribution]") {
     for (auto p : {provenance::exported, provenance::metadata, provenance::scope,
                    provenance::parameter, provenance::leftover}) {
         CHECK(is_evidence(p));
@@ -43,7 +43,7 @@ TEST_CASE("provenance: what propagation decides is no evidence", "[model][attrib
     STATIC_REQUIRE(to_string(provenance::exported) == "export");
 }
 
-TEST_CASE("attribution: without more, nothing is known", "[model][attribution]") {
+TEST_CASE("attribution: by default nothing is known", "[model][attribution]") {
     const stemma::attribution nothing;
     CHECK(nothing.module == stemma::no_id);
     CHECK(nothing.call == stemma::no_id);
@@ -57,8 +57,7 @@ TEST_CASE("attribution: without more, nothing is known", "[model][attribution]")
     CHECK_FALSE(none.doubtful);
 }
 
-TEST_CASE("provenance_names: sources of one's own come behind those of the library",
-          "[model][attribution]") {
+TEST_CASE("provenance_names: custom sources follow those of the library", "[model][attribution]") {
     stemma::provenance_names names;
     CHECK(names.size() == provenance_count);
     const auto labels = names.add("labels");
@@ -79,7 +78,7 @@ TEST_CASE("provenance_names: sources of one's own come behind those of the libra
     }
 }
 
-TEST_CASE("provenance_names: there are no more than numbers", "[model][attribution]") {
+TEST_CASE("provenance_names: there is a maximum number of sources", "[model][attribution]") {
     stemma::provenance_names names;
     for (std::size_t i = 0; i < stemma::provenance_names::most_added; ++i) {
         CHECK(names[names.add("s" + std::to_string(i))] == "s" + std::to_string(i));

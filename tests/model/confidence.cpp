@@ -12,7 +12,7 @@ namespace test::model_confidence {
 
 namespace confidence = stemma::detail::confidence;
 
-TEST_CASE("confidence: guesses are not sure, and the word of an exporter is") {
+TEST_CASE("confidence: guesses are unsure, and an exporter's statement is sure") {
     using namespace confidence;
     CHECK(std::min({metadata, function_call, scope, scope_read, recorded, aligned_reader}) >= sure);
     CHECK(std::max({function_body, main_graph, scope_nth, scope_hidden, scope_numbered, scope_unfit,
@@ -38,7 +38,7 @@ TEST_CASE("confidence: more evidence of a kind is surer than less") {
     CHECK(related_sides > readers_alone);
 }
 
-TEST_CASE("confidence: what others compare with decides as its name says") {
+TEST_CASE("confidence: thresholds separate what their names say") {
     stemma::attribution root{.module = 0, .confidence = confidence::sure_of_root};
     CHECK(stemma::detail::is_tagged(root));
     root.confidence = confidence::common_ancestor;

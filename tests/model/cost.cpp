@@ -16,7 +16,7 @@ namespace {
 
 constexpr operator_load load{3, 500, 2000, 70};
 
-/// Weights count for a thousandth of an operator.
+/// A weight counts as a thousandth of an operator.
 struct mixed {
     using policy_category = stemma::cost_category;
 
@@ -43,7 +43,7 @@ struct without_result {
 
 } // namespace
 
-TEST_CASE("cost_policy: accepts models and refuses near misses", "[policy][cost]") {
+TEST_CASE("cost_policy: accepts models and rejects near misses", "[policy][cost]") {
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_bytes>());
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_parameters>());
     STATIC_REQUIRE(stemma::explain_cost_policy<stemma::cost_in_operators>());

@@ -45,7 +45,7 @@ void set_index(part_list& graph, stemma::vertex_t<part_list> v, std::size_t inde
     put(boost::vertex_index, graph, v, index);
 }
 
-/// Builds a random tree, adding vertices in any order, and compares what the view says of it.
+/// Builds a random tree, adding vertices in any order, and compares it with the view.
 template <class Graph>
 void check_random_tree(test::random_numbers& random) {
     const auto parents = test::random_parents(random, 1 + random(20), 1 + random(4));

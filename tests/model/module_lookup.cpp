@@ -25,7 +25,7 @@ using stemma::detail::find_longest;
 
 namespace {
 
-/// A module view that is no module_tree.
+/// A module view other than module_tree.
 class seen_modules {
 public:
     explicit seen_modules(const module_tree& tree) : tree_(&tree) {}
@@ -67,7 +67,7 @@ void check_children(const Lookup& lookup, const module_tree& tree) {
 
 } // namespace
 
-TEST_CASE("module_lookup: finds the child of a name, in every view", "[model][module_lookup]") {
+TEST_CASE("module_lookup: finds children by name, in every view", "[model][module_lookup]") {
     test::random_numbers random(1);
     for (int round = 0; round < 30; ++round) {
         const auto tree = random_tree(random);
@@ -94,8 +94,7 @@ TEST_CASE("find_module: every path leads back to its module", "[model][module_lo
     }
 }
 
-TEST_CASE("module_trail: finds what find_module does, whatever came before",
-          "[model][module_lookup]") {
+TEST_CASE("module_trail: agrees with find_module, whatever came before", "[model][module_lookup]") {
     test::random_numbers random(3);
     const auto tree = random_tree(random);
     const seen_modules seen(tree);
@@ -111,7 +110,7 @@ TEST_CASE("module_trail: finds what find_module does, whatever came before",
     }
 }
 
-TEST_CASE("find_module: starts where it is told to", "[model][module_lookup]") {
+TEST_CASE("find_module: starts at the given module", "[model][module_lookup]") {
     stemma::module_tree_builder builder;
     builder.at_path("a.b.c");
     builder.at_path("b");

@@ -41,7 +41,7 @@ BOOST_CONCEPT_ASSERT((boost::ReadablePropertyGraphConcept<module_tree, id, boost
 
 namespace {
 
-/// Returns: a tree of these parents; the child at rank r is called `r`.
+/// Returns: a tree with these parents; the child at rank r is called `r`.
 module_tree tree_of(const std::vector<id>& parents) {
     module_tree_builder builder("net");
     for (id m = 1; m < parents.size(); ++m) {
@@ -60,7 +60,7 @@ test::edge_list edges_of(const std::vector<id>& parents) {
 
 } // namespace
 
-TEST_CASE("module_tree: is the graph of its parents", "[model][module_tree]") {
+TEST_CASE("module_tree: is the graph given by its parents", "[model][module_tree]") {
     test::random_numbers random(1);
     for (int round = 0; round < 100; ++round) {
         const auto parents = test::random_parents(random, 1 + random(30), 1 + random(5));
@@ -99,7 +99,7 @@ TEST_CASE("module_tree: is the graph of its parents", "[model][module_tree]") {
     }
 }
 
-TEST_CASE("module_tree: Boost's algorithms find what is there", "[model][module_tree]") {
+TEST_CASE("module_tree: works with Boost's algorithms", "[model][module_tree]") {
     test::random_numbers random(2);
     for (int round = 0; round < 60; ++round) {
         const auto parents = test::random_parents(random, 1 + random(15), 1 + random(5));
@@ -133,7 +133,7 @@ TEST_CASE("module_tree: its ranges compose with range-v3's views", "[model][modu
                            ranges::views::join) == 1);
 }
 
-TEST_CASE("module_tree: without more, one unnamed module", "[model][module_tree]") {
+TEST_CASE("module_tree: by default, one unnamed module", "[model][module_tree]") {
     const module_tree tree;
     CHECK(tree.size() == 1);
     CHECK(tree.attribute(0).empty());
@@ -166,7 +166,7 @@ TEST_CASE("module_tree: a path is the names from below the root", "[model][modul
     }
 }
 
-TEST_CASE("module_tree: a million deep", "[model][module_tree]") {
+TEST_CASE("module_tree: handles a depth of a million", "[model][module_tree]") {
     constexpr id count = 1'000'000;
     module_tree_builder builder;
     id deepest = 0;
@@ -222,7 +222,7 @@ TEST_CASE("module_tree: a report shows the end of a long path", "[model][module_
     }
 }
 
-TEST_CASE("module_tree: a copy is a tree of its own", "[model][module_tree]") {
+TEST_CASE("module_tree: a copy is independent", "[model][module_tree]") {
     module_tree copy;
     {
         const auto original = tree_of({no_id, 0, 1, 0});
@@ -233,7 +233,7 @@ TEST_CASE("module_tree: a copy is a tree of its own", "[model][module_tree]") {
     CHECK(target(*out_edges(1, copy).first, copy) == 2);
 }
 
-TEST_CASE("tensor_info: counts elements, none when an extent is unknown", "[model][module_tree]") {
+TEST_CASE("tensor_info: counts elements, 0 if an extent is unknown", "[model][module_tree]") {
     const auto elements = [](std::vector<std::int64_t> shape) {
         return stemma::tensor_info{"w", "float32", shape, true}.elements();
     };

@@ -76,7 +76,7 @@ void check_module(const stemma::module_tree& tree, id m, const planned_module& p
 
 } // namespace
 
-TEST_CASE("module_tree_builder: the tree holds what was added, in any order",
+TEST_CASE("module_tree_builder: the tree contains everything added, in any order",
           "[model][module_tree_builder]") {
     test::random_numbers random(1);
     for (int round = 0; round < 50; ++round) {
@@ -97,7 +97,7 @@ TEST_CASE("module_tree_builder: the tree holds what was added, in any order",
             REQUIRE(builder.parent(m) == parent);
             REQUIRE(builder.attribute(m) == name);
         }
-        for (int i = 0; i < 40; ++i) { // tensors come from anywhere
+        for (int i = 0; i < 40; ++i) { // tensors of random modules
             const auto m = random(plan.size());
             const auto tensor = random_tensor(random);
             if (random.one_in(3)) {
@@ -129,7 +129,7 @@ TEST_CASE("module_tree_builder: the tree holds what was added, in any order",
     }
 }
 
-TEST_CASE("module_tree_builder: children stand in the order they were added",
+TEST_CASE("module_tree_builder: children keep the order of insertion",
           "[model][module_tree_builder]") {
     module_tree_builder builder;
     for (auto path : {"z.b", "a", "z.a", "m.x.y", "a.q", "z.b.c"}) {
@@ -144,7 +144,7 @@ TEST_CASE("module_tree_builder: children stand in the order they were added",
                                             "m.x.y"});
 }
 
-TEST_CASE("module_tree_builder: a path makes what is missing and finds what is there",
+TEST_CASE("module_tree_builder: a path adds missing modules and finds existing ones",
           "[model][module_tree_builder]") {
     module_tree_builder builder("net");
     const auto layer = builder.at_path("encoder.layer");
@@ -160,7 +160,8 @@ TEST_CASE("module_tree_builder: a path makes what is missing and finds what is t
     CHECK(builder.build().attribute(0) == "other");
 }
 
-TEST_CASE("module_tree_builder: goes on after a tree was built", "[model][module_tree_builder]") {
+TEST_CASE("module_tree_builder: can be used after building a tree",
+          "[model][module_tree_builder]") {
     module_tree_builder builder;
     const auto b = builder.at_path("b");
     builder.add_alias("also", b);
@@ -182,7 +183,7 @@ TEST_CASE("module_tree_builder: goes on after a tree was built", "[model][module
     CHECK(second.shared_parameters()[0] == std::vector<std::string>{"a.w", "b.w"});
 }
 
-TEST_CASE("module_tree_builder: names may hold anything but are kept apart",
+TEST_CASE("module_tree_builder: names may contain anything and are kept distinct",
           "[model][module_tree_builder]") {
     module_tree_builder builder;
     const std::vector<std::string> names{"",     ".",   "a.b", std::string(1, '\0'),
@@ -199,7 +200,7 @@ TEST_CASE("module_tree_builder: names may hold anything but are kept apart",
     }
 }
 
-TEST_CASE("module_tree_builder: takes names out of itself", "[model][module_tree_builder]") {
+TEST_CASE("module_tree_builder: accepts views of its own names", "[model][module_tree_builder]") {
     module_tree_builder builder("name");
     id last = 0;
     for (int i = 0; i < 100; ++i) {

@@ -42,7 +42,7 @@ struct counting : seen_modules {
 
 } // namespace
 
-TEST_CASE("module_view: accepts what has all four questions", "[model][module_view]") {
+TEST_CASE("module_view: accepts types with all four members", "[model][module_view]") {
     STATIC_REQUIRE(stemma::module_view<module_tree>);
     STATIC_REQUIRE(stemma::counts_calls<module_tree>);
     STATIC_REQUIRE(stemma::module_view<seen_modules>);
@@ -53,7 +53,7 @@ TEST_CASE("module_view: accepts what has all four questions", "[model][module_vi
     STATIC_REQUIRE_FALSE(stemma::module_view<int>);
 }
 
-TEST_CASE("path_of: is the same however the tree is seen", "[model][module_view]") {
+TEST_CASE("path_of: is the same for every view of a tree", "[model][module_view]") {
     stemma::module_tree_builder builder("net");
     for (auto path : {"encoder.layer.0.attention", "encoder.layer.10", "pooler", "a..b", ".c"}) {
         builder.at_path(path);

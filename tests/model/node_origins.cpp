@@ -11,7 +11,7 @@ namespace test::model_node_origins {
 
 using stemma::origin_kind;
 
-TEST_CASE("node_origins: what was added, by operator", "[model]") {
+TEST_CASE("node_origins: returns what was added, by operator", "[model]") {
     stemma::node_origins origins;
     CHECK(origins.empty());
     CHECK(origins.of(3).empty());

@@ -19,8 +19,7 @@ TEST_CASE("operator_edge: its properties are properties of edges to Boost",
     STATIC_REQUIRE(edge_tag<stemma::out_port_t>);
 }
 
-TEST_CASE("operator_edge: an edge of which nothing was said leads nowhere",
-          "[model][operator_edge]") {
+TEST_CASE("operator_edge: a default edge leads nowhere", "[model][operator_edge]") {
     const stemma::operator_edge edge;
     for (const auto said : {edge.source, edge.target, edge.value, edge.in_port, edge.out_port}) {
         CHECK(said == stemma::no_id);

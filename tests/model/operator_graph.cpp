@@ -57,7 +57,7 @@ std::vector<operator_edge> random_operator_edges(test::random_numbers& random, s
     return made;
 }
 
-/// Whether an edge descriptor stands for an edge as it was handed over.
+/// Whether an edge descriptor corresponds to an edge passed in.
 bool stands_for(const operator_graph& graph, const operator_graph::edge& e,
                 const operator_edge& given) {
     return source(e, graph) == given.source && target(e, graph) == given.target &&
@@ -78,7 +78,7 @@ bool is_list(const operator_graph& graph, Range range, const std::vector<operato
 
 } // namespace
 
-TEST_CASE("operator_graph: agrees with the list it was made of", "[model][operator_graph]") {
+TEST_CASE("operator_graph: agrees with the list it was made from", "[model][operator_graph]") {
     test::random_numbers random(1);
     for (int round = 0; round < 200; ++round) {
         const auto count = 1 + random(12);
@@ -132,7 +132,7 @@ TEST_CASE("operator_graph: an edge is the same from all sides", "[model][operato
     }
 }
 
-TEST_CASE("operator_graph: iterators step and jump alike", "[model][operator_graph]") {
+TEST_CASE("operator_graph: iterators step and jump consistently", "[model][operator_graph]") {
     const std::vector<operator_edge> given{{0, 2, 5}, {1, 2, 6}, {1, 2, 7}, {1, 0, 8}};
     const operator_graph graph(3, given);
     const auto [first, last] = in_edges(2, graph);
@@ -172,7 +172,7 @@ TEST_CASE("operator_graph: readers and producers compose with range-v3's views",
     }
 }
 
-TEST_CASE("operator_graph: may be empty", "[model][operator_graph]") {
+TEST_CASE("operator_graph: can be empty", "[model][operator_graph]") {
     for (const auto& graph : {operator_graph(), operator_graph(0, {})}) {
         CHECK(num_vertices(graph) == 0);
         CHECK(vertices(graph).first == vertices(graph).second);
@@ -184,7 +184,7 @@ TEST_CASE("operator_graph: may be empty", "[model][operator_graph]") {
     CHECK(out_edges(0, lonely).first == out_edges(0, lonely).second);
 }
 
-TEST_CASE("operator_graph: Boost's algorithms find what is there", "[model][operator_graph]") {
+TEST_CASE("operator_graph: works with Boost's algorithms", "[model][operator_graph]") {
     test::random_numbers random(3);
     for (int round = 0; round < 150; ++round) {
         const auto edges = test::random_edges(random, 1 + random(10), random(18));

@@ -91,7 +91,7 @@ struct calling : bare {
 
 } // namespace
 
-TEST_CASE("operator_view: asks for a graph and its type", "[model][operator_view]") {
+TEST_CASE("operator_view: requires a graph and its type", "[model][operator_view]") {
     STATIC_REQUIRE(stemma::operator_view<bare>);
     STATIC_REQUIRE(stemma::explain_operator_view<bare>());
     STATIC_REQUIRE_FALSE(stemma::operator_view<without_graph_type>);
@@ -100,7 +100,7 @@ TEST_CASE("operator_view: asks for a graph and its type", "[model][operator_view
     STATIC_REQUIRE(std::same_as<stemma::operator_t<bare>, id>);
 }
 
-TEST_CASE("operator_view: each further concept asks for its own members only",
+TEST_CASE("operator_view: each further concept requires only its own members",
           "[model][operator_view]") {
     STATIC_REQUIRE(stemma::named_operators<named>);
     STATIC_REQUIRE_FALSE(stemma::named_operators<half_named>);
@@ -119,7 +119,7 @@ TEST_CASE("operator_view: each further concept asks for its own members only",
     STATIC_REQUIRE(stemma::calling_operators<calling>);
 }
 
-TEST_CASE("operator_view: a bare view is none of the further ones", "[model][operator_view]") {
+TEST_CASE("operator_view: a minimal view models no further concept", "[model][operator_view]") {
     STATIC_REQUIRE_FALSE(stemma::named_operators<bare>);
     STATIC_REQUIRE_FALSE(stemma::parameter_readers<bare>);
     STATIC_REQUIRE_FALSE(stemma::nested_operators<bare>);

@@ -18,7 +18,7 @@ using stemma::source_position;
 
 namespace {
 
-/// Returns: the chain of some frames, of which the outermost one is first.
+/// Returns: the chain of some frames, outermost first.
 id chain_of(source_lines& lines,
             const std::vector<std::pair<source_position, frame_kind>>& frames) {
     id chain = no_id;
@@ -35,7 +35,7 @@ const source_position linear{"torch/nn/linear.py", 114, "forward"};
 
 } // namespace
 
-TEST_CASE("source_lines: the innermost frame of the user's is the line of an operator") {
+TEST_CASE("source_lines: the innermost user frame is the line of an operator") {
     source_lines lines;
     lines.set(2, chain_of(lines, {{outer, frame_kind::own},
                                   {inner, frame_kind::own},
@@ -52,7 +52,7 @@ TEST_CASE("source_lines: the innermost frame of the user's is the line of an ope
     CHECK(all == std::vector<source_position>{linear, package, inner, outer});
 }
 
-TEST_CASE("source_lines: without a frame of the user's a package's counts, then any") {
+TEST_CASE("source_lines: without a user's frame a package's counts, then any") {
     source_lines lines;
     const auto in_package =
         chain_of(lines, {{package, frame_kind::package}, {linear, frame_kind::library}});
@@ -61,7 +61,7 @@ TEST_CASE("source_lines: without a frame of the user's a package's counts, then 
     CHECK(lines.position(lines.frame_of_chain(in_library)) == linear);
 }
 
-TEST_CASE("source_lines: equal chains are one, and share what calls them") {
+TEST_CASE("source_lines: equal chains are stored once, and share their callers") {
     source_lines lines;
     const auto first = chain_of(lines, {{outer, frame_kind::own}, {inner, frame_kind::own}});
     CHECK(chain_of(lines, {{outer, frame_kind::own}, {inner, frame_kind::own}}) == first);
@@ -72,7 +72,7 @@ TEST_CASE("source_lines: equal chains are one, and share what calls them") {
     CHECK(lines.function_count() == 1);
 }
 
-TEST_CASE("source_lines: files are called by their names once these are known") {
+TEST_CASE("source_lines: files have display names once set") {
     source_lines lines;
     const auto frame = lines.add_frame(outer, frame_kind::own);
     lines.name_files({"net.py"});
@@ -81,7 +81,7 @@ TEST_CASE("source_lines: files are called by their names once these are known") 
     CHECK(stemma::to_text({"net.py", 3, ""}) == "net.py:3");
 }
 
-TEST_CASE("source_lines: modules have lines of their own") {
+TEST_CASE("source_lines: modules have their own lines") {
     source_lines lines;
     CHECK(lines.empty());
     lines.set_module(1, lines.add_frame(inner, frame_kind::own));
@@ -91,7 +91,7 @@ TEST_CASE("source_lines: modules have lines of their own") {
     CHECK(lines.frame_of_module(9) == no_id);
 }
 
-TEST_CASE("source_lines: a line has the same hash wherever it stands, and never none") {
+TEST_CASE("source_lines: a line has the same hash regardless of indentation, never 0") {
     CHECK(source_lines::hash_text("    x = f(y)\r") == source_lines::hash_text("x = f(y)"));
     CHECK(source_lines::hash_text("x = f(y)") != source_lines::hash_text("x = f(z)"));
     CHECK(source_lines::hash_text("") != 0);

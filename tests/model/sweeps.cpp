@@ -35,7 +35,7 @@ public:
 
     [[nodiscard]] id at(std::string_view path) const { return test::module_at(tree, path); }
 
-    /// Gives an operator evidence of its module.
+    /// Gives an operator evidence for its module.
     id know(id v, std::string_view path) {
         evidence.resize(size(), no_id);
         evidence[v] = at(path);
@@ -71,7 +71,7 @@ public:
     std::vector<id> evidence;
 };
 
-/// Random operators without cycles, some of known module.
+/// Random operators without cycles, some with known modules.
 void fill(scene& s, test::random_numbers& random, std::size_t size) {
     for (std::size_t v = 0; v < size; ++v) {
         std::vector<id> inputs;
@@ -94,7 +94,7 @@ void fill(scene& s, test::random_numbers& random, std::size_t size) {
 
 } // namespace
 
-TEST_CASE("common_reader_modules: what readers with evidence have in common") {
+TEST_CASE("common_reader_modules: the common ancestor of readers with evidence") {
     scene s;
     const auto x = s.add();
     s.know(s.add({x}), "blocks.0.fc");
@@ -105,7 +105,7 @@ TEST_CASE("common_reader_modules: what readers with evidence have in common") {
     CHECK(s.down()[x] == 0);
 }
 
-TEST_CASE("common_reader_modules: readers without evidence speak by their own readers") {
+TEST_CASE("common_reader_modules: readers without evidence count by their own readers") {
     scene s;
     const auto x = s.add();
     const auto between = s.add({x});
@@ -124,7 +124,7 @@ TEST_CASE("common_reader_modules: a reader's evidence hides what reads the reade
     CHECK(s.down()[reader] == s.at("blocks.0.fc"));
 }
 
-TEST_CASE("common_reader_modules: undecided readers and results of the whole do not count") {
+TEST_CASE("common_reader_modules: undecided readers and results of the model do not count") {
     scene s;
     const auto x = s.add();
     const auto lost = s.add({x});
@@ -133,7 +133,7 @@ TEST_CASE("common_reader_modules: undecided readers and results of the whole do 
     CHECK(s.down()[lost] == no_id);
 }
 
-TEST_CASE("common_producer_modules: what producers have in common, by evidence or their own") {
+TEST_CASE("common_producer_modules: the common ancestor of producers, by evidence or their own") {
     scene s;
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto b = s.know(s.add(), "blocks.0.norm");
@@ -148,12 +148,12 @@ TEST_CASE("common_producer_modules: what producers have in common, by evidence o
     CHECK(s.up()[behind] == s.at("head"));
 }
 
-TEST_CASE("common modules: equal to the definition, whatever the graph and the order of visiting") {
+TEST_CASE("common modules: agree with the definition for any graph and visiting order") {
     test::random_numbers random(5);
     for (int round = 0; round < 300; ++round) {
         scene s;
         fill(s, random, 1 + random(30));
-        // By definition: the common ancestor of all evidence that is met first along the edges.
+        // By definition: the common ancestor of all evidence met first along the edges.
         const auto common = [&](id v, bool forward) {
             std::set<id> seen;
             id result = no_id;
@@ -187,7 +187,7 @@ TEST_CASE("common modules: equal to the definition, whatever the graph and the o
             REQUIRE(down[v] == (open ? common(v, true) : s.evidence[v]));
             REQUIRE(up[v] == (open ? common(v, false) : s.evidence[v]));
         }
-        // The same graph with its vertices the other way round, which no order of indices sorts.
+        // The same graph with vertices in reverse, so that index order is not topological.
         scene turned;
         const auto last = static_cast<id>(s.size() - 1);
         for (id v = 0; v <= last; ++v) {
@@ -210,7 +210,7 @@ TEST_CASE("common modules: equal to the definition, whatever the graph and the o
     }
 }
 
-TEST_CASE("common modules: what leads into a cycle, or comes out of one, is left open") {
+TEST_CASE("common modules: operators leading into or out of a cycle are undecided") {
     scene s;
     const auto before = s.add();
     const auto a = s.add({before});
@@ -240,7 +240,7 @@ TEST_CASE("data_independent: constants, shapes, and what is computed from them a
     CHECK_FALSE(independent[mixed]);
 }
 
-TEST_CASE("data_independent: nothing on a cycle is, and nothing behind one") {
+TEST_CASE("data_independent: nothing on or after a cycle is") {
     scene s;
     const auto constant = s.add_constant();
     const auto a = s.add({constant});
@@ -254,7 +254,7 @@ TEST_CASE("data_independent: nothing on a cycle is, and nothing behind one") {
     CHECK_FALSE(independent[behind]);
 }
 
-TEST_CASE("settled_by_readers: constants that one module surely reads, and what they are made of") {
+TEST_CASE("settled_by_readers: constants surely read by one module, and what they are made from") {
     const auto settled = [](scene& s, float confidence) {
         return s.ask([&](const problem& p) {
             std::vector<stemma::attribution> made(p.evidence.size());
@@ -288,7 +288,7 @@ TEST_CASE("settled_by_readers: constants that one module surely reads, and what 
     CHECK_FALSE(settled(s, 0.95F)[first]);
 }
 
-TEST_CASE("nearest_modules: fewest edges in either direction, the common module of equal ones") {
+TEST_CASE("nearest_modules: fewest edges in either direction, the common ancestor of ties") {
     scene s;
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto b = s.add({a});
@@ -305,7 +305,7 @@ TEST_CASE("nearest_modules: fewest edges in either direction, the common module 
     CHECK(near[alone] == no_id);
 }
 
-TEST_CASE("residual_modules: what joins a skip connection belongs where the skipped part is") {
+TEST_CASE("residual_modules: joins of skip connections belong with the skipped part") {
     scene s;
     const auto x = s.know(s.add(), "head");
     const auto norm = s.know(s.add({x}), "blocks.0.norm");
@@ -320,7 +320,7 @@ TEST_CASE("residual_modules: what joins a skip connection belongs where the skip
     CHECK(joined[fc] == no_id);
 }
 
-TEST_CASE("residual_modules: the order of the inputs does not matter, and the walk is bounded") {
+TEST_CASE("residual_modules: the order of the inputs does not matter, and the search is bounded") {
     scene s;
     const auto x = s.know(s.add(), "head");
     auto last = x;
@@ -332,8 +332,8 @@ TEST_CASE("residual_modules: the order of the inputs does not matter, and the wa
     CHECK(s.residual(3)[sum] == no_id);
 }
 
-TEST_CASE(
-    "steering_only: a result that only decides, at once or through operators without evidence") {
+TEST_CASE("steering_only: results used only as conditions, directly or through operators without "
+          "evidence") {
     scene s;
     const auto x = s.add();
     const auto less = s.add({x});
@@ -349,7 +349,7 @@ TEST_CASE(
     CHECK_FALSE(s.steers()[less]);
 }
 
-TEST_CASE("stay_with_owners: operators in bodies keep to the module that runs the body") {
+TEST_CASE("stay_with_owners: operators in bodies stay in the module that runs the body") {
     scene s;
     const auto owner = s.add();
     const auto lost = s.add_inside(owner, {});

@@ -21,7 +21,7 @@ using stemma::tree_index;
 
 namespace {
 
-/// A tree of which some modules are selected, and what their segments shall be.
+/// A tree with some selected modules, and their segments.
 struct scene {
     tree_index tree;
     std::vector<id> selected;
@@ -81,7 +81,7 @@ TEST_CASE("tag_table: a tag is the segments of the selected modules from the roo
     }
 }
 
-TEST_CASE("tag_table: what is too long is written for the deepest ancestor that fits",
+TEST_CASE("tag_table: a tag that is too long becomes that of the deepest ancestor that fits",
           "[model][tag_table]") {
     constexpr id depth = 8;
     std::vector<id> parents;

@@ -70,7 +70,7 @@ TEST_CASE("compare_numerics: the first module beyond a bound is the deepest that
                                                 {"b", module_verdict::unclear}});
 }
 
-TEST_CASE("compare_numerics: of modules that are not asked for, the one around counts",
+TEST_CASE("compare_numerics: modules that are left out count for their parent",
           "[numerics][compare_numerics]") {
     const scene s;
     std::vector<bool> asked(s.a.opened.modules().size(), false);
@@ -81,7 +81,7 @@ TEST_CASE("compare_numerics: of modules that are not asked for, the one around c
     CHECK(report.modules.size() == 2);
 }
 
-TEST_CASE("compare_numerics: what is missing or of another shape is said",
+TEST_CASE("compare_numerics: missing values and other shapes are reported",
           "[numerics][compare_numerics]") {
     const scene s;
     const auto report = s.compare({{"x", {1, 5}}, {"u", {1, 2, 3}}, {"y", {2, 4}}});

@@ -45,7 +45,7 @@ TEST_CASE("module_values: values are at the borders that they cross", "[numerics
     check("b", {"t", "u"}, {"y"});
 }
 
-TEST_CASE("module_values: what is in bodies and functions no run shows",
+TEST_CASE("module_values: values in bodies and functions are not observable",
           "[numerics][module_values]") {
     for (const auto* name : {"control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
         INFO(name);

@@ -38,7 +38,7 @@ std::string why_refused(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("npy: what is written in front of elements is read again", "[numerics][npy]") {
+TEST_CASE("npy: written headers can be read again", "[numerics][npy]") {
     for (const std::int64_t type : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}) {
         for (const std::vector<std::int64_t>& dims :
              {std::vector<std::int64_t>{}, {3}, {2, 0, 5}, {1, 2, 3}}) {
@@ -71,8 +71,8 @@ TEST_CASE("npy: headers as Python prints them are read", "[numerics][npy]") {
 }
 
 TEST_CASE("npy: what cannot be read is refused with a reason", "[numerics][npy]") {
-    CHECK(why_refused("") == "a.npy: is no .npy data");
-    CHECK(why_refused(npy("{}", "")) == "a.npy: the header tells no type or no shape");
+    CHECK(why_refused("") == "a.npy: is not .npy data");
+    CHECK(why_refused(npy("{}", "")) == "a.npy: the header has no type or no shape");
     CHECK(why_refused(npy("{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", "")) ==
           "a.npy: elements of type '<U5' are not read as numbers");
     CHECK(why_refused(npy("{'descr': [('a', '<f4')], 'shape': (1,)}", "")) ==

@@ -40,7 +40,7 @@ std::string why_refused(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("npz: what is written is read again", "[numerics][npz]") {
+TEST_CASE("npz: written values can be read again", "[numerics][npz]") {
     const auto bytes = two_members();
     const auto entries = stemma::detail::read_npz(bytes, "a.npz");
     REQUIRE(entries.size() == 2);

@@ -81,7 +81,7 @@ TEST_CASE("pair_values: of another shape or kind of numbers it is not the same",
     CHECK(pairs_of(a, b).at("u") == "other_u carried");
 }
 
-TEST_CASE("pair_values: what is given counts before names", "[numerics][pair_values]") {
+TEST_CASE("pair_values: given pairs take precedence over names", "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules(), all);

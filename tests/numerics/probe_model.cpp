@@ -64,7 +64,7 @@ TEST_CASE("probe_model: outputs are added, and every other byte stays", "[numeri
     }
 }
 
-TEST_CASE("probe_model: a value of several modules is shown once, and no more than asked for",
+TEST_CASE("probe_model: shared values are exposed once, and no more than requested",
           "[numerics][probe_model]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});

@@ -68,7 +68,7 @@ TEST_CASE("tensor_values: elements of every type are read as the numbers they ar
     CHECK(numbers_of({14, {2}, complex, "", ""}) == std::vector<double>{1, 2, 3, 4});
 }
 
-TEST_CASE("tensor_values: what is infinite or no number stays so", "[numerics][tensor_values]") {
+TEST_CASE("tensor_values: infinities and NaNs are preserved", "[numerics][tensor_values]") {
     const auto bytes = bytes_of<std::uint16_t>({0x7c00, 0xfc00, 0x7e00});
     const auto numbers = numbers_of({10, {3}, bytes, "", ""});
     CHECK(numbers[0] == std::numeric_limits<double>::infinity());

@@ -71,8 +71,7 @@ TEST_CASE("value_file: tensors of ONNX hold numbers in the field of their type",
     CHECK_THROWS_AS(read(test::message().text(9, "123")), stemma::error);
 }
 
-TEST_CASE("value_file: what is not there, empty or ambiguous is refused",
-          "[numerics][value_file]") {
+TEST_CASE("value_file: missing, empty or ambiguous files are refused", "[numerics][value_file]") {
     const test::scratch_folder folder;
     CHECK_THROWS_AS(stemma::value_file(folder.file("missing.npz")), stemma::error);
     CHECK_THROWS_AS(stemma::value_file(folder.path()), stemma::error);

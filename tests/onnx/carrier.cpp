@@ -19,7 +19,7 @@ using stemma::operator_tags;
 
 namespace {
 
-/// Writes down what a carrier says, one line each.
+/// Records what a carrier writes, one line per call.
 struct written {
     std::vector<std::string> lines;
 
@@ -76,7 +76,7 @@ struct sink_without_name_space {
 
 } // namespace
 
-TEST_CASE("metadata_carrier: tag and module, and all tags where there are several",
+TEST_CASE("metadata_carrier: writes tag and module, and all tags if there are several",
           "[policy][carrier]") {
     CHECK(lines(stemma::metadata_carrier{}, one_tag) ==
           texts{"metadata pkg.stemma.source_module /Net/A", "metadata pkg.stemma.module a.0"});
@@ -85,13 +85,14 @@ TEST_CASE("metadata_carrier: tag and module, and all tags where there are severa
                 R"(metadata pkg.stemma.hierarchy_tags ["/Net/A", "/Net/B"])"});
 }
 
-TEST_CASE("attribute_carrier: attributes, a list where there are several", "[policy][carrier]") {
+TEST_CASE("attribute_carrier: writes attributes, a list if there are several",
+          "[policy][carrier]") {
     CHECK(lines(stemma::attribute_carrier{}, one_tag) == texts{"attribute source_module /Net/A"});
     CHECK(lines(stemma::attribute_carrier{}, two_tags) ==
           texts{"attribute source_module /Net/A", "attributes hierarchy_tags /Net/A,/Net/B"});
 }
 
-TEST_CASE("doc_string_carrier: one marked line that a JSON reader understands",
+TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understand",
           "[policy][carrier]") {
     const auto read = [](const operator_tags& tags) {
         const auto made = lines(stemma::doc_string_carrier{}, tags);
@@ -107,7 +108,8 @@ TEST_CASE("doc_string_carrier: one marked line that a JSON reader understands",
     CHECK(read(hostile).at("source_module") == "/N\"\n\\\x01");
 }
 
-TEST_CASE("namespace_carrier: the path of the module, parted by slashes", "[policy][carrier]") {
+TEST_CASE("namespace_carrier: writes the path of the module, separated by slashes",
+          "[policy][carrier]") {
     CHECK(lines(stemma::namespace_carrier{}, two_tags) == texts{"namespace  a/0"});
     CHECK(stemma::namespace_carrier::spell("").empty());
 }
@@ -116,8 +118,7 @@ TEST_CASE("model_carrier: writes nothing on the operators", "[policy][carrier]")
     CHECK(lines(stemma::model_carrier{}, two_tags).empty());
 }
 
-TEST_CASE("mark_carrier: asks for the number of the operator, whatever its tags",
-          "[policy][carrier]") {
+TEST_CASE("mark_carrier: writes the operator's number, whatever its tags", "[policy][carrier]") {
     CHECK(lines(stemma::mark_carrier{}, one_tag) == texts{"mark  "});
     CHECK(lines(stemma::mark_carrier{}, two_tags) == texts{"mark  "});
 }
@@ -153,7 +154,7 @@ TEST_CASE("carrier_set: writes what its members write, in their order", "[policy
     }
 }
 
-TEST_CASE("carrier_policy: accepts the carriers in the box and refuses near misses",
+TEST_CASE("carrier_policy: accepts the built-in carriers and rejects near misses",
           "[policy][carrier]") {
     STATIC_REQUIRE(std::is_empty_v<stemma::metadata_carrier>);
     STATIC_REQUIRE(stemma::carrier_sink<written>);
@@ -162,7 +163,7 @@ TEST_CASE("carrier_policy: accepts the carriers in the box and refuses near miss
     STATIC_REQUIRE_FALSE(stemma::carrier_policy<not_const>);
 }
 
-TEST_CASE("records_namespaces: reads the list of carriers in front of the options",
+TEST_CASE("records_namespaces: reads the list of carriers before the options",
           "[policy][carrier]") {
     using stemma::detail::records_namespaces;
     CHECK(records_namespaces(R"({"carriers": ["namespace"], "options": {}})"));
@@ -171,7 +172,7 @@ TEST_CASE("records_namespaces: reads the list of carriers in front of the option
     CHECK_FALSE(records_namespaces(""));
 }
 
-TEST_CASE("carrier_set: a list names its carriers", "[policy][carrier]") {
+TEST_CASE("carrier_set: is given by a list of carriers", "[policy][carrier]") {
     const auto named = [](const char* list) { return stemma::carrier_set::named(list); };
     CHECK(named("metadata") == stemma::carrier_set{});
     CHECK(named("attribute,doc-string") == stemma::carrier_set{false, true, true, false, false});

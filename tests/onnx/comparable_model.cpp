@@ -8,7 +8,7 @@
 
 namespace test::onnx_comparable_model {
 
-TEST_CASE("comparable_model: numbers are those of the model, attributes count in any order",
+TEST_CASE("comparable_model: keeps the model's numbers, and ignores the order of attributes",
           "[onnx]") {
     auto first = test::node("Conv", {"x", "w"}, {"y"}, "a");
     first.inner(5, test::text_attribute("p", "1")).inner(5, test::text_attribute("q", "2"));

@@ -26,7 +26,7 @@ test::message numbers(std::string_view name, const std::vector<std::uint64_t>& d
 
 } // namespace
 
-TEST_CASE("hash_contents: of equal data, of transposed and of others", "[onnx]") {
+TEST_CASE("hash_contents: compares equal, transposed and different data", "[onnx]") {
     auto graph = test::graph();
     graph.inner(5, numbers("a", {2, 4}, "abcdefgh")).inner(5, numbers("b", {2, 4}, "abcdefgh"));
     graph.inner(5, numbers("t", {4, 2}, "aebfcgdh")).inner(5, numbers("o", {2, 4}, "abcdefgi"));

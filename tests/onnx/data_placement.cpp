@@ -7,7 +7,7 @@ namespace test::onnx_data_placement {
 
 using stemma::data_placement;
 
-TEST_CASE("parse_data_placement: the three words and no others") {
+TEST_CASE("parse_data_placement: accepts the three words and no others") {
     CHECK(stemma::parse_data_placement("keep") == data_placement::keep);
     CHECK(stemma::parse_data_placement("link") == data_placement::link);
     CHECK(stemma::parse_data_placement("copy") == data_placement::copy);

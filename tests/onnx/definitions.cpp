@@ -12,7 +12,7 @@ namespace test::onnx_definitions {
 
 using stemma::id;
 
-TEST_CASE("definitions_of, definers_text: all that define a value are named") {
+TEST_CASE("definitions_of, definers_text: name all definitions of a value") {
     const auto bytes =
         test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "a"),
                                  test::node("Tanh", {"x"}, {"y"}), test::node("Neg", {"y"}, {"z"})},

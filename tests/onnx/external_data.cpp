@@ -26,7 +26,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// A model whose initializers keep their data at these places.
+/// A model whose initializers store their data in these locations.
 std::string model_at(const texts& locations) {
     auto graph = test::graph();
     for (const auto& location : locations) {
@@ -77,7 +77,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("is_inside_folder: locations that climb out, or are no relative path, are not") {
+TEST_CASE("is_inside_folder: rejects locations that climb out or are no relative path") {
     for (const auto* location : {"w.bin", "a/w.bin", "./w.bin", "a..b", "..."}) {
         CHECK(is_inside_folder(location));
     }
@@ -87,7 +87,7 @@ TEST_CASE("is_inside_folder: locations that climb out, or are no relative path, 
     CHECK_FALSE(is_inside_folder(std::string_view("w\0.bin", 6)));
 }
 
-TEST_CASE("external_files: each once, sorted; data inside of the file are none") {
+TEST_CASE("external_files: lists each once, sorted, without data inside the file") {
     const auto bytes = model_at({"b.bin", "a.bin", "b.bin"});
     CHECK(stemma::external_files(stemma::wire_model(bytes)) == texts{"a.bin", "b.bin"});
     const auto none = model_at({});
@@ -100,7 +100,7 @@ TEST_CASE("place_external_data: keep does nothing, whatever the locations") {
     CHECK(fs::is_empty(s.to));
 }
 
-TEST_CASE("place_external_data: link and copy put the file beside the output") {
+TEST_CASE("place_external_data: link and copy put the file next to the output") {
     for (auto placement : {data_placement::link, data_placement::copy}) {
         const scene s({"parts/w.bin"});
         s.make(s.from + "/parts/w.bin", "weights");
@@ -114,7 +114,7 @@ TEST_CASE("place_external_data: link and copy put the file beside the output") {
     }
 }
 
-TEST_CASE("place_external_data: nothing of another file is overwritten") {
+TEST_CASE("place_external_data: overwrites no other file") {
     for (auto placement : {data_placement::link, data_placement::copy}) {
         const scene s({"w.bin"});
         s.make(s.from + "/w.bin", "weights");
@@ -124,7 +124,7 @@ TEST_CASE("place_external_data: nothing of another file is overwritten") {
     }
 }
 
-TEST_CASE("place_external_data: what may be replaced gets a new file, not new bytes") {
+TEST_CASE("place_external_data: replaces the file rather than its bytes") {
     for (auto placement : {data_placement::link, data_placement::copy}) {
         const scene s({"w.bin"});
         s.make(s.from + "/w.bin", "weights");
@@ -139,7 +139,7 @@ TEST_CASE("place_external_data: what may be replaced gets a new file, not new by
     }
 }
 
-TEST_CASE("place_external_data: files outside of the folder and missing ones are refused") {
+TEST_CASE("place_external_data: rejects files outside the folder and missing ones") {
     const scene outside({"../w.bin"});
     outside.make(outside.folder.file("w.bin"), "secret");
     CHECK(code_of([&] { outside.place(data_placement::copy); }) == stemma::error_code::malformed);
@@ -148,7 +148,7 @@ TEST_CASE("place_external_data: files outside of the folder and missing ones are
     CHECK(code_of([&] { missing.place(data_placement::link); }) == stemma::error_code::cannot_read);
 }
 
-TEST_CASE("place_external_data: an output in the model's folder needs nothing") {
+TEST_CASE("place_external_data: does nothing for an output in the model's folder") {
     scene s({"w.bin"});
     s.make(s.from + "/w.bin", "weights");
     s.to = s.from;
@@ -156,7 +156,7 @@ TEST_CASE("place_external_data: an output in the model's folder needs nothing") 
     CHECK(test::read_bytes(s.from + "/w.bin") == "weights");
 }
 
-TEST_CASE("files_left_behind: only in another folder does a model miss its files") {
+TEST_CASE("files_left_behind: lists missing files only for another folder") {
     const scene s({"b.bin", "a.bin", "b.bin"});
     const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
     CHECK(stemma::files_left_behind(model, s.from + "/other.onnx").empty());

@@ -70,7 +70,7 @@ using kind = stemma::weight_kind;
 
 } // namespace
 
-TEST_CASE("find_weights: of a quantized convolution beside DequantizeLinear kernel and bias count",
+TEST_CASE("find_weights: counts kernel and bias of a quantized convolution with DequantizeLinear",
           "[find_weights]") {
     const auto found =
         find({test::node("QuantizeLinear", {"x", "xs", "xz"}, {"q"}),
@@ -88,8 +88,7 @@ TEST_CASE("find_weights: of a quantized convolution beside DequantizeLinear kern
     CHECK(found.by_name.size() == 8);
 }
 
-TEST_CASE("find_weights: what is dequantized and then normalizes is a buffer all the same",
-          "[find_weights]") {
+TEST_CASE("find_weights: dequantized running statistics are still buffers", "[find_weights]") {
     const auto found =
         find({test::node("DequantizeLinear", {"m", "s"}, {"md"}),
               test::node("BatchNormalization", {"x", "g", "b", "md", "v"}, {"y"})},
@@ -100,8 +99,7 @@ TEST_CASE("find_weights: what is dequantized and then normalizes is a buffer all
     CHECK(found.elements.at(kind::scale) == 1);
 }
 
-TEST_CASE("find_weights: QLinearConv and QLinearMatMul have weights of whole numbers",
-          "[find_weights]") {
+TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights", "[find_weights]") {
     const auto found =
         find({test::node("QLinearConv", {"x", "s", "z", "w", "ws", "wz", "s", "z", "b"}, {"h"}),
               test::node("QLinearMatMul", {"h", "s", "z", "m", "s", "z", "s", "z"}, {"y"})},
@@ -113,7 +111,7 @@ TEST_CASE("find_weights: QLinearConv and QLinearMatMul have weights of whole num
     CHECK(found.elements.at(kind::zero_point) == 9);
 }
 
-TEST_CASE("find_weights: beside a dynamic quantization the factor is a scale, not a parameter",
+TEST_CASE("find_weights: the factor of a dynamic quantization is a scale, not a parameter",
           "[find_weights]") {
     const auto found =
         find({test::node("DynamicQuantizeLinear", {"x"}, {"q", "qs", "qz"}),
@@ -128,7 +126,7 @@ TEST_CASE("find_weights: beside a dynamic quantization the factor is a scale, no
     CHECK(found.elements.at(kind::zero_point) == 1);
 }
 
-TEST_CASE("find_weights: packed elements count each", "[find_weights]") {
+TEST_CASE("find_weights: counts each packed element", "[find_weights]") {
     const auto blocks = test::node("MatMulNBits", {"x", "w", "s", "z"}, {"h"}, "", "com.microsoft");
     const auto table =
         test::node("GatherBlockQuantized", {"t", "i", "ts", "tz"}, {"y"}, "", "com.microsoft");
@@ -150,7 +148,7 @@ TEST_CASE("find_weights: packed elements count each", "[find_weights]") {
     CHECK(eight.by_name.at("t").elements == 640);
 }
 
-TEST_CASE("find_weights: a type of four bits counts elements, and takes half the bytes",
+TEST_CASE("find_weights: counts elements of four-bit types, which take half the bytes",
           "[find_weights]") {
     const auto found =
         find({test::node("DequantizeLinear", {"w", "s", "z"}, {"d"}),
@@ -164,8 +162,7 @@ TEST_CASE("find_weights: a type of four bits counts elements, and takes half the
     CHECK(found.elements.at(kind::zero_point) == 16);
 }
 
-TEST_CASE("find_weights: a table of whole numbers that is looked up and dequantized counts",
-          "[find_weights]") {
+TEST_CASE("find_weights: counts an integer lookup table that is dequantized", "[find_weights]") {
     const auto found =
         find({test::node("Gather", {"t", "x"}, {"g"}),
               test::node("DequantizeLinear", {"g", "s", "z"}, {"y"})},
@@ -173,7 +170,7 @@ TEST_CASE("find_weights: a table of whole numbers that is looked up and dequanti
     CHECK(found.elements.at(kind::parameter) == 800);
 }
 
-TEST_CASE("find_weights: weights in Constants count, single numbers and shapes there do not",
+TEST_CASE("find_weights: counts weights in Constants, but not scalars and shapes",
           "[find_weights]") {
     const auto found = find(
         {constant(float32, {3, 4}, "w"), constant(float32, {}, "half"),
@@ -188,7 +185,7 @@ TEST_CASE("find_weights: weights in Constants count, single numbers and shapes t
     CHECK(found.by_name.at("slope").elements == 1);
 }
 
-TEST_CASE("find_weights: running statistics and first states are buffers", "[find_weights]") {
+TEST_CASE("find_weights: running statistics and initial states are buffers", "[find_weights]") {
     const auto found =
         find({test::node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"n"}),
               constant(float32, {2, 3, 16}, "zeros"), test::node("Expand", {"zeros", "x"}, {"h"}),
@@ -200,7 +197,7 @@ TEST_CASE("find_weights: running statistics and first states are buffers", "[fin
     CHECK(found.elements.at(kind::buffer) == 10 + 96);
 }
 
-TEST_CASE("find_weights: indices, extents, masks and flags are none", "[find_weights]") {
+TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weights]") {
     const auto found = find(
         {test::node("Gather", {"x", "index"}, {"a"}), test::node("Resize", {"a", "", "by"}, {"b"}),
          test::node("Slice", {"mask", "from", "to"}, {"m"}), test::node("Cast", {"m"}, {"f"}),
@@ -212,7 +209,7 @@ TEST_CASE("find_weights: indices, extents, masks and flags are none", "[find_wei
     CHECK(found.by_name.empty());
 }
 
-TEST_CASE("find_weights: whole numbers that an unknown operator reads count as matrices only",
+TEST_CASE("find_weights: integers read by an unknown operator count only as matrices",
           "[find_weights]") {
     const auto found = find({test::node("Odd", {"x", "w", "z", "i"}, {"y"}, "", "com.example"),
                              test::node("Add", {"y", "w2"}, {"u"})},
@@ -222,8 +219,7 @@ TEST_CASE("find_weights: whole numbers that an unknown operator reads count as m
     CHECK(found.elements.at(kind::parameter) == 16);
 }
 
-TEST_CASE("find_weights: what a function does with it says what a weight of its call is",
-          "[find_weights]") {
+TEST_CASE("find_weights: a function's use decides about its call's weights", "[find_weights]") {
     auto graph = test::graph({test::node("outer", {"x", "w", "m"}, {"y"}, "", "f")}, {"x"}, {"y"});
     graph.inner(5, tensor("w", int8, {5, 5})).inner(5, tensor("m", float32, {5}));
     auto made = test::model(graph);
@@ -238,11 +234,11 @@ TEST_CASE("find_weights: what a function does with it says what a weight of its 
     const auto found = find(made);
     CHECK(found.by_name.at("w").kind == kind::parameter);
     CHECK(found.by_name.at("m").kind == kind::buffer);
-    CHECK(found.elements.at(kind::parameter) == 25 + 5); // one that normalizes is no mere scale
+    CHECK(found.elements.at(kind::parameter) ==
+          25 + 5); // one used in a normalization is no mere scale
 }
 
-TEST_CASE("find_weights: a weight counts once, and not at all where nothing reads it",
-          "[find_weights]") {
+TEST_CASE("find_weights: a weight counts once, and not at all if unread", "[find_weights]") {
     const auto found =
         find({test::node("Gather", {"w", "x"}, {"a"}), test::node("Transpose", {"w"}, {"t"}),
               test::node("MatMul", {"a", "t"}, {"y"})},
@@ -251,7 +247,7 @@ TEST_CASE("find_weights: a weight counts once, and not at all where nothing read
     CHECK(found.elements.at(kind::parameter) == 36);
 }
 
-TEST_CASE("find_weights: all real initializers of fresh exports count, but for statistics",
+TEST_CASE("find_weights: counts all floating-point initializers of fresh exports except statistics",
           "[find_weights][fixtures]") {
     for (const auto& path : test::files_called("model.onnx", ".onnx")) {
         CAPTURE(path);

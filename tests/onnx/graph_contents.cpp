@@ -20,7 +20,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// Compares with what follows from `owner` alone.
+/// Compares with what can be derived from `owner` alone.
 void check(const std::string& bytes) {
     const stemma::wire_model model(bytes);
     const stemma::graph_contents contents(model);
@@ -78,7 +78,7 @@ void check(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("graph_contents: is the other direction of owner", "[graph_contents]") {
+TEST_CASE("graph_contents: is the inverse of owner", "[graph_contents]") {
     check(test::read_bytes(test::fixture("control_flow/model.onnx")));
     check(test::read_bytes(test::fixture("shared_twice/model.functions.onnx")));
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -87,7 +87,7 @@ TEST_CASE("graph_contents: is the other direction of owner", "[graph_contents]")
     }
 }
 
-TEST_CASE("for_each_read: the values a node reads, and those that its bodies read and give back",
+TEST_CASE("for_each_read: lists the values a node reads, and those its bodies read and return",
           "[graph_contents]") {
     const auto body = test::graph({test::node("Add", {"x", "a"}, {"r"}, "inside")}, {}, {"r"});
     const auto bytes =

@@ -11,7 +11,7 @@ namespace test::onnx_input_roles {
 
 using role = stemma::input_role;
 
-TEST_CASE("input_roles: the letters of an operator say what its inputs are taken for") {
+TEST_CASE("input_roles: an operator's letters are the roles of its inputs") {
     const stemma::input_roles roles;
     const auto* conv = roles.find("", "QLinearConv");
     REQUIRE(conv != nullptr);
@@ -33,7 +33,7 @@ TEST_CASE("input_roles: the letters of an operator say what its inputs are taken
     CHECK(roles.find("", "Softmax") == nullptr);
 }
 
-TEST_CASE("input_roles: a star goes on, a slash tells of packed elements") {
+TEST_CASE("input_roles: a star repeats, a slash describes packed elements") {
     const stemma::input_roles roles("Join >*\nPacked .w / width 2\n");
     REQUIRE(roles.find("", "Join") != nullptr);
     CHECK(roles.find("", "Join")->input(0) == role::moved);
@@ -44,7 +44,7 @@ TEST_CASE("input_roles: a star goes on, a slash tells of packed elements") {
     CHECK(roles.find("", "Packed")->bits_attribute == "width");
 }
 
-TEST_CASE("input_roles: an operator of a domain comes before those of any") {
+TEST_CASE("input_roles: a domain's operator takes precedence over that of any domain") {
     const stemma::input_roles roles;
     REQUIRE(roles.find("com.microsoft", "Attention") != nullptr);
     CHECK(roles.find("com.microsoft", "Attention")->input(1) == role::weight);
@@ -52,7 +52,7 @@ TEST_CASE("input_roles: an operator of a domain comes before those of any") {
     CHECK(roles.find("com.example", "Attention") == roles.find("", "Attention"));
 }
 
-TEST_CASE("input_roles: the table lists every operator once, with letters that mean something") {
+TEST_CASE("input_roles: the table lists every operator once, with valid letters") {
     std::istringstream table{std::string(stemma::detail::operator_input_roles)};
     std::set<std::string> known;
     for (std::string line; std::getline(table, line);) {

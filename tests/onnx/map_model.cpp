@@ -16,7 +16,7 @@ namespace {
 
 using stemma::detail::is_mostly_data;
 
-/// Returns: a model of so many bytes of nodes, and behind them of initializers of a size.
+/// Returns: a model with that many bytes of nodes, followed by initializers of some size.
 std::string model_of(std::size_t nodes, std::size_t initializers, std::size_t size) {
     test::message graph;
     const std::string node(200, '\0');
@@ -34,7 +34,7 @@ constexpr std::size_t mib = std::size_t{1} << 20U;
 
 } // namespace
 
-TEST_CASE("is_mostly_data: large tensors near the front of a large file", "[wire]") {
+TEST_CASE("is_mostly_data: detects large tensors near the front of a large file", "[wire]") {
     CHECK(is_mostly_data(model_of(mib, 70 * mib, mib), "m"));
     CHECK(is_mostly_data(model_of(mib, 70 * mib, mib / 4), "m"));
     CHECK_FALSE(is_mostly_data(model_of(mib, 70 * mib, mib / 8), "m"));
@@ -43,7 +43,7 @@ TEST_CASE("is_mostly_data: large tensors near the front of a large file", "[wire
     CHECK_FALSE(is_mostly_data(model_of(0, 0, 1), "m"));
 }
 
-TEST_CASE("map_model: gives the bytes of a file, whatever they are", "[wire]") {
+TEST_CASE("map_model: returns the bytes of a file, whatever they are", "[wire]") {
     const test::scratch_folder folder;
     for (const auto& bytes :
          {std::string(), std::string("no model"), model_of(mib, 70 * mib, mib)}) {
@@ -53,7 +53,7 @@ TEST_CASE("map_model: gives the bytes of a file, whatever they are", "[wire]") {
     }
 }
 
-TEST_CASE("map_model: a large file that is no model is refused by name", "[wire]") {
+TEST_CASE("map_model: rejects a large file that is no model by name", "[wire]") {
     const test::scratch_folder folder;
     const auto path = folder.make("in.onnx", std::string(70 * mib, '\xff'));
     try {

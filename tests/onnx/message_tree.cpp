@@ -17,7 +17,7 @@ namespace {
 
 using stemma::id;
 
-/// What a tree over some files stands for.
+/// The contents of a tree over some files.
 std::string text_of(const stemma::message_tree& tree, const std::vector<std::string>& files) {
     std::string text;
     tree.for_each([&](id file, std::uint64_t begin,
@@ -35,7 +35,7 @@ std::size_t pieces_of(const stemma::message_tree& tree) {
 
 } // namespace
 
-TEST_CASE("message_tree: stands for what was appended", "[onnx][message_tree]") {
+TEST_CASE("message_tree: contains what was appended", "[onnx][message_tree]") {
     test::random_numbers random(4);
     const std::vector<std::string> files{random.bytes(500), random.bytes(300)};
     for (int round = 0; round < 300; ++round) {
@@ -73,7 +73,7 @@ TEST_CASE("message_tree: stands for what was appended", "[onnx][message_tree]") 
     }
 }
 
-TEST_CASE("message_tree: adjacent ranges of one file are one", "[onnx][message_tree]") {
+TEST_CASE("message_tree: merges adjacent ranges of one file", "[onnx][message_tree]") {
     stemma::message_tree tree;
     tree.add_range(10, 5);
     tree.add_range(15, 5);
@@ -95,7 +95,7 @@ TEST_CASE("message_tree: adjacent ranges of one file are one", "[onnx][message_t
     CHECK(text_of(last, {}) == "c");
 }
 
-TEST_CASE("message_tree: a message goes along with its tag where that is as we would write it",
+TEST_CASE("message_tree: a message includes its tag if encoded as we would",
           "[onnx][message_tree]") {
     const auto plain = test::message().text(1, "content").bytes();
     const auto padded = test::message().text(1, "content", {2, 3}).bytes();
@@ -108,7 +108,7 @@ TEST_CASE("message_tree: a message goes along with its tag where that is as we w
     }
 }
 
-TEST_CASE("message_tree: messages in messages have lengths that fit, short or long",
+TEST_CASE("message_tree: nested messages have correct lengths, short or long",
           "[onnx][message_tree]") {
     for (const std::size_t size : {0U, 1U, 120U, 130U, 1000U, 2000U, 100'000U}) {
         const std::string text(size, 't');
@@ -137,7 +137,7 @@ stemma::detail::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"};
 }
 
-/// Two levels of messages, with fields that no schema has and lengths that are padded.
+/// Two levels of messages, with unknown fields and padded lengths.
 std::string nested(const std::string& first, const std::string& second) {
     return test::message()
         .number(90, 7)
@@ -150,8 +150,7 @@ std::string nested(const std::string& first, const std::string& second) {
 
 } // namespace
 
-TEST_CASE("message_tree: what is not changed stays as it is, and is one range",
-          "[onnx][message_tree]") {
+TEST_CASE("message_tree: unchanged fields stay as they are, in one range", "[onnx][message_tree]") {
     const auto bytes = nested("one", "two");
     stemma::message_tree tree;
     CHECK_FALSE(tree.edit(reader(bytes), [](stemma::edited_field& field) {
@@ -169,8 +168,7 @@ TEST_CASE("message_tree: what is not changed stays as it is, and is one range",
     CHECK(tree.size() == bytes.size());
 }
 
-TEST_CASE("message_tree: fields are set, erased, replaced and added where they stand",
-          "[onnx][message_tree]") {
+TEST_CASE("message_tree: sets, erases, replaces and adds fields in place", "[onnx][message_tree]") {
     const auto bytes = nested("one", "two");
     for (const auto file : {id{0}, stemma::message_tree::in_memory}) {
         stemma::message_tree tree;
@@ -193,7 +191,7 @@ TEST_CASE("message_tree: fields are set, erased, replaced and added where they s
         auto expected = nested("one", "three").substr(test::message().number(90, 7).bytes().size());
         const auto last = test::message().text(91, "unknown").bytes();
         expected.resize(expected.size() - last.size());
-        // Of the message that changed, and of no other, the length is written anew.
+        // Only the length of the changed message is rewritten.
         CHECK(text_of(tree, {bytes}) == expected + test::message().text(5, "in front").bytes() +
                                             last + test::message().text(6, "behind").bytes());
     }
@@ -219,7 +217,7 @@ TEST_CASE("message_tree: an unchanged message between others leaves no trace",
     CHECK(pieces_of(tree) == 1);
 }
 
-TEST_CASE("message_tree: `text` and `write` make the same bytes", "[onnx][message_tree]") {
+TEST_CASE("message_tree: `text` and `write` produce the same bytes", "[onnx][message_tree]") {
     const auto bytes = nested("one", "two");
     stemma::message_tree tree;
     tree.append(1, [&] { tree.edit(reader(bytes), [](stemma::edited_field&) {}); });

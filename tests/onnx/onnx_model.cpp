@@ -23,7 +23,7 @@ using stemma::wire_model;
 
 } // namespace
 
-TEST_CASE("onnx_model: a graph path leads to every graph", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: every graph has a path", "[onnx][onnx_model]") {
     const auto leaf = test::graph({test::node("Relu", {"x"}, {"y"})});
     const auto nested =
         test::graph({test::node("Tanh", {"x"}, {"z"}),
@@ -81,7 +81,7 @@ TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx
     CHECK(model.graph(3).outputs.size() == 1);
 }
 
-TEST_CASE("onnx_model: a body comes after the graph that holds it", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: a body comes after the graph that contains it", "[onnx][onnx_model]") {
     for (const auto& path : test::model_files()) {
         const auto bytes = test::read_bytes(path);
         const wire_model model(bytes);
@@ -94,7 +94,7 @@ TEST_CASE("onnx_model: a body comes after the graph that holds it", "[onnx][onnx
     }
 }
 
-TEST_CASE("onnx_model: inputs and outputs go by slot", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: inputs and outputs are by slot", "[onnx][onnx_model]") {
     const auto bytes = test::model(test::graph({test::node("A", {}, {}),
                                                 test::node("B", {"x", "", "y"}, {"p", "", "q"}),
                                                 test::node("C", {"q"}, {})},
@@ -111,7 +111,7 @@ TEST_CASE("onnx_model: inputs and outputs go by slot", "[onnx][onnx_model]") {
     CHECK(model.output_count(2) == 0);
 }
 
-TEST_CASE("onnx_model: operators are shared by nodes that are alike", "[onnx][onnx_model]") {
+TEST_CASE("onnx_model: equal nodes share operators", "[onnx][onnx_model]") {
     const auto bytes =
         test::model(test::graph({test::node("A", {}, {}), test::node("A", {}, {}),
                                  test::node("A", {}, {}, "n", "d"), test::node("B", {}, {})}))

@@ -22,7 +22,7 @@ using test::node;
 using nodes_of_file = stemma::onnx_nodes<stemma::wire_model>;
 using operators = stemma::onnx_operators<stemma::wire_model>;
 
-TEST_CASE("onnx_nodes: an operator view without edges", "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: are an operator view without edges", "[onnx_nodes]") {
     STATIC_REQUIRE(stemma::named_operators<nodes_of_file>);
     STATIC_REQUIRE(stemma::parameter_readers<nodes_of_file>);
     STATIC_REQUIRE(stemma::described_operators<nodes_of_file>);
@@ -31,7 +31,7 @@ TEST_CASE("onnx_nodes: an operator view without edges", "[onnx_nodes]") {
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_nodes<>>);
 }
 
-TEST_CASE("onnx_nodes: become operators with the graph that was made meanwhile", "[onnx_nodes]") {
+TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_nodes]") {
     const auto bytes = test::model(test::graph({node("MatMul", {"x", "w"}, {"y"}, "first"),
                                                 node("Relu", {"y"}, {"z"}, "second")},
                                                {"x"}, {"z"}, {"w"}))

@@ -44,7 +44,7 @@ TEST_CASE("onnx_operators: is an operator view", "[onnx_operators]") {
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_operators<>>);
 }
 
-TEST_CASE("onnx_operators: knows which parameters are one number", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows which parameters are uniform", "[onnx_operators]") {
     STATIC_REQUIRE(stemma::valued_parameters<operators>);
     STATIC_REQUIRE_FALSE(stemma::valued_parameters<stemma::onnx_operators<>>);
     auto graph = test::graph({node("Add", {"zeros", "mixed"}, {"y"})}, {}, {"y"});
@@ -62,7 +62,7 @@ TEST_CASE("onnx_operators: knows which parameters are one number", "[onnx_operat
     CHECK(marked == std::vector<bool>{false, false});
 }
 
-TEST_CASE("onnx_operators: knows which parameters can only be weights", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows which parameters must be weights", "[onnx_operators]") {
     STATIC_REQUIRE(stemma::sized_parameters<operators>);
     STATIC_REQUIRE_FALSE(stemma::sized_parameters<stemma::onnx_operators<>>);
     auto graph =
@@ -81,7 +81,7 @@ TEST_CASE("onnx_operators: knows which parameters can only be weights", "[onnx_o
     }
 }
 
-TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[onnx_operators]") {
+TEST_CASE("onnx_operators: an Identity of an initializer is also a parameter", "[onnx_operators]") {
     const auto bytes =
         test::model(test::graph({node("Identity", {"w"}, {"tied"}), node("Identity", {"x"}, {"i"}),
                                  node("Add", {"w", "tied"}, {"y"}), node("Add", {"i", "w"}, {"z"}),
@@ -101,7 +101,7 @@ TEST_CASE("onnx_operators: an Identity of an initializer is a parameter too", "[
     CHECK(ops.result_name(2) == "y");
 }
 
-TEST_CASE("onnx_operators: the standard domain may be written out", "[onnx_operators]") {
+TEST_CASE("onnx_operators: the standard domain may be spelled out", "[onnx_operators]") {
     const auto bytes = test::model(test::graph({node("Identity", {"w"}, {"tied"}, "", "ai.onnx"),
                                                 node("Shape", {"x"}, {"s"}, "", "ai.onnx"),
                                                 node("Add", {"s", "tied"}, {"y"})},
@@ -131,7 +131,7 @@ TEST_CASE("onnx_operators: metadata are as before the file was tagged", "[onnx_o
     }
 }
 
-TEST_CASE("onnx_operators: knows what hides data, and who reads a condition", "[onnx_operators]") {
+TEST_CASE("onnx_operators: knows what hides data, and what reads a condition", "[onnx_operators]") {
     const auto body = test::graph({node("Relu", {"x"}, {"b"})}, {}, {"b"});
     const auto bytes =
         test::model(test::graph({node("Shape", {"x"}, {"s"}), node("Not", {"s"}, {"c"}),
@@ -148,14 +148,14 @@ TEST_CASE("onnx_operators: knows what hides data, and who reads a condition", "[
         conditions += ops.reads_condition(*it) ? 1U : 0U;
     }
     CHECK(conditions == 1);
-    const auto inner = 2U; // nodes of bodies come before their owner
+    const auto inner = 2U; // nodes of bodies precede their owner
     CHECK(ops.op_type(inner) == "Relu");
     CHECK(ops.owner(inner) == 3);
     CHECK(ops.body(inner) != no_id);
     CHECK(ops.body(0) == no_id);
 }
 
-TEST_CASE("onnx_operators: arguments of calls are formals inside of the function",
+TEST_CASE("onnx_operators: arguments of calls are formals inside the function",
           "[onnx_operators]") {
     auto made =
         test::model(test::graph({node("f", {"x", "w", ""}, {"y"}, "", "d")}, {"x"}, {"y"}, {"w"}));

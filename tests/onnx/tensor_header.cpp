@@ -18,7 +18,7 @@ using extents = std::vector<std::int64_t>;
 
 namespace {
 
-/// What is read of a model's only initializer.
+/// The header of a model's only initializer.
 struct read_header {
     explicit read_header(const test::message& tensor)
         : bytes(test::model(test::graph().inner(5, tensor)).bytes())
@@ -45,7 +45,7 @@ TEST_CASE("tensor_header: elements are the product of the extents") {
     CHECK(header.elements() == 0);
 }
 
-TEST_CASE("data_type_name: the name of every number, none of others") {
+TEST_CASE("data_type_name: names every known type, and no other") {
     CHECK(stemma::data_type_name(1) == "float32");
     CHECK(stemma::data_type_name(7) == "int64");
     CHECK(stemma::data_type_name(23) == "float4_e2m1");
@@ -56,7 +56,7 @@ TEST_CASE("data_type_name: the name of every number, none of others") {
     }
 }
 
-TEST_CASE("is_floating_type: types of weights") {
+TEST_CASE("is_floating_type: accepts weight types") {
     for (std::int64_t number : {1, 10, 11, 16, 17, 23}) {
         CHECK(stemma::detail::is_floating_type(number));
     }
@@ -65,7 +65,7 @@ TEST_CASE("is_floating_type: types of weights") {
     }
 }
 
-TEST_CASE("read_tensor_header: extents one by one, packed, and both") {
+TEST_CASE("read_tensor_header: reads extents unpacked, packed, and mixed") {
     const auto one = test::message().number(1, 2).number(1, 300).text(8, "w").number(2, 1);
     const auto packed = test::message().packed(1, {2, 300}).text(8, "w").number(2, 7);
     const auto mixed = test::message().number(1, 4).packed(1, {2, 300}).number(1, 5).text(8, "w");
@@ -78,7 +78,7 @@ TEST_CASE("read_tensor_header: extents one by one, packed, and both") {
     CHECK(read_header(negative).header.dims == extents{-1});
 }
 
-TEST_CASE("read_tensor_header: where external data are") {
+TEST_CASE("read_tensor_header: reads the location of external data") {
     const auto tensor = test::message()
                             .text(8, "w")
                             .number(14, 1)
@@ -94,7 +94,7 @@ TEST_CASE("read_tensor_header: where external data are") {
     CHECK_FALSE(read_header(test::tensor("w", {2}, "data")).header.external);
 }
 
-TEST_CASE("read_tensor_header: numbers that are none are 0") {
+TEST_CASE("read_tensor_header: invalid numbers are 0") {
     const auto tensor = test::message()
                             .text(8, "w")
                             .number(14, 1)

@@ -37,7 +37,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::wire_model;
 
-/// Returns: why a file is refused, or nothing when it is read.
+/// Returns: why a file is rejected, or nothing if it is read.
 std::optional<stemma::error> refusal_of(std::string_view bytes, stemma::thread_limit threads = {}) {
     try {
         const wire_model model(bytes, "a file", threads);
@@ -147,7 +147,7 @@ void check_threads(std::string_view bytes) {
     }
 }
 
-/// Reads a file and does with it what the program does: nothing may break, whatever it holds.
+/// Reads a file and processes it as the program would: nothing may break, whatever it contains.
 void use(std::string_view bytes) {
     const wire_model model(bytes);
     REQUIRE(stemma::detail::flat_graph(model).vertex_count() == model.node_count());
@@ -165,7 +165,7 @@ std::string nested_bodies(std::size_t depth) {
     return test::model(body).bytes();
 }
 
-/// A model whose `level`-th message around the innermost holds these bytes.
+/// A model whose message at nesting level `level` has these bytes.
 std::string model_with(std::size_t level, const std::string& bytes) {
     auto held = test::message().raw(bytes);
     if (level > 2) {
@@ -182,7 +182,7 @@ std::string model_with(std::size_t level, const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("wire_model: reads what a model says of itself", "[onnx][wire_model]") {
+TEST_CASE("wire_model: reads a model's description of itself", "[onnx][wire_model]") {
     const auto bytes = test::message()
                            .number(1, 10)
                            .text(2, "a tool")
@@ -219,7 +219,7 @@ TEST_CASE("wire_model: without an opset there is none", "[onnx][wire_model]") {
     CHECK(model.producer_name().empty());
 }
 
-TEST_CASE("wire_model: of a scalar that is given twice the last one counts", "[onnx][wire_model]") {
+TEST_CASE("wire_model: the last of repeated scalars counts", "[onnx][wire_model]") {
     auto node = test::node("Relu", {"x"}, {"y"}, "first");
     node.text(3, "last").text(4, "Tanh").text(7, "d1").text(7, "d2").text(8, "o1").text(8, "o2");
     auto model = test::model(test::graph({node}).text(2, "renamed"), 7);
@@ -259,7 +259,7 @@ TEST_CASE("wire_model: chunks of a graph are one graph", "[onnx][wire_model]") {
     CHECK(model.containers()[0].graph == model.containers()[1].graph);
 }
 
-TEST_CASE("wire_model: gives the messages of nodes, tensors and value infos",
+TEST_CASE("wire_model: finds the messages of nodes, tensors and value infos",
           "[onnx][wire_model]") {
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"}, {"y"}, {"w"});
     graph.inner(13, test::value_info("y")).inner(13, test::value_info("nobody's"));
@@ -334,8 +334,7 @@ TEST_CASE("wire_model: reads the metadata of values", "[onnx][wire_model]") {
     CHECK(read == std::vector<std::string>{"w", "s", "y"});
 }
 
-TEST_CASE("wire_model: finds initializers of one number among those asked for",
-          "[onnx][wire_model]") {
+TEST_CASE("wire_model: finds uniform initializers among those marked", "[onnx][wire_model]") {
     const std::string ones("\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f", 12);
     const std::string others("\0\0\x80\x3f\0\0\x80\x3f\0\0\0\0", 12);
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"});
@@ -357,7 +356,7 @@ TEST_CASE("wire_model: finds initializers of one number among those asked for",
     }
 }
 
-TEST_CASE("wire_model: finds initializers that can only be weights", "[onnx][wire_model]") {
+TEST_CASE("wire_model: finds initializers that must be weights", "[onnx][wire_model]") {
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"});
     graph.inner(5, test::tensor("matrix", {4, 8}));
     graph.inner(5, test::tensor("vector", {8}));
@@ -386,7 +385,7 @@ TEST_CASE("wire_model: knows the attributes of nodes by name", "[onnx][wire_mode
     CHECK_FALSE(model.has_attribute(1, "group"));
 }
 
-TEST_CASE("wire_model: several threads read the same as one", "[onnx][wire_model]") {
+TEST_CASE("wire_model: results are independent of the number of threads", "[onnx][wire_model]") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
         check_threads(test::read_bytes(path));
@@ -419,7 +418,7 @@ TEST_CASE("wire_model: threads agree on names that are defined late, twice or ne
     }
 }
 
-TEST_CASE("wire_model: threads refuse a damaged file for the same reason",
+TEST_CASE("wire_model: threads reject a damaged file for the same reason",
           "[onnx][wire_model][bad_input]") {
     const auto whole = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     test::random_numbers random(5);
@@ -430,7 +429,7 @@ TEST_CASE("wire_model: threads refuse a damaged file for the same reason",
         }
         check_threads(bytes);
     }
-    // What looks like operators and is none: the values of an attribute.
+    // Values of an attribute that look like operators.
     std::vector<test::message> nodes;
     std::string inside;
     for (int i = 0; i < 400; ++i) {
@@ -441,14 +440,14 @@ TEST_CASE("wire_model: threads refuse a damaged file for the same reason",
     check_threads(test::model(test::graph(nodes)).bytes());
 }
 
-TEST_CASE("wire_model: leaves training_info alone", "[onnx][wire_model]") {
+TEST_CASE("wire_model: ignores training_info", "[onnx][wire_model]") {
     auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"})}));
     model.inner(20, test::message().inner(2, test::graph({test::node("Adam", {"y"}, {"z"})})));
     const auto bytes = model.bytes();
     CHECK(wire_model(bytes).node_count() == 1);
 }
 
-TEST_CASE("wire_model: a file that ends early is refused, naming the byte, or still a model",
+TEST_CASE("wire_model: rejects truncated files by byte, unless still a model",
           "[onnx][wire_model][bad_input]") {
     for (const auto* name :
          {"mlp/model.onnx", "control_flow/model.onnx", "shared_twice/model.functions.onnx",
@@ -473,7 +472,7 @@ TEST_CASE("wire_model: a file that ends early is refused, naming the byte, or st
     }
 }
 
-TEST_CASE("wire_model: what is no model is refused", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: rejects anything but a model", "[onnx][wire_model][bad_input]") {
     REQUIRE(refusal_of(""));
     CHECK(refusal_of("")->what() == std::string("a file: the file is empty"));
     const std::vector<std::string> texts{
@@ -496,7 +495,7 @@ TEST_CASE("wire_model: what is no model is refused", "[onnx][wire_model][bad_inp
     }
 }
 
-TEST_CASE("wire_model: random bytes are refused or a model", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: reads or rejects random bytes", "[onnx][wire_model][bad_input]") {
     test::random_numbers random(17);
     for (int i = 0; i < 3000; ++i) {
         auto bytes = random.bytes(random(200));
@@ -509,7 +508,7 @@ TEST_CASE("wire_model: random bytes are refused or a model", "[onnx][wire_model]
     }
 }
 
-TEST_CASE("wire_model: a graph with cycles is read", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: reads a graph with cycles", "[onnx][wire_model][bad_input]") {
     using test::node;
     use(test::model(test::graph({node("Add", {"x", "c"}, {"a"}), node("Relu", {"a"}, {"b"}),
                                  node("Tanh", {"b"}, {"c"})}))
@@ -520,14 +519,14 @@ TEST_CASE("wire_model: a graph with cycles is read", "[onnx][wire_model][bad_inp
     use(test::model(test::graph({test::owner_node("If", {"y"}, {"y"},
                                                   {test::graph_attribute("then_branch", body)})}))
             .bytes());
-    // A loop whose body starts with what the loop makes.
+    // A loop whose body starts with the loop's result.
     const auto loop = test::graph({node("Relu", {"s"}, {"t"})}, {"i", "c", "s"}, {"c", "t"});
     use(test::model(test::graph({test::owner_node("Loop", {"n", "", "y"}, {"y"},
                                                   {test::graph_attribute("body", loop)})}))
             .bytes());
 }
 
-TEST_CASE("wire_model: repeated and empty names are read", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: reads repeated and empty names", "[onnx][wire_model][bad_input]") {
     using test::node;
     const auto bytes =
         test::model(
@@ -552,8 +551,7 @@ TEST_CASE("wire_model: repeated and empty names are read", "[onnx][wire_model][b
     CHECK(model.kind(model.graph(0).outputs[3]) == stemma::value_kind::undefined);
 }
 
-TEST_CASE("wire_model: a value that nothing defines is one undefined value",
-          "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: an undefined name is one undefined value", "[onnx][wire_model][bad_input]") {
     const auto body = test::graph({test::node("Relu", {"ghost"}, {"b"}, "inside")}, {}, {"b"});
     const auto bytes =
         test::model(test::graph({test::owner_node("If", {"ghost"}, {"y"},
@@ -569,7 +567,7 @@ TEST_CASE("wire_model: a value that nothing defines is one undefined value",
     CHECK(model.graph_of_value(ghost) == 0);
 }
 
-TEST_CASE("wire_model: bodies nest as deep as protobuf reads, and no deeper",
+TEST_CASE("wire_model: bodies nest as deep as in protobuf, and no deeper",
           "[onnx][wire_model][bad_input]") {
     use(nested_bodies(32));
     const auto at_the_limit = nested_bodies(33);
@@ -584,7 +582,7 @@ TEST_CASE("wire_model: bodies nest as deep as protobuf reads, and no deeper",
     }
 }
 
-TEST_CASE("wire_model: group bombs are refused at every level", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: rejects group bombs at every level", "[onnx][wire_model][bad_input]") {
     for (std::size_t level = 0; level < 4; ++level) {
         for (const std::size_t depth : {101U, 5000U, 1000000U}) {
             CAPTURE(level, depth);
@@ -595,7 +593,7 @@ TEST_CASE("wire_model: group bombs are refused at every level", "[onnx][wire_mod
     }
 }
 
-TEST_CASE("wire_model: lengths that no file has are refused at every level",
+TEST_CASE("wire_model: rejects impossible lengths at every level",
           "[onnx][wire_model][bad_input]") {
     for (std::size_t level = 0; level < 4; ++level) {
         for (const unsigned field : {1U, 5U, 7U, 11U, 25U, 100U}) {
@@ -612,7 +610,7 @@ TEST_CASE("wire_model: lengths that no file has are refused at every level",
     }
 }
 
-TEST_CASE("wire_model: a node with a million inputs is read", "[onnx][wire_model][bad_input]") {
+TEST_CASE("wire_model: reads a node with a million inputs", "[onnx][wire_model][bad_input]") {
     const std::size_t count = 1000000;
     test::names inputs(count, "x");
     inputs.front() = "y";
@@ -649,7 +647,7 @@ TEST_CASE("wire_model: many operators and many functions find each other",
     CHECK(all);
 }
 
-TEST_CASE("wire_model: a file of 4 GiB is refused, one of 2 GiB of weights is read",
+TEST_CASE("wire_model: rejects a file of 4 GiB, but reads one with 2 GiB of weights",
           "[onnx][wire_model][bad_input]") {
     const test::scratch_folder folder;
     const auto with_hole = [&](const char* name, std::uint64_t hole) {

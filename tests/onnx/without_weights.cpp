@@ -13,7 +13,7 @@
 
 namespace test::onnx_without_weights {
 
-TEST_CASE("without_weights: structure, types and shapes stay, large data go") {
+TEST_CASE("without_weights: keeps structure, types and shapes, drops large data") {
     const auto source = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const stemma::wire_model model(source, "model");
     constexpr std::uint32_t most = 64;
@@ -33,7 +33,7 @@ TEST_CASE("without_weights: structure, types and shapes stay, large data go") {
     }
 }
 
-TEST_CASE("without_weights: what is small enough stays byte for byte") {
+TEST_CASE("without_weights: keeps small data byte for byte") {
     const auto source = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(source, "model");
     CHECK(stemma::without_weights(model, 1U << 30U) == source);

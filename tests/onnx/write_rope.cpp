@@ -31,11 +31,11 @@ TEST_CASE("write_rope: writes what rope_bytes returns") {
     CHECK(folder.file_count() == 1);
 }
 
-TEST_CASE("write_rope: refuses what protobuf could not read, and leaves nothing") {
+TEST_CASE("write_rope: rejects what protobuf could not read, and leaves nothing") {
     const stemma::mapped_file file(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(file.bytes(), file.path());
     stemma::message_tree rope;
-    rope.add_range(0, std::uint64_t{1} << 31U); // its size alone is looked at
+    rope.add_range(0, std::uint64_t{1} << 31U); // only its size is used
     const test::scratch_folder folder;
     const auto code_of = [](auto write) {
         try {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the evidence promises, on whole models: those of exporters, and those made in every dialect.
+// The guarantees of the evidence, on whole models: exported ones, and generated ones in every
+// dialect.
 #include <stemma/open/attributed_model.hpp>
 
 #include "../catch.hpp"
@@ -43,7 +44,7 @@ namespace {
 
 struct measured {
     stemma::accuracy scoped; ///< nodes with a scope of the exporter
-    std::size_t sure = 0;    ///< of all, with a confidence of 0.9 and more
+    std::size_t sure = 0;    ///< of all, with a confidence of at least 0.9
     std::size_t sure_and_right = 0;
     std::size_t scoped_right_and_sure = 0;
 
@@ -56,7 +57,7 @@ struct measured {
     [[nodiscard]] std::size_t nodes() const {
         return scoped.exact + scoped.ancestor + scoped.descendant + scoped.contaminated;
     }
-    /// Whether at least so many of a thousand are right.
+    /// Whether at least that many per thousand are correct.
     [[nodiscard]] bool exact_per_mille(std::size_t wanted) const {
         return scoped.exact * 1000 >= nodes() * wanted;
     }
@@ -90,7 +91,7 @@ measured measure(const std::string& model, const std::string& truth_path,
     return result;
 }
 
-/// The models of one name with the truth beside them.
+/// The models with one name that have a truth file.
 measured measure_fixtures(const std::string& name, bool with_capture) {
     measured all;
     auto models = test::files_called(name, ".onnx");
@@ -136,8 +137,7 @@ std::string written(stemma::attributed_model& opened) {
 
 } // namespace
 
-TEST_CASE("attributed_model: opens bytes in memory as the file that they are from",
-          "[attributed_model]") {
+TEST_CASE("attributed_model: opens bytes in memory like their file", "[attributed_model]") {
     for (const auto& path : test::model_files()) {
         INFO(path);
         const stemma::attributed_model file(path, {});
@@ -158,7 +158,7 @@ TEST_CASE("attributed_model: opens bytes in memory as the file that they are fro
     }
 }
 
-TEST_CASE("attributed_model: bytes that are no model are refused by the name given to them",
+TEST_CASE("attributed_model: rejects bytes that are no model by their given name",
           "[attributed_model]") {
     std::string bytes = "\x0a";
     CHECK_THROWS_WITH(
@@ -189,7 +189,7 @@ TEST_CASE("attributed_model: without names and capture, most are exact and few i
     CHECK(all.scoped.contaminated * 100 <= all.nodes());
 }
 
-TEST_CASE("attributed_model: confidence of 0.9 is earned, and given to what is right") {
+TEST_CASE("attributed_model: a confidence of 0.9 is justified, and common") {
     for (const bool with_capture : {false, true}) {
         const auto named = measure_fixtures("model.onnx", with_capture);
         CHECK(named.sure_and_right * 100 >= named.sure * 99);
@@ -199,7 +199,7 @@ TEST_CASE("attributed_model: confidence of 0.9 is earned, and given to what is r
     CHECK(unnamed.sure_and_right * 100 >= unnamed.sure * 99);
 }
 
-TEST_CASE("attributed_model: every dialect leads to the modules that the models were made of") {
+TEST_CASE("attributed_model: every dialect leads to the original modules") {
     for (const std::string name : {"dynamo", "dynamo_strict", "builder", "rewritten", "typed"}) {
         const auto one =
             measure(dialect_file(name + ".onnx"), dialect_file(name + ".truth.json"), {});
@@ -211,8 +211,8 @@ TEST_CASE("attributed_model: every dialect leads to the modules that the models 
     }
 }
 
-TEST_CASE("attributed_model: an embedding that two parents share is one module, with a caller and "
-          "a call for each") {
+TEST_CASE("attributed_model: an embedding shared by two parents is one module, with a caller and a "
+          "call for each") {
     const auto truth = dialect_file("shared_embedding.truth.json");
     const auto model = dialect_file("shared_embedding.onnx");
     const auto capture = dialect_file("shared_embedding.capture.json");
@@ -232,8 +232,8 @@ TEST_CASE("attributed_model: an embedding that two parents share is one module, 
                                                      {"/decoder/embed/Gather", 1}});
 }
 
-TEST_CASE("attributed_model: a block whose two calls have equal metadata is told apart by data "
-          "flow") {
+TEST_CASE(
+    "attributed_model: two calls of a block with equal metadata are distinguished by data flow") {
     for (const std::string name : {"dynamo", "dynamo_strict"}) {
         const stemma::attributed_model opened(dialect_file(name + ".onnx"), {});
         std::map<std::string, std::vector<stemma::id>> calls;
@@ -244,7 +244,7 @@ TEST_CASE("attributed_model: a block whose two calls have equal metadata is told
                 calls[path].push_back(made.call);
             }
         }
-        // Nodes are numbered in the order in which they were made: first all of one call.
+        // Nodes are numbered in order of creation: first all of one call.
         const std::vector<stemma::id> expected{0, 0, 1, 1};
         CHECK(calls == std::map<std::string, std::vector<stemma::id>>{{"tied.fc1", expected},
                                                                       {"tied.fc2", expected}});
@@ -253,7 +253,7 @@ TEST_CASE("attributed_model: a block whose two calls have equal metadata is told
 
 namespace {
 
-/// Returns: the names of the nodes whose evidence disagrees.
+/// Returns: the names of the nodes with contradictory evidence.
 std::set<std::string> nodes_in_conflict(const stemma::attributed_model& opened) {
     std::set<std::string> names;
     opened.tags().conflicts.for_each([&](stemma::id node, std::span<const stemma::claim>) {
@@ -262,7 +262,7 @@ std::set<std::string> nodes_in_conflict(const stemma::attributed_model& opened) 
     return names;
 }
 
-/// Replaces the first of some texts by one of the same length.
+/// Replaces the first occurrence of a text by one of the same length.
 void replace_first(std::string& bytes, const std::string& from, const std::string& to) {
     REQUIRE(from.size() == to.size());
     const auto at = bytes.find(from);
@@ -272,16 +272,16 @@ void replace_first(std::string& bytes, const std::string& from, const std::strin
 
 } // namespace
 
-TEST_CASE("attributed_model: planted contradictions are told exactly, with both claims") {
+TEST_CASE("attributed_model: planted contradictions are reported exactly, with both claims") {
     const test::scratch_folder folder;
     for (const std::string name : {"builder", "typed"}) {
         INFO(name);
         CHECK(nodes_in_conflict({dialect_file(name + ".onnx"), {}}).empty());
     }
-    // A shape that three blocks share has the scope of the first of them.
+    // A shape shared by three blocks has the scope of the first of them.
     const std::set<std::string> shared{"node_val_21", "node_val_23"};
     CHECK(nodes_in_conflict({dialect_file("dynamo.onnx"), {}}) == shared);
-    // The first multiplication reads the weight of blocks.0.fc1; its metadata now speak of another.
+    // The first multiplication reads the weight of blocks.0.fc1; its metadata now name another.
     auto bytes = test::read_bytes(dialect_file("dynamo.onnx"));
     replace_first(bytes, "['', 'blocks.0', 'blocks.0.fc1', 'linear']",
                   "['', 'blocks.1', 'blocks.1.fc1', 'linear']");
@@ -314,8 +314,7 @@ TEST_CASE("attributed_model: bodies of functions run where their calls do") {
     }
 }
 
-TEST_CASE("attributed_model: an operator that a rewriter fused belongs to what holds all it was "
-          "made of") {
+TEST_CASE("attributed_model: a fused operator belongs to the common ancestor of its origins") {
     const stemma::attributed_model opened(dialect_file("rewritten.onnx"), {});
     stemma::id fused = 0;
     for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
@@ -328,7 +327,7 @@ TEST_CASE("attributed_model: an operator that a rewriter fused belongs to what h
     CHECK(fused == 3);
 }
 
-TEST_CASE("attributed_model: calls of shared blocks and towers are those that ran") {
+TEST_CASE("attributed_model: calls of shared blocks and towers match the run") {
     std::size_t later_calls = 0;
     for (const auto& model : test::files_called("model.onnx", ".onnx")) {
         const auto folder = fs::path(model).parent_path();
@@ -382,7 +381,7 @@ TEST_CASE("attributed_model: a root without a class is the model, whatever the g
     CHECK(first == std::vector<std::string>{"/model/fc", "/model"});
     CHECK(tags_of(folder.make("b.onnx", model("torch_jit"))) == first);
     CHECK(tags_of(folder.make("c.onnx", model(""))) == first);
-    SECTION("a record keeps what it calls the root") {
+    SECTION("a record keeps its name of the root") {
         const auto bytes = model("torch_jit");
         test::tagged_model tagged(bytes);
         auto named = stemma::rebuild_tree(tagged.ops, "torch_jit").modules;
@@ -394,7 +393,7 @@ TEST_CASE("attributed_model: a root without a class is the model, whatever the g
     }
 }
 
-TEST_CASE("attributed_model: a capture of another model entirely is not used, and that is said") {
+TEST_CASE("attributed_model: a capture of another model is ignored, and reported") {
     const fs::path fixtures(STEMMA_TEST_DATA "/fixtures");
     const auto model = (fixtures / "bert_micro" / "model.onnx").string();
     stemma::attribution_options options;
@@ -412,7 +411,7 @@ TEST_CASE("attributed_model: a capture of another model entirely is not used, an
     }
 }
 
-TEST_CASE("attributed_model: any number of threads finds and writes the same") {
+TEST_CASE("attributed_model: results and output are independent of the number of threads") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
         const auto capture = fs::path(path).parent_path() / "modules.json";
@@ -443,7 +442,7 @@ TEST_CASE("attributed_model: any number of threads finds and writes the same") {
     }
 }
 
-TEST_CASE("attributed_model: a model that was opened may be read beside") {
+TEST_CASE("attributed_model: an open model can be read concurrently") {
     const auto path = test::fixture("bert_micro/model.onnx");
     for (const unsigned most : {1U, 4U}) {
         stemma::attribution_options options;
@@ -461,7 +460,7 @@ TEST_CASE("attributed_model: a model that was opened may be read beside") {
     }
 }
 
-TEST_CASE("attributed_model: what is written stays when evidence is forgotten") {
+TEST_CASE("attributed_model: output does not change when evidence is freed") {
     const auto fixtures = fs::path(STEMMA_TEST_DATA) / "fixtures";
     for (const auto* name : {"bert_micro", "shared_twice", "control_flow"}) {
         const auto model = (fixtures / name / "model.onnx").string();

@@ -24,7 +24,7 @@ using stemma::id;
 
 namespace {
 
-/// Selects one module, of a rank.
+/// Selects one module, by rank.
 struct only {
     using policy_category = stemma::selection_category;
 
@@ -73,7 +73,7 @@ struct numbers {
 
 const auto path = test::fixture("mlp/model.onnx");
 
-/// Returns: what a model tagged by `options` is read as by `again`, tags in front.
+/// Returns: how a model tagged with `options` is read with `again`, tags first.
 std::vector<std::string> read_again(const stemma::attribution_options& options,
                                     const stemma::attribution_options& again) {
     stemma::detail::model_record record;
@@ -87,8 +87,7 @@ std::vector<std::string> read_again(const stemma::attribution_options& options,
 
 } // namespace
 
-TEST_CASE("attribution_options: policies are given as types, in any order",
-          "[attribution_options]") {
+TEST_CASE("attribution_options: accepts policies as types, in any order", "[attribution_options]") {
     stemma::attribution_options options;
     options.captures = stemma::captures({test::fixture("mlp/modules.json")});
     const stemma::attributed_model plain(path, options);
@@ -108,8 +107,7 @@ TEST_CASE("attribution_options: policies are given as types, in any order",
     CHECK(stemma::recorded_options({}).empty());
 }
 
-TEST_CASE("attribution_options: what is not a policy of the library is taken as it is",
-          "[attribution_options]") {
+TEST_CASE("attribution_options: custom policies are used as they are", "[attribution_options]") {
     const stemma::attributed_model chosen(path, stemma::attribution_options().set(only{2}));
     for (id m = 0; m < chosen.modules().size(); ++m) {
         CHECK(chosen.tags().tags.is_selected(m) == (m == 0 || m == 2));
@@ -120,7 +118,7 @@ TEST_CASE("attribution_options: what is not a policy of the library is taken as 
     CHECK(same.tags().tags.text(2) == chosen.tags().tags.text(2));
 }
 
-TEST_CASE("attribution_options: sources of one's own are asked, under their names",
+TEST_CASE("attribution_options: custom sources are queried, under their names",
           "[attribution_options]") {
     const stemma::attributed_model last(path, stemma::attribution_options().set(all_in_last{}));
     for (const auto& one : last.tags().attributions) {
@@ -128,7 +126,7 @@ TEST_CASE("attribution_options: sources of one's own are asked, under their name
         CHECK(one.source == stemma::provenance::exported);
     }
     stemma::attribution_options options;
-    options.sources.emplace(); // none of the library
+    options.sources.emplace(); // none of the built-in ones
     stemma::attributed_model labelled(path, options.set(labels{}));
     const auto& tags = labelled.tags();
     for (const auto& one : tags.attributions) {
@@ -140,7 +138,8 @@ TEST_CASE("attribution_options: sources of one's own are asked, under their name
     CHECK(tags.provenances[claims.front().source] == "labels");
 }
 
-TEST_CASE("attribution_options: a record chooses as whoever wrote it", "[attribution_options]") {
+TEST_CASE("attribution_options: a record makes the same choices as its writer",
+          "[attribution_options]") {
     stemma::attribution_options options;
     for (const auto& chosen :
          {stemma::attribution_options().set(stemma::attribute_paths{}, stemma::all_modules{}),
@@ -161,11 +160,11 @@ TEST_CASE("attribution_options: a record chooses as whoever wrote it", "[attribu
           read_again(options, options));
 }
 
-TEST_CASE("attribution_options: policies that a record names and nobody knows are said",
+TEST_CASE("attribution_options: unknown policies in a record are reported",
           "[attribution_options]") {
     auto chosen = stemma::attribution_options().set(numbers{});
     CHECK(read_again(chosen, {}).back() ==
-          "pkg.stemma.model names a naming policy, 'unnamed', that is not known here; the default "
+          "pkg.stemma.model names a naming policy, 'unnamed', which is unknown here; the default "
           "is used");
     stemma::onnx_policy_registry known;
     known.namings.add("numbers", numbers{});

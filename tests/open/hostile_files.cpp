@@ -34,7 +34,7 @@ namespace test::open_hostile_files {
 
 namespace {
 
-/// Longer runs are asked for from outside; a number of mutations, not a time.
+/// Longer runs can be requested from outside; a number of mutations, not a time.
 std::size_t mutations_of_a_file() {
     const char* asked = std::getenv("STEMMA_RANDOM_MODELS");
     return asked == nullptr ? 400 : 100 * std::strtoul(asked, nullptr, 10);
@@ -47,8 +47,8 @@ const std::vector<std::string>& small_fixtures() {
     return names;
 }
 
-/// Does with a file all that reads or writes tags. What is made of it must be sound, whatever the
-/// file holds.
+/// Does everything that reads or writes tags with a file. The results must be sound, whatever the
+/// file contains.
 void use(std::string_view bytes) {
     test::tagged_model tagged(bytes);
     const auto& model = tagged.model;
@@ -92,7 +92,7 @@ void use(std::string_view bytes) {
     CHECK(is_json);
 }
 
-/// Returns: whether a file was used; if not, it was refused as the library refuses files.
+/// Returns: whether a file was used; if not, it was rejected in the library's usual way.
 bool use_or_refuse(std::string_view bytes) {
     try {
         use(bytes);
@@ -135,7 +135,7 @@ constexpr std::uint64_t minus(std::uint64_t n) {
 
 } // namespace
 
-TEST_CASE("attributed_model: files that end at any 64th of their length are refused or used",
+TEST_CASE("attributed_model: files truncated at any 64th of their length are rejected or used",
           "[hostile]") {
     for (const auto& name : small_fixtures()) {
         const auto bytes = test::read_bytes(test::fixture(name));
@@ -148,7 +148,7 @@ TEST_CASE("attributed_model: files that end at any 64th of their length are refu
     }
 }
 
-TEST_CASE("attributed_model: damaged files are refused or used", "[hostile][random]") {
+TEST_CASE("attributed_model: damaged files are rejected or used", "[hostile][random]") {
     test::random_numbers random(29);
     std::size_t used = 0;
     for (const auto& name : small_fixtures()) {
@@ -180,7 +180,7 @@ TEST_CASE("attributed_model: damaged files are refused or used", "[hostile][rand
     CHECK(used > 0);
 }
 
-TEST_CASE("attributed_model: texts and random bytes are refused or used", "[hostile][random]") {
+TEST_CASE("attributed_model: texts and random bytes are rejected or used", "[hostile][random]") {
     test::random_numbers random(31);
     for (const auto* text : {"", "text", "{\"a\": 1}", "\n\n\n", "\x08", "\x3a\x7f"}) {
         CHECK_FALSE(use_or_refuse(text));
@@ -230,7 +230,7 @@ TEST_CASE("attributed_model: functions that break the rules are used", "[hostile
     CHECK(use_or_refuse(itself.bytes()));
 }
 
-TEST_CASE("attributed_model: bodies nested without end are refused", "[hostile]") {
+TEST_CASE("attributed_model: endlessly nested bodies are rejected", "[hostile]") {
     auto body = test::graph({test::node("Relu", {"x"}, {"y"})}).bytes();
     const auto wrap = [](unsigned field, const std::string& content) {
         std::string out;
@@ -244,7 +244,7 @@ TEST_CASE("attributed_model: bodies nested without end are refused", "[hostile]"
     CHECK_FALSE(use_or_refuse(wrap(7, body)));
 }
 
-TEST_CASE("infer_shapes: extents that no tensor has are not believed", "[hostile]") {
+TEST_CASE("infer_shapes: impossible extents are not trusted", "[hostile]") {
     const std::vector<std::uint64_t> numbers{
         0,           1,        7,        1ULL << 31U, 1ULL << 40U, (1ULL << 63U) - 1,
         1ULL << 63U, minus(1), minus(2), minus(3),    minus(1000)};
@@ -335,7 +335,7 @@ TEST_CASE("infer_shapes: extents that no tensor has are not believed", "[hostile
     }
 }
 
-TEST_CASE("infer_shapes: shapes that grow without end are left open", "[hostile]") {
+TEST_CASE("infer_shapes: endlessly growing shapes are left open", "[hostile]") {
     std::vector<test::message> nodes;
     for (int i = 0; i < 200; ++i) { // doubles the elements of a shape each time
         const auto from = i == 0 ? std::string("s") : "c" + std::to_string(i - 1);
@@ -369,7 +369,7 @@ TEST_CASE("infer_shapes: a negative extent says nothing", "[hostile]") {
     CHECK(*known.dims == stemma::detail::extents{-1, 3});
 }
 
-TEST_CASE("attributed_model: what stands beside the tags of stemma may be anything", "[hostile]") {
+TEST_CASE("attributed_model: anything may accompany stemma's tags", "[hostile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     for (const auto* key : {"pkg.stemma.model", "pkg.stemma.tags", "pkg.stemma.else"}) {
         for (const auto* value :

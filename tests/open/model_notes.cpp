@@ -36,7 +36,7 @@ bool has(const std::vector<std::string>& codes, const std::string& code) {
 
 } // namespace
 
-TEST_CASE("model_notes: there is nothing to say where all is as it should be") {
+TEST_CASE("model_notes: is empty if all is well") {
     for (const auto* fixture : {"bert_micro", "mlp", "control_flow"}) {
         const auto folder = test::fixture(fixture);
         CHECK(codes_of(folder + "/model.onnx").empty());
@@ -46,14 +46,14 @@ TEST_CASE("model_notes: there is nothing to say where all is as it should be") {
     }
 }
 
-TEST_CASE("model_notes: a capture of another model is noted") {
+TEST_CASE("model_notes: reports a capture of another model") {
     const auto codes =
         codes_of(test::fixture("bert_micro/model.onnx"),
                  {.captures = stemma::captures({test::fixture("mlp/modules.json")})});
     CHECK((has(codes, "capture.unused") || has(codes, "capture.misfit")));
 }
 
-TEST_CASE("model_notes: tags of a graph that was changed are noted") {
+TEST_CASE("model_notes: reports tags of a changed graph") {
     const test::scratch_folder folder;
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     auto bytes = stemma::tagged_bytes(opened);
@@ -67,8 +67,8 @@ TEST_CASE("model_notes: tags of a graph that was changed are noted") {
     CHECK(has(codes_of(folder.make("changed.onnx", bytes)), "tags.stale"));
 }
 
-TEST_CASE("model_notes: a model that names no module is noted") {
-    // A graph with one node without a name: ModelProto.graph.node{op_type}.
+TEST_CASE("model_notes: reports a model that names no module") {
+    // A graph with one unnamed node: ModelProto.graph.node{op_type}.
     const std::string node = "\x0a\x01x\x12\x01y\x22\x04Relu";
     const std::string graph = std::string("\x0a") + static_cast<char>(node.size()) + node;
     const test::scratch_folder folder;

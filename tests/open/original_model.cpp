@@ -29,7 +29,7 @@ namespace {
 
 } // namespace
 
-TEST_CASE("carry_tags: a model carried to itself has its own modules, and names its own nodes",
+TEST_CASE("carry_tags: a model carried to itself has its own modules, and refers to its own nodes",
           "[carry]") {
     const auto path = test::fixture("shared_twice/model.onnx");
     const auto original = std::make_shared<attributed_model>(path, stemma::attribution_options{});
@@ -42,7 +42,7 @@ TEST_CASE("carry_tags: a model carried to itself has its own modules, and names 
     }
 }
 
-TEST_CASE("carry_tags: what was written is read again, and names the first original", "[carry]") {
+TEST_CASE("carry_tags: output round-trips, and refers to the first original", "[carry]") {
     const auto path = test::fixture("mlp/model.onnx");
     const test::scratch_folder folder;
     const auto first = folder.file("first.onnx");
@@ -64,8 +64,7 @@ TEST_CASE("carry_tags: what was written is read again, and names the first origi
     }
 }
 
-TEST_CASE("captures_or_original: a model that has nothing in common with the original is said",
-          "[carry]") {
+TEST_CASE("captures_or_original: reports a model unrelated to the original", "[carry]") {
     stemma::attribution_options options;
     options.captures = stemma::captures_or_original({test::fixture("lstm_classifier/model.onnx")});
     const attributed_model opened(test::fixture("mlp/model.onnx"), options);

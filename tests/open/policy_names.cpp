@@ -41,14 +41,14 @@ std::string refusal(const stemma::policy_names& names) {
 
 } // namespace
 
-TEST_CASE("policy_names: names choose what types would") {
+TEST_CASE("policy_names: names choose the same as types") {
     CHECK(tags_of({}) == tags_of({.selection = "default"}));
     CHECK(tags_of({.selection = "all"}) != tags_of({}));
     CHECK(tags_of({.keep = {"Linear"}}) != tags_of({}));
     CHECK(tags_of({.selection = "all", .keep = {"Linear"}}) == tags_of({.selection = "all"}));
 }
 
-TEST_CASE("policy_names: sources that are named are asked, and no others") {
+TEST_CASE("policy_names: only named sources are queried") {
     const stemma::onnx_policy_registry known;
     const auto how = stemma::with_policies({}, {.sources = {"scope", "parameter"}}, known);
     REQUIRE(how.sources);
@@ -57,7 +57,7 @@ TEST_CASE("policy_names: sources that are named are asked, and no others") {
     CHECK(how.known == &known);
 }
 
-TEST_CASE("policy_names: what is not known is refused, and what is known named") {
+TEST_CASE("policy_names: rejects unknown names, listing the known ones") {
     CHECK(refusal({.propagation = "residul"}).find("residual") != std::string::npos);
     CHECK(refusal({.sources = {"skope"}}).find("scope") != std::string::npos);
     CHECK(!refusal({.sources = {"consumer"}}).empty()); // a rule, no source
@@ -65,7 +65,7 @@ TEST_CASE("policy_names: what is not known is refused, and what is known named")
     CHECK(refusal({.naming = "default"}).empty());
 }
 
-TEST_CASE("source_names: all that can be asked for") {
+TEST_CASE("source_names: lists all available sources") {
     const auto names = stemma::source_names({});
     CHECK(names.starts_with("export, "));
     CHECK(names.find("leftover") != std::string::npos);

@@ -10,7 +10,7 @@
 
 namespace test::open_strip_model {
 
-TEST_CASE("strip_model: bytes and files come back as they were before they were tagged") {
+TEST_CASE("strip_model: restores bytes and files as before tagging") {
     const test::scratch_folder folder;
     for (const auto* fixture : {"mlp", "bert_micro", "control_flow"}) {
         const auto source = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
@@ -28,7 +28,7 @@ TEST_CASE("strip_model: bytes and files come back as they were before they were 
     }
 }
 
-TEST_CASE("strip_model: a file may take its own place") {
+TEST_CASE("strip_model: a file may replace itself") {
     const test::scratch_folder folder;
     const auto source = test::read_bytes(test::fixture("mlp/model.onnx"));
     const auto path = folder.make("model.onnx", test::tag(source, {}));

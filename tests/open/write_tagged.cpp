@@ -24,7 +24,7 @@ namespace test::open_write_tagged {
 
 namespace {
 
-/// A carrier that stemma does not know.
+/// A carrier unknown to stemma.
 struct path_only {
     using policy_category = stemma::carrier_category;
 
@@ -75,7 +75,7 @@ TEST_CASE("write_tagged: needs no evidence") {
     CHECK(stemma::tagged_bytes(opened) == bytes);
 }
 
-TEST_CASE("write_tagged: with a carrier of one's own, stemma finds all tags again") {
+TEST_CASE("write_tagged: with a custom carrier, stemma finds all tags again") {
     const test::scratch_folder folder;
     const auto source = test::fixture("bert_micro/model.onnx");
     stemma::attribution_options how;
@@ -91,7 +91,7 @@ TEST_CASE("write_tagged: with a carrier of one's own, stemma finds all tags agai
     CHECK(stemma::strip_model(again.model()) == test::read_bytes(source));
 }
 
-TEST_CASE("write_tagged: carriers in the box are recorded as what they are") {
+TEST_CASE("write_tagged: built-in carriers are recorded as themselves") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto one = [&](const auto& carrier, const stemma::carrier_set& as_set) {
         CHECK(stemma::tagged_bytes(opened, carrier) == stemma::tagged_bytes(opened, as_set));
@@ -104,7 +104,7 @@ TEST_CASE("write_tagged: carriers in the box are recorded as what they are") {
     one(stemma::mark_carrier{}, {.metadata = false, .mark = true});
 }
 
-TEST_CASE("carriers_named: knows all by name, and says which it does not know") {
+TEST_CASE("carriers_named: knows all by name, and reports unknown ones") {
     CHECK(stemma::carriers_named("metadata,mark") == stemma::usual_carriers);
     CHECK(stemma::carriers_named("model") == stemma::carrier_set{.metadata = false, .model = true});
     for (const auto* list : {"", "metadata,marks", "all"}) {
@@ -119,7 +119,7 @@ TEST_CASE("carriers_named: knows all by name, and says which it does not know") 
     }
 }
 
-TEST_CASE("write_sidecar: a file holds what a sink is given") {
+TEST_CASE("write_sidecar: a file contains what a sink gets") {
     const test::scratch_folder folder;
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const auto summary = stemma::summarize(opened);

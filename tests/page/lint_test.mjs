@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the page of examples/report without a browser.
 //
-// usage: lint_test.mjs syntax|eslint
+// usage: lint_test.mjs syntax|types|eslint
 //
 // syntax: node reads each script, and all of them as the one that they become; every element that a
 // script asks for by its id is in the page. eslint: with the rules of examples/report/eslint.config.mjs;
-// skipped where there is no ESLint 9 or newer (npm install eslint, or STEMMA_ESLINT=path).
+// skipped where there is no ESLint 9 or newer (npm install eslint, or STEMMA_ESLINT=path). types: what TypeScript's
+// checker says of these scripts and of those of examples/web; skipped without one (Debian: node-typescript).
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import {copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
@@ -45,6 +46,17 @@ if (what === "syntax") {
   for (const id of asked) {
     assert.ok(page.includes(`id="${id}"`), `no element of page.html is called ${id}`);
   }
+} else if (what === "types") {
+  if (run("tsc", "--version").status !== 0) {
+    console.log("skipped: TypeScript is not installed (Debian: node-typescript)");
+    process.exit(77);
+  }
+  for (const project of ["tsconfig.json", "../web/tsconfig.json", "../web/tsconfig.workers.json"]) {
+    const {status, said} = run("tsc", "-p", join(report, project));
+    assert.equal(status, 0, said);
+  }
+  const {status} = run("tsc", "--noEmit", "--checkJs", "--allowJs", write("wrong.js", "document.title = 5;\n"));
+  assert.notEqual(status, 0, "nothing would be found");
 } else {
   assert.equal(what, "eslint");
   const eslint = process.env.STEMMA_ESLINT ?? "eslint";

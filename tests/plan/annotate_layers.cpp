@@ -26,7 +26,7 @@ std::vector<std::string> annotations_of(const stemma::wire_model& model, stemma:
 
 } // namespace
 
-TEST_CASE("annotate_layers: the nodes asked for have one annotation, the others none",
+TEST_CASE("annotate_layers: the given nodes have one annotation, the others none",
           "[plan][annotate_layers]") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const test::scratch_folder folder;

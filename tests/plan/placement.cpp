@@ -46,7 +46,7 @@ stemma::module_placement place(const stemma::attributed_model& opened, const cha
 
 } // namespace
 
-TEST_CASE("placement: a log tells where modules run", "[plan][placement]") {
+TEST_CASE("placement: a log says where modules run", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, log);
@@ -79,7 +79,7 @@ TEST_CASE("placement: one provider for all needs no list", "[plan][placement]") 
     CHECK(placement.unmatched == 0);
 }
 
-TEST_CASE("placement: a profile tells it too", "[plan][placement]") {
+TEST_CASE("placement: so does a profile", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, profile);
@@ -88,7 +88,7 @@ TEST_CASE("placement: a profile tells it too", "[plan][placement]") {
     CHECK(placement.unplaced == 1);
 }
 
-TEST_CASE("placement: what tells nothing of it is refused", "[plan][placement]") {
+TEST_CASE("placement: other files are refused", "[plan][placement]") {
     const test::scratch_folder folder;
     for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",
                              "Node(s) placed on [", "Node(s) placed on [X]. Number of nodes: 3"}) {

@@ -123,7 +123,7 @@ TEST_CASE("precision_plan: of a report, the deepest modules count, the worst fir
     CHECK_THROWS_AS(stemma::plan_for_modules(small_model(), missing), stemma::error);
 }
 
-TEST_CASE("precision_plan: what is no report is refused", "[plan][precision_plan]") {
+TEST_CASE("precision_plan: other files than reports are refused", "[plan][precision_plan]") {
     const test::scratch_folder folder;
     for (const auto* text :
          {"", "[]", "{}", R"({"schema": "stemma.numerics/1"})",

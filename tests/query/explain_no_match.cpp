@@ -26,22 +26,22 @@ bool says(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("explain_no_match: names the term that fits nothing, and what is like it") {
+TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("op:MatMul and block.0", "column 15: no module has the path 'block.0'"));
-    CHECK(says("op:MatMul and block.0", "like it are 'blocks.0'"));
-    CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; like it are "));
+    CHECK(says("op:MatMul and block.0", "similar: 'blocks.0'"));
+    CHECK(says("/Net/Blok.0", "column 1: no module has the tag '/Net/Blok.0'; similar: "));
     CHECK(says("/Net/Blok.0", "'/Net/Block.0'"));
     CHECK(says("class:Liner", "'Linear'"));
     CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
-    CHECK(says("op:Matmul", "no node is of type 'Matmul'; like it are 'MatMul'"));
+    CHECK(says("op:Matmul", "no node is of type 'Matmul'; similar: 'MatMul'"));
     CHECK(says("name:fc2", "'fc0'"));
     CHECK(says("from:scoped", "'scope'"));
     CHECK(says("reads:head.bia", "'head.bias'"));
-    CHECK(says("depth>9", "no module is so deep"));
-    CHECK(says("confidence:0.123", "holds for no node"));
+    CHECK(says("depth>9", "no module has that depth"));
+    CHECK(says("confidence:0.123", "matches no node"));
 }
 
-TEST_CASE("explain_no_match: says how to ask for what is no module") {
+TEST_CASE("explain_no_match: suggests how to query other things than modules") {
     CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
     CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
     CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
@@ -50,10 +50,10 @@ TEST_CASE("explain_no_match: says how to ask for what is no module") {
 }
 
 TEST_CASE("explain_no_match: what fits only apart is said to") {
-    CHECK(explain("op:Gemm and blocks") == "no node fits all that is asked");
-    CHECK(explain("head and blocks") == "no module fits all that is asked");
-    CHECK(explain("head[depth:2]") == "no module fits all that is asked");
-    CHECK(explain("not '' and not nothing") == "no module fits all that is asked");
+    CHECK(explain("op:Gemm and blocks") == "no node matches all terms");
+    CHECK(explain("head and blocks") == "no module matches all terms");
+    CHECK(explain("head[depth:2]") == "no module matches all terms");
+    CHECK(explain("not '' and not nothing") == "no module matches all terms");
 }
 
 TEST_CASE("explain_no_match: a tree without classes is named as the reason") {

@@ -39,7 +39,7 @@ paths modules_for(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("find_matches: a module stands for all that lies in it") {
+TEST_CASE("find_matches: a module term matches everything inside") {
     CHECK(operators_for("blocks.0") == names{"fc0", "mix0", "add0"});
     CHECK(operators_for("blocks.*.mix") == names{"mix0", "mix1"});
     CHECK(operators_for("**.fc") == names{"fc0", "mix0", "fc1", "mix1"});
@@ -52,7 +52,7 @@ TEST_CASE("find_matches: a module stands for all that lies in it") {
     CHECK(operators_for("''").size() == scene().nodes.size());
 }
 
-TEST_CASE("find_matches: operators are asked for what they are") {
+TEST_CASE("find_matches: operator terms match single operators") {
     CHECK(operators_for("op:Add") == names{"add0", "add1"});
     CHECK(operators_for("op:{Add,Gemm}") == names{"add0", "add1", "head"});
     CHECK(operators_for("op:com.zoo::Gemm") == names{"head"});
@@ -102,7 +102,7 @@ TEST_CASE("find_matches: terms combine as sets of operators do") {
     }
 }
 
-TEST_CASE("find_matches: brackets ask about one module, and asks about what is inside both") {
+TEST_CASE("find_matches: brackets apply to one module, `and` means inside both") {
     CHECK(modules_for("blocks.0 and class:Linear") == paths{"blocks.0.fc", "blocks.0.mix.fc"});
     CHECK(modules_for("blocks.0[class:Linear]").empty());
     CHECK(modules_for("blocks.0.**[class:Linear]") == paths{"blocks.0.fc", "blocks.0.mix.fc"});
@@ -113,7 +113,7 @@ TEST_CASE("find_matches: brackets ask about one module, and asks about what is i
           paths{"blocks.0.fc", "blocks.1.fc"});
 }
 
-TEST_CASE("find_matches: modules are the highest ones that lie wholly in what is asked for") {
+TEST_CASE("find_matches: modules are the topmost ones that match as a whole") {
     CHECK(modules_for("") == paths{""});
     CHECK(modules_for("**") == paths{""});
     CHECK(modules_for("*") == paths{"blocks", "head"}); // the root has no name that `*` fits
@@ -143,7 +143,7 @@ TEST_CASE("find_matches: operators of the modules found are the operators found"
     }
 }
 
-TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their names") {
+TEST_CASE("find_matches: works on any graph, wherever names are stored") {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
     using vertex = graph::vertex_descriptor;
     const auto texts = [](std::vector<std::string> of) {
@@ -174,7 +174,7 @@ TEST_CASE("find_matches: graphs of any kind can be asked, whatever holds their n
           std::vector<stemma::id>{1, 2});
 }
 
-TEST_CASE("find_matches: sizes hold for modules themselves, and for what is directly in them") {
+TEST_CASE("find_matches: size terms match modules and the nodes directly in them") {
     const test::query_scene scene;
     CHECK(scene.modules_for("nodes>2") == paths{"blocks", "blocks.0", "blocks.1"});
     CHECK(scene.operators_for("nodes>2") == names{"add0", "add1", "in"});

@@ -37,7 +37,7 @@ stemma::error refusal(Find find) {
 
 } // namespace
 
-TEST_CASE("find_modules: by path, and the reason where there is none") {
+TEST_CASE("find_modules: by path, or with the reason for no match") {
     const auto opened = open_bert();
     const auto layers = stemma::find_modules(opened, "encoder.layer.*");
     REQUIRE(!layers.empty());
@@ -84,7 +84,7 @@ TEST_CASE("find_part: nodes, and the modules that hold them") {
     }
 }
 
-TEST_CASE("find_branches: what is asked for, all above and below, down to a depth") {
+TEST_CASE("find_branches: matches with ancestors and descendants, down to a depth") {
     const auto opened = open_bert();
     const auto& tree = opened.modules().index();
     const auto top = stemma::find_modules(opened, "encoder.layer.0").front();

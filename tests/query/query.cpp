@@ -130,7 +130,7 @@ TEST_CASE("parse_query: lines of a file") {
     }
 }
 
-TEST_CASE("query: words and patterns are told apart") {
+TEST_CASE("query: keywords and patterns are distinguished") {
     CHECK(shape_of("") == "all");
     CHECK(shape_of("  ") == "all");
     CHECK(shape_of("encoder.layer.{0,1}") == "in path'encoder.layer.{0,1}'");
@@ -165,7 +165,7 @@ TEST_CASE("query: not binds closer than and, and closer than or") {
     CHECK(shape_of("((a))and(b)") == "(in path'a' and in path'b')");
 }
 
-TEST_CASE("query: brackets hold what is asked about the same module") {
+TEST_CASE("query: brackets hold conditions on the same module") {
     CHECK(shape_of("a[class:B]") == "in (path'a' and class'B')");
     CHECK(shape_of("a[ class:B and not is:leaf ] or c") ==
           "(in (path'a' and (class'B' and not leaf)) or in path'c')");
@@ -193,7 +193,7 @@ TEST_CASE("query: numbers compare as they are written") {
     CHECK(parse_query("confidence:0.7").compares(static_cast<double>(0.7F)));
 }
 
-TEST_CASE("query: it is known whether operators are asked for") {
+TEST_CASE("query: knows whether it is about operators") {
     for (const auto* text : {"", "a", "not class:B", "a[is:leaf] or /T", "depth>2"}) {
         CHECK_FALSE(parse_query(text).asks_for_operators());
     }
@@ -221,16 +221,16 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("()", 2, "missing here");
     refuses("op:", 4, "missing at the end");
     refuses("'a", 1, "quote is not closed");
-    refuses("a and klass:B", 7, "'klass:' is not known");
+    refuses("a and klass:B", 7, "'klass:' is unknown");
     refuses("op<B", 3, "can be compared");
-    refuses("is:red", 1, "'red' is not known");
-    refuses("clas:B", 1, "like it is 'class:'");
+    refuses("is:red", 1, "'red' is unknown");
+    refuses("clas:B", 1, "similar: 'class:'");
     refuses("attr:", 6, "name of an attribute");
     refuses("attr:axis>x", 11, "number is missing");
     refuses("bytes>10QB", 7, "size is missing");
     refuses("between:a", 10, "'..' is missing");
     refuses("feeds:", 7, "missing at the end");
-    refuses("a[op:B]", 3, "asks about a node");
+    refuses("a[op:B]", 3, "is a node term");
     refuses("depth:x", 7, "whole number");
     refuses("depth>-1", 7, "whole number");
     refuses("confidence>2", 12, "0 to 1");

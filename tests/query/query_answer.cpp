@@ -66,7 +66,7 @@ TEST_CASE("query_answer: values are made and initializers read by the nodes foun
     }
 }
 
-TEST_CASE("query_answer: what is written names everything that was found") {
+TEST_CASE("query_answer: the JSON names every match") {
     const stemma::attributed_model opened(
         test::fixture("control_flow/model.onnx"),
         {.captures = stemma::captures({test::fixture("control_flow/modules.json")})});

@@ -41,7 +41,7 @@ TEST_CASE("fits_value: types, ranks, shapes and sizes") {
     CHECK(!fits("bytes>1MB", fact));
 }
 
-TEST_CASE("fits_value: what is not known fits nothing") {
+TEST_CASE("fits_value: unknown facts match nothing") {
     const stemma::value_fact unknown;
     for (const auto* text : {"type:*", "rank>=0", "shape:**", "bytes>=0"}) {
         CHECK(!fits(text, unknown));

@@ -20,7 +20,7 @@ namespace test::record_given_names {
 
 namespace {
 
-/// Takes the names of nodes out of a model.
+/// Removes the names of nodes from a model.
 struct name_remover {
     const stemma::wire_model* model;
 
@@ -62,7 +62,7 @@ std::string stripped(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("given_names: every node without a name gets one of its own", "[record][given_names]") {
+TEST_CASE("given_names: every unnamed node gets a unique name", "[record][given_names]") {
     for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx",
                              "bert_micro/model.onnx", "unet_tiny/unnamed.onnx"}) {
         INFO(name);
@@ -79,8 +79,7 @@ TEST_CASE("given_names: every node without a name gets one of its own", "[record
     }
 }
 
-TEST_CASE("given_names: stripped, the file is what it was, with any carrier",
-          "[record][given_names]") {
+TEST_CASE("given_names: stripping restores the file, with any carrier", "[record][given_names]") {
     for (const auto* name : {"bert_micro/anonymous.onnx", "control_flow/anonymous.onnx"}) {
         for (const auto* carriers : {"metadata,mark", "doc-string", "model", "namespace"}) {
             INFO(name << " " << carriers);
@@ -92,7 +91,7 @@ TEST_CASE("given_names: stripped, the file is what it was, with any carrier",
     }
 }
 
-TEST_CASE("given_names: a name that is taken gets another one, and moved fields do no harm",
+TEST_CASE("given_names: taken names are avoided, and moved fields do no harm",
           "[record][given_names]") {
     const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_1"),
                                                 test::node("Relu", {"y"}, {"z"})},

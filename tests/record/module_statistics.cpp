@@ -40,7 +40,7 @@ void check_sums(const test::tagged_model& tagged, const stemma::module_statistic
 
 } // namespace
 
-TEST_CASE("collect_statistics: what is below adds up", "[module_statistics][fixtures]") {
+TEST_CASE("collect_statistics: descendants add up", "[module_statistics][fixtures]") {
     for (const auto& path : test::files_called("model.onnx", ".onnx")) {
         CAPTURE(path);
         const auto bytes = test::read_bytes(path);
@@ -74,8 +74,9 @@ TEST_CASE("collect_statistics: weights count where their names say, shared ones 
     }
 }
 
-TEST_CASE("collect_statistics: shared parameters of a capture count once where owners meet",
-          "[module_statistics]") {
+TEST_CASE(
+    "collect_statistics: a capture's shared parameters count once, in the owners' common ancestor",
+    "[module_statistics]") {
     stemma::capture_reader reader;
     reader.read(R"({"modules":[{"name":""},
         {"name":"in","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true}]},
@@ -93,7 +94,7 @@ TEST_CASE("collect_statistics: shared parameters of a capture count once where o
     CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
 }
 
-TEST_CASE("collect_statistics: what the file holds stands beside what is declared, by type",
+TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type",
           "[module_statistics]") {
     stemma::capture_reader reader;
     reader.read(R"({"modules":[{"name":""},{"name":"in","own_parameters":
@@ -119,8 +120,7 @@ TEST_CASE("collect_statistics: what the file holds stands beside what is declare
     CHECK(counts.weights[0][2].elements == 4);
 }
 
-TEST_CASE("bytes_text: one digit behind the point, from a thousand bytes on",
-          "[module_statistics]") {
+TEST_CASE("bytes_text: one digit after the point, from a thousand bytes", "[module_statistics]") {
     CHECK(stemma::bytes_text(0) == "0 B");
     CHECK(stemma::bytes_text(999) == "999 B");
     CHECK(stemma::bytes_text(1000) == "1.0 kB");

@@ -39,7 +39,7 @@ TEST_CASE("to_string: every kind of value has a name", "[sidecar]") {
     }
 }
 
-TEST_CASE("write_sidecar: says of every module, node and value what is known", "[sidecar]") {
+TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));

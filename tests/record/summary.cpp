@@ -49,7 +49,7 @@ TEST_CASE("summarize: every node is counted once", "[summary][fixtures]") {
     }
 }
 
-TEST_CASE("summarize: some nodes are summed up as all are", "[summary]") {
+TEST_CASE("summarize: some nodes are summarized like all", "[summary]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     test::tagged_model tagged(bytes);
     stemma::evidence_context<test::tagged_model::operators, stemma::module_tree> context(
@@ -63,13 +63,13 @@ TEST_CASE("summarize: some nodes are summed up as all are", "[summary]") {
     CHECK(summary.tags[0].first == tagged.found.tags.text(tagged.found.attributions[0].module));
 }
 
-TEST_CASE("summarize: where nothing names a module, no node is tagged", "[summary]") {
+TEST_CASE("summarize: if nothing names a module, no node is tagged", "[summary]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/anonymous.onnx"));
     test::tagged_model tagged(bytes);
     const auto summary = summary_of(tagged);
     CHECK(summary.tagged == 0);
     CHECK(summary.coverage() == 0);
-    // Scopes that all say the root name nothing either.
+    // Scopes that are all the root's name nothing either.
     const auto flat = test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/Relu"),
                                                test::node("Neg", {"a"}, {"y"}, "/Neg")},
                                               {"x"}, {"y"}))
@@ -78,7 +78,7 @@ TEST_CASE("summarize: where nothing names a module, no node is tagged", "[summar
     CHECK(summary_of(one).tagged == 0);
 }
 
-TEST_CASE("is_tagged: below the root, or surely of the root", "[summary]") {
+TEST_CASE("is_tagged: holds below the root, or if surely the root's", "[summary]") {
     using stemma::attribution;
     using stemma::provenance;
     const auto none = stemma::no_id;
@@ -90,7 +90,7 @@ TEST_CASE("is_tagged: below the root, or surely of the root", "[summary]") {
     CHECK(stemma::detail::is_tagged({3, none, 0.3F, provenance::producer, false}));
 }
 
-TEST_CASE("is_only_below: little confidence, or the root without being sure of it", "[summary]") {
+TEST_CASE("is_only_below: holds for low confidence, or an uncertain root", "[summary]") {
     using stemma::provenance;
     const auto none = stemma::no_id;
     CHECK(stemma::detail::is_only_below({3, none, 0.5F, provenance::between, false}));
@@ -100,7 +100,7 @@ TEST_CASE("is_only_below: little confidence, or the root without being sure of i
     CHECK_FALSE(stemma::detail::is_only_below({0, none, 0.95F, provenance::scope, false}));
 }
 
-TEST_CASE("tag_summary: nothing is covered whole", "[summary]") {
+TEST_CASE("tag_summary: no nodes count as fully covered", "[summary]") {
     CHECK(stemma::tag_summary{}.coverage() == 1);
     stemma::tag_summary half;
     half.nodes = 4;
@@ -108,7 +108,7 @@ TEST_CASE("tag_summary: nothing is covered whole", "[summary]") {
     CHECK(half.coverage() == 0.5);
 }
 
-TEST_CASE("write_summary: writes what was counted", "[summary]") {
+TEST_CASE("write_summary: writes the counts", "[summary]") {
     const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));
     test::tagged_model tagged(bytes);
     auto summary = summary_of(tagged);

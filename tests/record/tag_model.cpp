@@ -26,15 +26,15 @@ namespace {
 using stemma::carrier_set;
 using test::carriers_of;
 
-/// Longer runs are asked for from outside; a number of models, not a time.
+/// Longer runs can be requested from outside; a number of models, not a time.
 std::size_t random_models() {
     const char* asked = std::getenv("STEMMA_RANDOM_MODELS");
     return asked == nullptr ? 60 : std::strtoul(asked, nullptr, 10);
 }
 
-/// The whole promise for one file: every combination, and from each to another one.
+/// The whole guarantee for one file: every combination, and from each to another one.
 void check_all(const std::string& bytes, const stemma::module_tree* capture = nullptr) {
-    // Every fifth combination where a sanitizer watches; which ones differs from file to file.
+    // Every fifth combination under a sanitizer; which ones differs between files.
     const unsigned step = test::sanitized ? 5 : 1;
     const auto first = static_cast<unsigned>(bytes.size() % step);
     test::tagged_model original(bytes, capture);
@@ -63,7 +63,7 @@ test::message plain_node() {
 
 } // namespace
 
-TEST_CASE("recorded_modules: of a tagged model those of its record, of text none",
+TEST_CASE("recorded_modules: reads those in a tagged model's record, none from text",
           "[onnx][tag_model]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
@@ -81,7 +81,7 @@ TEST_CASE("recorded_modules: of a tagged model those of its record, of text none
     CHECK_THROWS_AS(find("\x08", "damaged.onnx"), stemma::error);
 }
 
-TEST_CASE("tag_editor: strip gives every fixture back, whatever the carriers",
+TEST_CASE("tag_editor: strip restores every fixture, whatever the carriers",
           "[onnx][tag_model][fixtures]") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
@@ -93,7 +93,7 @@ TEST_CASE("tag_editor: strip gives every fixture back, whatever the carriers",
     }
 }
 
-TEST_CASE("tag_editor: strip gives random files back, whatever the carriers",
+TEST_CASE("tag_editor: strip restores random files, whatever the carriers",
           "[onnx][tag_model][random]") {
     for (std::uint64_t seed = 0; seed < random_models(); ++seed) {
         CAPTURE(seed);
@@ -101,7 +101,7 @@ TEST_CASE("tag_editor: strip gives random files back, whatever the carriers",
     }
 }
 
-TEST_CASE("tag_editor: strip gives restructured fixtures back", "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: strip restores restructured fixtures", "[onnx][tag_model][random]") {
     test::random_numbers random(11);
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
@@ -117,7 +117,7 @@ TEST_CASE("tag_editor: strip gives restructured fixtures back", "[onnx][tag_mode
     }
 }
 
-TEST_CASE("tag_editor: a damaged file is refused or comes back", "[onnx][tag_model][random]") {
+TEST_CASE("tag_editor: a damaged file is rejected or restored", "[onnx][tag_model][random]") {
     test::random_numbers random(13);
     std::size_t accepted = 0;
     for (const auto* name : {"mlp/model.onnx", "quirks/model.onnx", "scripted_children/model.onnx",
@@ -147,7 +147,7 @@ TEST_CASE("tag_editor: a damaged file is refused or comes back", "[onnx][tag_mod
     CHECK(accepted > 0);
 }
 
-TEST_CASE("tag_editor: of padded lengths only those of edited messages become minimal",
+TEST_CASE("tag_editor: only padded lengths of edited messages become minimal",
           "[onnx][tag_model][random]") {
     for (std::uint64_t seed = 0; seed < random_models(); ++seed) {
         CAPTURE(seed);
@@ -198,8 +198,7 @@ TEST_CASE("tag_editor: a body in several chunks stays in several chunks", "[onnx
     check_all(model_of(test::owner_node("If", {"x"}, {"y"}, {attribute})));
 }
 
-TEST_CASE("tag_editor: what others call source_module or hierarchy_tags stays theirs",
-          "[onnx][tag_model]") {
+TEST_CASE("tag_editor: foreign source_module and hierarchy_tags stay", "[onnx][tag_model]") {
     for (const auto* name : {"source_module", "hierarchy_tags"}) {
         for (const auto* doc : {"", "somebody's", "pkg.stemmata"}) {
             auto attribute = test::text_attribute(name, "/Theirs");
@@ -221,7 +220,7 @@ TEST_CASE("tag_editor: an attribute is foreign or not by its last name", "[onnx]
     check_all(model_of(plain_node().inner(5, named)));
 }
 
-TEST_CASE("tag_editor: foreign namespaces are saved and come back", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: foreign namespaces are saved and restored", "[onnx][tag_model]") {
     const carrier_set namespaces{.metadata = false, .name_space = true};
     for (std::size_t count = 1; count <= 3; ++count) {
         auto node = plain_node();
@@ -261,13 +260,13 @@ TEST_CASE("tag_editor: a namespace of ours is never evidence", "[onnx][tag_model
     check_all(model_of(test::node("MatMul", {"x", "w"}, {"y"}, "/a: b.C/c: d.E/MatMul")));
 }
 
-TEST_CASE("tag_editor: an entry with several keys keeps the ones that do not count",
+TEST_CASE("tag_editor: an entry with several keys keeps the ineffective ones",
           "[onnx][tag_model]") {
     const auto several = test::message().text(1, "first").text(2, "v").text(1, "namespace");
     check_all(model_of(plain_node().inner(9, several)));
 }
 
-TEST_CASE("tag_editor: doc strings of any kind come back", "[onnx][tag_model]") {
+TEST_CASE("tag_editor: doc strings of any kind are restored", "[onnx][tag_model]") {
     const std::vector<std::vector<std::string>> cases{
         {},         {""},           {"text"},     {"two\nlines"}, {"\n"},
         {"ends\n"}, {"\n\nboth"},   {"a", "b"},   {"a", ""},      {"", "b\nc"},
@@ -341,8 +340,7 @@ TEST_CASE("tag_editor: functions and their overloads are tagged", "[onnx][tag_mo
     check_all(model.bytes());
 }
 
-TEST_CASE("tag_editor: a file with damaged stemma data is stripped all the same",
-          "[onnx][tag_model]") {
+TEST_CASE("tag_editor: a file with damaged stemma data can be stripped", "[onnx][tag_model]") {
     for (const auto* record : {"", "{", "garbage", "[1]", "{\"modules\": 7}", "\xff\x00\x01"}) {
         for (unsigned set : {1U, 2U, 4U, 7U, 16U}) {
             CAPTURE(record, set);
@@ -406,7 +404,7 @@ TEST_CASE("find_model_record: the last entry counts, and a damaged one is an err
     CHECK_THROWS_AS(stemma::detail::find_model_record(stemma::wire_model(tagged)), stemma::error);
 }
 
-TEST_CASE("to_table: lists the modules of nodes, and all of those with several",
+TEST_CASE("to_table: lists the modules of nodes, and all tags of those with several",
           "[onnx][tag_model]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);

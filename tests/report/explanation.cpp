@@ -164,9 +164,9 @@ TEST_CASE("explainer: says how many nodes there are, and how a position is writt
     const stemma::explainer explainer(opened);
     const auto count = opened.model().graph(0).node_count;
     const auto last = std::to_string(count - 1);
-    CHECK(explainer.why_nothing("#99999") == "there is no node #99999: the main graph has " +
-                                                 std::to_string(count) + " nodes, #0 to #" + last);
-    CHECK(explainer.why_nothing("7") == "nothing is called '7'; the node at that position is '#7'");
+    CHECK(explainer.why_nothing("#99999") ==
+          "no node #99999: the main graph has " + std::to_string(count) + " nodes, #0 to #" + last);
+    CHECK(explainer.why_nothing("7") == "nothing is named '7'; the node at that position is '#7'");
     CHECK(explainer.why_nothing("99999").find("#99999") == std::string::npos);
     CHECK(explainer.why_nothing("encoder.layr.0").find("'encoder.layer.0'") != std::string::npos);
 }

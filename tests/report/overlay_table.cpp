@@ -127,7 +127,7 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
         {head + R"("modules": [{"path": "fc1", "values": [1]}, {"path": "fc1", "values": [1]}]})",
          "modules[1]: a second row of 'fc1'"},
         {head + R"("modules": [{"path": "none", "values": [1]}]})",
-         "says nothing of any module or node of the model"},
+         "matches no module or node of the model"},
         {R"({"schema": "stemma.profile/1", "modules": [{"us": 1}]})",
          "modules[0]: has no \"path\""},
         {R"({"schema": "stemma.numerics/1", "modules": [], "values": [{"name": 3}]})",

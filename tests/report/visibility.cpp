@@ -22,7 +22,7 @@ struct no_answer {
 
 } // namespace
 
-TEST_CASE("visibility_policy: holds for the policies in the box and names what others lack",
+TEST_CASE("visibility_policy: holds for the built-in policies and names what others lack",
           "[visibility]") {
     STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_constants, test::query_scene>());
     STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::show_all, test::query_scene>());

@@ -33,7 +33,7 @@ export class Curve {
     table() {
         const cell = ({ nodes, right }) => (nodes === 0 ? "-" : `${percent(right, nodes).toFixed(1)} % of ${nodes}`);
         return [...this.#rows.keys()].sort().map((provenance) => ({
-            "known from": provenance,
+            "evidence": provenance,
             ...Object.fromEntries(this.#rows.get(provenance).map((one, k) => [`from ${ranges[k]}`, cell(one)])),
         }));
     }

@@ -46,7 +46,7 @@ struct scene {
     }
 };
 
-/// Returns: all tags of the scene, found by some policies.
+/// Returns: all tags of the scene under some policies.
 template <class... Ps>
 std::vector<std::string> tags(const Ps&... chosen) {
     const scene s;
@@ -58,7 +58,7 @@ std::vector<std::string> tags(const Ps&... chosen) {
     return texts;
 }
 
-/// A policy of each role that holds what it does: a lambda with state can be copied, not assigned.
+/// A policy of each role that holds a lambda with state, which can be copied but not assigned.
 template <class Category, class Function>
 struct holding : Function {
     using policy_category = Category;
@@ -98,7 +98,7 @@ holding<Category, Function> holds(Function f) {
 
 } // namespace
 
-TEST_CASE("any policies: model the concept of their role", "[policy][any_policy]") {
+TEST_CASE("any policies: model their role's concept", "[policy][any_policy]") {
     STATIC_REQUIRE(stemma::explain_selection_policy<any_selection, stemma::module_tree>());
     STATIC_REQUIRE(stemma::explain_naming_policy<any_naming, stemma::module_tree>());
     STATIC_REQUIRE(
@@ -109,7 +109,7 @@ TEST_CASE("any policies: model the concept of their role", "[policy][any_policy]
     STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::any_diagnostics>());
 }
 
-TEST_CASE("any policies: hold nothing of another role", "[policy][any_policy]") {
+TEST_CASE("any policies: hold no policy of another role", "[policy][any_policy]") {
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_selection, stemma::class_paths>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_naming, stemma::all_modules>);
     STATIC_REQUIRE_FALSE(std::is_constructible_v<any_evidence, stemma::by_trust>);
@@ -141,8 +141,7 @@ TEST_CASE("any policies: act as what they hold", "[policy][any_policy]") {
     CHECK(stemma::any_diagnostics(stemma::errors_only{}).judge(found) == std::nullopt);
 }
 
-TEST_CASE("any policies: act as the default of their role while they hold nothing",
-          "[policy][any_policy]") {
+TEST_CASE("any policies: act as the default of their role while empty", "[policy][any_policy]") {
     CHECK(tags(any_selection(), any_naming(), stemma::any_resolution(), any_propagation()) ==
           tags());
     const stemma::operator_load load{1, 10, 40, 70};
@@ -153,7 +152,7 @@ TEST_CASE("any policies: act as the default of their role while they hold nothin
     CHECK(any_selection(stemma::not_infrastructure{}).is_chosen());
 }
 
-TEST_CASE("any policies: take a function for the one question of a role", "[policy][any_policy]") {
+TEST_CASE("any policies: accept a function for a role with one question", "[policy][any_policy]") {
     const auto every = [](const stemma::module_tree&, id) { return true; };
     CHECK(tags(any_selection(every)) == tags(stemma::all_modules{}));
     const auto numbers = [](const stemma::module_tree&, stemma::tag_table& table) {
@@ -173,7 +172,7 @@ TEST_CASE("any policies: take a function for the one question of a role", "[poli
     CHECK(stemma::any_diagnostics(deaf).judge({"a.code", no_id, "is odd"}) == std::nullopt);
 }
 
-TEST_CASE("any_resolution: believes nothing below its least confidence, whatever it holds",
+TEST_CASE("any_resolution: ignores claims below the minimum confidence, whatever it holds",
           "[policy][any_policy]") {
     const stemma::tree_index modules({no_id, 0, 1, 1, 0, 4});
     const std::vector<stemma::claim> claims{{2, no_id, 0.6F, stemma::provenance::scope},
@@ -193,7 +192,7 @@ TEST_CASE("any_resolution: believes nothing below its least confidence, whatever
     CHECK(stemma::any_resolution(stemma::by_weight{0.5F}).min_confidence() == 0.5F);
 }
 
-TEST_CASE("any policies, policies: take what holds a lambda, and cannot be assigned",
+TEST_CASE("any policies, policies: accept policies holding a lambda, which cannot be assigned",
           "[policy][any_policy]") {
     std::size_t deepest = 1;
     const auto selection =
@@ -246,7 +245,7 @@ TEST_CASE("any policies, policies: take what holds a lambda, and cannot be assig
     CHECK(stemma::any_diagnostics(diagnostics).judge({"a.code", no_id, "is odd"}) == least);
 }
 
-TEST_CASE("any policies: copies hold the same", "[policy][any_policy]") {
+TEST_CASE("any policies: copies behave the same", "[policy][any_policy]") {
     any_propagation chosen(stemma::no_propagation{});
     const any_propagation copy = chosen;
     chosen = any_propagation(stemma::both_sides{});

@@ -28,7 +28,7 @@ namespace {
 
 using id_list = std::vector<id>;
 
-/// A source that says what it was told to say.
+/// A source with predefined claims.
 struct told {
     using policy_category = stemma::evidence_category;
 
@@ -76,7 +76,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("attribute: an operator that nothing speaks of has no module") {
+TEST_CASE("attribute: an operator without claims has no module") {
     scene s;
     const auto known = s.ops.add();
     const auto unknown = s.ops.add();
@@ -89,7 +89,7 @@ TEST_CASE("attribute: an operator that nothing speaks of has no module") {
     CHECK(result.dropped == 0);
 }
 
-TEST_CASE("attribute: claims that disagree are kept") {
+TEST_CASE("attribute: contradictory claims are kept") {
     scene s;
     s.ops.add();
     const auto v = s.ops.add();
@@ -129,7 +129,7 @@ TEST_CASE("attribute: several modules of one source are alternatives") {
     CHECK(result.alternatives.of(decided).empty());
 }
 
-TEST_CASE("attribute: the caller of the module that was found is kept") {
+TEST_CASE("attribute: the caller of the module is kept") {
     scene s;
     const auto v = s.ops.add();
     auto made = says(provenance::scope, s.b);
@@ -140,7 +140,7 @@ TEST_CASE("attribute: the caller of the module that was found is kept") {
     CHECK(result.callers.of(v)[0] == s.c);
 }
 
-TEST_CASE("attribute: any number of threads finds the same") {
+TEST_CASE("attribute: is independent of the number of threads") {
     scene s;
     for (std::size_t v = 0; v < 50; ++v) {
         s.ops.add({});

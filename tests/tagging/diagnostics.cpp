@@ -34,7 +34,7 @@ std::vector<finding> one_of_each() {
             {"b.first", 4, "is there", severity::information, "node 'y'"}};
 }
 
-/// Returns: the levels of what is left, in order.
+/// Returns: the remaining levels, in order.
 template <class Policy>
 std::vector<severity> left(const Policy& policy) {
     std::vector<severity> levels;
@@ -47,7 +47,7 @@ std::vector<severity> left(const Policy& policy) {
 
 } // namespace
 
-TEST_CASE("diagnostics_policy: holds for the policies in the box and names what others lack",
+TEST_CASE("diagnostics_policy: holds for the built-in policies and names what others lack",
           "[diagnostics]") {
     STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::as_found>());
     STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::warnings_as_errors>());
@@ -60,7 +60,7 @@ TEST_CASE("diagnostics_policy: holds for the policies in the box and names what 
     STATIC_REQUIRE(std::is_empty_v<stemma::errors_only>);
 }
 
-TEST_CASE("diagnostics_policy: the policies in the box keep the laws", "[diagnostics][laws]") {
+TEST_CASE("diagnostics_policy: the built-in policies keep the laws", "[diagnostics][laws]") {
     const auto findings = one_of_each();
     CHECK(stemma::broken_diagnostics_laws(stemma::as_found{}, findings).empty());
     CHECK(stemma::broken_diagnostics_laws(stemma::warnings_as_errors{}, findings).empty());
@@ -73,23 +73,23 @@ TEST_CASE("as_found: changes nothing", "[diagnostics]") {
           std::vector{severity::error, severity::warning, severity::information});
 }
 
-TEST_CASE("warnings_as_errors: makes errors of warnings only", "[diagnostics]") {
+TEST_CASE("warnings_as_errors: turns only warnings into errors", "[diagnostics]") {
     CHECK(left(stemma::warnings_as_errors{}) ==
           std::vector{severity::error, severity::error, severity::information});
 }
 
-TEST_CASE("errors_only: leaves errors", "[diagnostics]") {
+TEST_CASE("errors_only: keeps only errors", "[diagnostics]") {
     CHECK(left(stemma::errors_only{}) == std::vector{severity::error});
 }
 
-TEST_CASE("without_findings: leaves out codes that fit a pattern", "[diagnostics]") {
+TEST_CASE("without_findings: drops codes that match a pattern", "[diagnostics]") {
     CHECK(left(stemma::without_findings{}).size() == 3);
     CHECK(left(stemma::without_findings{{"a.*"}}) == std::vector{severity::information});
     CHECK(left(stemma::without_findings{{"a.second", "b.*"}}) == std::vector{severity::error});
     CHECK(left(stemma::without_findings{{"a"}}).size() == 3);
 }
 
-TEST_CASE("judged: passes on what was found, but for the level", "[diagnostics]") {
+TEST_CASE("judged: passes findings on, changing only the level", "[diagnostics]") {
     std::vector<finding> told;
     auto report = stemma::judged(stemma::warnings_as_errors{},
                                  [&](const finding& one) { told.push_back(one); });
@@ -102,7 +102,7 @@ TEST_CASE("judged: passes on what was found, but for the level", "[diagnostics]"
     CHECK(told[0].level == severity::error);
 }
 
-TEST_CASE("judged: a function will do in place of a policy", "[diagnostics]") {
+TEST_CASE("judged: accepts a function in place of a policy", "[diagnostics]") {
     std::size_t told = 0;
     auto report = stemma::judged(
         [](auto&& one) {

@@ -28,7 +28,7 @@ const std::vector<attribution> before{{2, 0, 0.9F, provenance::scope, false},
 
 } // namespace
 
-TEST_CASE("inherit: what took the place of one operator is of its module") {
+TEST_CASE("inherit: the replacement of one operator has its module") {
     const auto made = stemma::inherit(tree(), before, {0});
     CHECK(made.module == 2);
     CHECK(made.call == 0);
@@ -37,8 +37,7 @@ TEST_CASE("inherit: what took the place of one operator is of its module") {
     CHECK_FALSE(made.conflict);
 }
 
-TEST_CASE("inherit: what took the place of several is of what they have in common, and no surer "
-          "than the least of them") {
+TEST_CASE("inherit: the replacement of several has their common ancestor and least confidence") {
     const auto made = stemma::inherit(tree(), before, {0, 1});
     CHECK(made.module == 1);
     CHECK(made.call == no_id);
@@ -59,13 +58,13 @@ TEST_CASE("inherit: the order of the old operators does not matter") {
     CHECK(one.confidence == other.confidence);
 }
 
-TEST_CASE("inherit: what was inferred is inferred again, not inherited") {
+TEST_CASE("inherit: inferred attributions are inferred again, not inherited") {
     CHECK(stemma::inherit(tree(), before, {2}).module == no_id);
     CHECK(stemma::inherit(tree(), before, {2, 0}).module == 2);
     CHECK(stemma::inherit(tree(), before, {}).module == no_id);
 }
 
-TEST_CASE("inherit_tags: the tags of all old operators, each once") {
+TEST_CASE("inherit_tags: unites the tags of all old operators") {
     stemma::id_set_pool pool;
     const std::array<id, 2> both{1, 4};
     const std::vector<stemma::id_set> sets{1, pool.intern(both), 2};

@@ -32,7 +32,7 @@ using stemma::provenance;
 
 namespace {
 
-/// A small model with names, parameters, a skip connection and operators that say nothing.
+/// A small model with names, parameters, a skip connection and operators without evidence.
 struct scene {
     test::operator_scene ops;
     stemma::module_tree tree =
@@ -52,7 +52,7 @@ struct scene {
     }
 };
 
-// A law-breaker for every law. Those of two minds change their answer with every question.
+// A law-breaker for every law. Inconsistent ones change their answer with every query.
 
 struct fickle {
     mutable bool last = false;
@@ -138,7 +138,7 @@ struct fickle_resolution : fickle {
     }
 };
 
-/// Writes the same everywhere, with or without respect for evidence.
+/// Writes the same everywhere, respecting evidence or not.
 struct given_propagation {
     using policy_category = stemma::propagation_category;
     attribution made;
@@ -286,9 +286,9 @@ TEST_CASE("laws: naming", "[policy][laws]") {
     CHECK(stemma::broken_naming_laws(stemma::class_paths{}, s.tree, stemma::not_infrastructure{})
               .empty());
     CHECK(stemma::broken_naming_laws(fickle_naming{}, s.tree) ==
-          broken_laws{"naming: a module gets one tag at one time and another at another"});
+          broken_laws{"naming: a module gets different tags on repeated calls"});
     CHECK(stemma::broken_naming_laws(same_names<'x'>{}, s.tree) ==
-          broken_laws{"naming: two modules have one tag"});
+          broken_laws{"naming: two modules have the same tag"});
     CHECK(stemma::broken_naming_laws(same_names<'/'>{}, s.tree) ==
           broken_laws{"naming: a segment holds a `/` that is not escaped"});
     CHECK(stemma::broken_naming_laws(same_names<'\0'>{}, s.tree) ==
@@ -376,9 +376,9 @@ TEST_CASE("laws: cut", "[policy][laws]") {
         return stemma::broken_cut_laws(policy, names);
     };
     CHECK(broken(0).size() == 2); // a constant is less than data as well
-    CHECK(broken(1) == broken_laws{"cut: data is copied in, and something less is not"});
-    CHECK(broken(2) == broken_laws{"cut: two values get one name at the boundary"});
-    CHECK(broken(3).size() == 2); // empty names are equal ones
+    CHECK(broken(1) == broken_laws{"cut: data is copied in, but something simpler is not"});
+    CHECK(broken(2) == broken_laws{"cut: two boundary values get the same name"});
+    CHECK(broken(3).size() == 2); // empty names are equal
 }
 
 TEST_CASE("laws: lexicon", "[policy][laws]") {
@@ -428,14 +428,12 @@ TEST_CASE("laws: fold", "[policy][laws]") {
                     .name_of = [odd](auto&&, id) { return odd.name(); }},
             s.tree);
     };
-    CHECK(broken(0) ==
-          broken_laws{"fold: a module becomes a function at one time and not at another"});
-    CHECK(broken(1) ==
-          broken_laws{"fold: a function is called this at one time and that at another"});
+    CHECK(broken(0) == broken_laws{"fold: a module is not selected consistently"});
+    CHECK(broken(1) == broken_laws{"fold: a function gets different names on repeated calls"});
     CHECK(broken(2) == broken_laws{"fold: a function has no name"});
-    CHECK(broken(3) == broken_laws{"fold: the domain of a function is one of the standard"});
+    CHECK(broken(3) == broken_laws{"fold: the domain of a function is a standard one"});
     CHECK(broken(4).empty());
-    CHECK(broken(5).empty()); // what does not fold needs no name
+    CHECK(broken(5).empty()); // without folding no name is needed
 }
 
 TEST_CASE("laws: cost", "[policy][laws]") {
@@ -470,10 +468,9 @@ TEST_CASE("laws: partition", "[policy][laws]") {
     CHECK(broken(stemma::parts_by_level{}).empty());
     CHECK(broken(stemma::parts_by_rule{3, [](id v) { return v; }}).empty());
     CHECK(broken(stemma::parts_by_rule{2, [](id v) { return v; }}) ==
-          broken_laws{"partition: a vertex has no part, or one that is not there"});
+          broken_laws{"partition: a vertex has no valid part"});
     CHECK(broken(stemma::parts_by_rule{2, [f = fickle()](id) { return f.flip() ? 1 : 0; }}) ==
-          broken_laws{
-              "partition: a graph is divided like this at one time and like that at another"});
+          broken_laws{"partition: a graph is divided differently on repeated calls"});
 }
 
 TEST_CASE("laws: diagnostics", "[policy][laws]") {
@@ -484,7 +481,7 @@ TEST_CASE("laws: diagnostics", "[policy][laws]") {
     CHECK(stemma::broken_diagnostics_laws(stemma::without_findings{{"a.*"}}, findings).empty());
     CHECK(stemma::broken_diagnostics_laws(fickle_diagnostics{}, findings).size() == 1);
     CHECK(stemma::broken_diagnostics_laws(unheard_diagnostics{}, findings) ==
-          broken_laws{"diagnostics: a severity is none that there is"});
+          broken_laws{"diagnostics: a severity is not one of the enumerators"});
 }
 
 } // namespace test::tagging_laws

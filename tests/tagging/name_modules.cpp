@@ -29,9 +29,9 @@ namespace {
 
 using name_list = std::vector<std::string>;
 
-/// One module of a tree that is not built yet.
+/// One module of a planned tree.
 struct planned_module {
-    std::size_t parent = 0; // place of an earlier one
+    std::size_t parent = 0; // position of an earlier one
     std::string attribute;
     std::string class_name;
     bool selected = true;
@@ -41,7 +41,7 @@ std::string pick(test::random_numbers& random, const name_list& from) {
     return from[random(from.size())];
 }
 
-/// Trees whose names are as hostile as a file can make them.
+/// Trees with names as hostile as a file can make them.
 std::vector<planned_module> plan_tree(test::random_numbers& random, std::size_t size) {
     static const name_list attributes{
         "",    "0", "1", "00", "layer", "layer", "a",   "b",   "#",        "#0",           "0#0",
@@ -64,7 +64,7 @@ std::vector<planned_module> plan_tree(test::random_numbers& random, std::size_t 
     return plan;
 }
 
-/// Builds a plan with its modules added in some order; `rank` is by place in the plan.
+/// Builds a plan, adding modules in some order; `rank` is by position in the plan.
 struct built_tree {
     built_tree(const std::vector<planned_module>& plan, const std::vector<std::size_t>& order) {
         stemma::module_tree_builder builder(plan[0].attribute);
@@ -94,7 +94,7 @@ std::vector<std::size_t> in_order(std::size_t size) {
     return order;
 }
 
-/// Another order in which parents come before their children.
+/// Another order with parents before their children.
 std::vector<std::size_t> in_any_order(const std::vector<planned_module>& plan,
                                       test::random_numbers& random) {
     std::vector<std::size_t> order{0};
@@ -131,7 +131,7 @@ bool is_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
-/// The definition of the tags, written down as it is stated, for small trees.
+/// The definition of tags, transcribed literally, for small trees.
 class reference_names {
 public:
     explicit reference_names(const std::vector<planned_module>& plan) : plan_(plan) {
@@ -167,7 +167,7 @@ public:
         }
     }
 
-    std::vector<std::string> tags; // by place in the plan
+    std::vector<std::string> tags; // by position in the plan
 
 private:
     [[nodiscard]] bool is_selected(std::size_t m) const { return m == 0 || plan_[m].selected; }
@@ -187,7 +187,7 @@ private:
         return text;
     }
 
-    /// The names from the nearest selected module above, which is left out.
+    /// The names from below the nearest selected ancestor.
     [[nodiscard]] name_list relative(std::size_t m) const {
         name_list names;
         for (auto at = m; m != 0 && at != above_[m]; at = plan_[at].parent) {
@@ -220,7 +220,7 @@ private:
         }
     }
 
-    /// Numbers modules of unknown class whose segments another one has, by their reversed paths.
+    /// Numbers modules of unknown class that have another one's segment, by their reversed paths.
     void part(std::vector<std::size_t>& members, std::vector<std::string>& segment) const {
         const auto reversed = [&](std::size_t m) {
             auto names = relative(m);
@@ -242,7 +242,7 @@ private:
     name_list printed_;
 };
 
-/// Returns: how many segments a tag has: every `/` begins one unless it stands behind a `\\`.
+/// Returns: the number of segments of a tag: every `/` begins one unless escaped by a `\\`.
 std::size_t segments_in(std::string_view tag) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < tag.size(); ++i) {
@@ -254,7 +254,7 @@ std::size_t segments_in(std::string_view tag) {
 
 } // namespace
 
-TEST_CASE("name_modules: tags are those of the definition, in every tree") {
+TEST_CASE("name_modules: tags match the definition, in every tree") {
     test::random_numbers random(1);
     for (int round = 0; round < 20'000; ++round) {
         const auto plan = plan_tree(random, 1 + random(14));
@@ -269,7 +269,7 @@ TEST_CASE("name_modules: tags are those of the definition, in every tree") {
     }
 }
 
-TEST_CASE("name_modules: no two selected modules have one tag, in every tree") {
+TEST_CASE("name_modules: no two selected modules share a tag, in any tree") {
     test::random_numbers random(2);
     for (int round = 0; round < 20'000; ++round) {
         const auto plan = plan_tree(random, 2 + random(20));
@@ -297,7 +297,7 @@ TEST_CASE("name_modules: no two selected modules have one tag, in every tree") {
     }
 }
 
-TEST_CASE("name_modules: a tag has one segment for each selected module above") {
+TEST_CASE("name_modules: a tag has one segment for each selected ancestor") {
     test::random_numbers random(3);
     for (int round = 0; round < 2'000; ++round) {
         const auto plan = plan_tree(random, 2 + random(20));

@@ -36,7 +36,7 @@ struct planned {
     bool selected = true;
 };
 
-/// Returns: tags by path, of the modules that are selected.
+/// Returns: tags by path, for selected modules.
 template <class Policy>
 std::map<std::string, std::string> tags_of(const std::vector<planned>& plan,
                                            std::string_view root = "net") {
@@ -66,7 +66,7 @@ std::map<std::string, std::string> tags_of(const std::vector<planned>& plan,
 
 using texts = std::map<std::string, std::string>;
 
-/// A random tree with hostile names, of which some modules are selected.
+/// A random tree with hostile names, some of whose modules are selected.
 struct random_scene {
     module_tree tree;
     std::vector<id> selected;
@@ -101,7 +101,7 @@ struct random_scene {
     }
 };
 
-/// Returns: the number of segments of a tag; a `/` behind a `\` parts none.
+/// Returns: the number of segments of a tag; an escaped `/` separates none.
 std::size_t segments(std::string_view tag) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < tag.size(); ++i) {
@@ -132,18 +132,17 @@ void check_laws(const random_scene& scene) {
 
 } // namespace
 
-TEST_CASE("class_paths: the class alone where it is alone", "[policy][naming]") {
+TEST_CASE("class_paths: a unique class stands alone", "[policy][naming]") {
     CHECK(tags_of<class_paths>({{"", "Net"}, {"body", "Body"}, {"body.head", "Head"}}) ==
           texts{{"", "/Net"}, {"body", "/Net/Body"}, {"body.head", "/Net/Body/Head"}});
 }
 
-TEST_CASE("class_paths: a number tells which of a list, even where there is one",
-          "[policy][naming]") {
+TEST_CASE("class_paths: a number identifies a list member, even a single one", "[policy][naming]") {
     CHECK(tags_of<class_paths>({{"", "Net"}, {"layer.0", "Layer"}, {"layer", "List", false}}) ==
           texts{{"", "/Net"}, {"layer.0", "/Net/Layer.0"}});
 }
 
-TEST_CASE("class_paths: as many names as tell equal classes apart, the same for all",
+TEST_CASE("class_paths: equal classes show as many names as needed, the same for all",
           "[policy][naming]") {
     const std::vector<planned> plan{
         {"", "ResNet"},        {"layer1", "List", false}, {"layer1.0", "Block"},
@@ -169,7 +168,7 @@ TEST_CASE("class_paths: groups end at the nearest selected module", "[policy][na
                 {"decoder.block", "/T5/Stack.decoder/Block"}});
 }
 
-TEST_CASE("class_paths: the name stands for a class that is not known", "[policy][naming]") {
+TEST_CASE("class_paths: the name stands in for an unknown class", "[policy][naming]") {
     CHECK(tags_of<class_paths>({{"", ""},
                                 {"body", ""},
                                 {"body.layer", "", false},
@@ -182,12 +181,12 @@ TEST_CASE("class_paths: the name stands for a class that is not known", "[policy
     CHECK(tags_of<class_paths>({{"", ""}}, "") == texts{{"", "/model"}});
 }
 
-TEST_CASE("class_paths: what has a meaning in a tag is escaped", "[policy][naming]") {
+TEST_CASE("class_paths: special characters are escaped", "[policy][naming]") {
     const auto tags = tags_of<class_paths>({{"", "a/b.c\\d"}});
     CHECK(tags.at("") == R"(/a\/b\.c\\d)");
 }
 
-TEST_CASE("class_paths: beyond a number of names, an ordinal", "[policy][naming]") {
+TEST_CASE("class_paths: uses an ordinal beyond the maximum number of names", "[policy][naming]") {
     // Two modules whose last 40 names are equal.
     std::string tail;
     for (int i = 0; i < 40; ++i) {
@@ -204,7 +203,7 @@ TEST_CASE("class_paths: beyond a number of names, an ordinal", "[policy][naming]
     CHECK(tags.at("y" + tail) == "/Net/Deep#1");
 }
 
-TEST_CASE("attribute_paths: the names between two selected modules", "[policy][naming]") {
+TEST_CASE("attribute_paths: shows the names between two selected modules", "[policy][naming]") {
     CHECK(tags_of<attribute_paths>({{"", "Net"},
                                     {"encoder", "E"},
                                     {"encoder.layer", "L", false},
@@ -216,7 +215,7 @@ TEST_CASE("attribute_paths: the names between two selected modules", "[policy][n
     CHECK(tags_of<attribute_paths>({}, "a/b").at("") == R"(/a\/b)");
 }
 
-TEST_CASE("attributes_and_classes: names, and what they are", "[policy][naming]") {
+TEST_CASE("attributes_and_classes: shows names and classes", "[policy][naming]") {
     const std::vector<planned> plan{
         {"", "Net"}, {"encoder", ""}, {"encoder.layer", "L", false}, {"encoder.layer.0", "B:/"}};
     const texts expected{{"", "/net:Net"},
@@ -234,7 +233,7 @@ TEST_CASE("attributes_and_classes: names, and what they are", "[policy][naming]"
     }
 }
 
-TEST_CASE("naming: a tag names one module and goes on from the one above it", "[policy][naming]") {
+TEST_CASE("naming: a tag identifies one module and extends its ancestor's", "[policy][naming]") {
     test::random_numbers random(1);
     for (int round = 0; round < 3000; ++round) {
         const random_scene scene(random);

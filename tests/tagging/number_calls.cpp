@@ -18,7 +18,7 @@ using stemma::provenance;
 
 namespace {
 
-/// Operators whose module metadata tell, and not the call.
+/// Operators whose metadata give the module but not the call.
 class scene : public test::operator_scene {
 public:
     const stemma::module_tree tree = test::tree_of({"fc", "act", "block.fc"});
@@ -59,7 +59,7 @@ TEST_CASE("number_calls: a module runs once for each reader of its parameter") {
     CHECK(s.call(after) == 1);
 }
 
-TEST_CASE("number_calls: what leads to the reader of the parameter belongs to its call") {
+TEST_CASE("number_calls: operators leading to the parameter's reader belong to its call") {
     scene s;
     const auto before = s.in("fc", {s.add()});
     const auto first = s.in("fc", {before}, "fc.weight");
@@ -84,14 +84,14 @@ TEST_CASE("number_calls: a leaf without parameters runs once for each connected 
     CHECK(s.call(c) == 1);
 }
 
-TEST_CASE("number_calls: a module with children and without parameters stays without numbers") {
+TEST_CASE("number_calls: a module with children but no parameters stays unnumbered") {
     scene s;
     const auto v = s.in("block", {s.add()});
     s.run();
     CHECK(s.call(v) == no_id);
 }
 
-TEST_CASE("number_calls: only what metadata tell is numbered, and known numbers stay") {
+TEST_CASE("number_calls: only operators with metadata are numbered, and known numbers stay") {
     scene s;
     const auto scoped = s.in("act", {s.add()});
     s.result[scoped].source = provenance::scope;
@@ -102,7 +102,7 @@ TEST_CASE("number_calls: only what metadata tell is numbered, and known numbers 
     CHECK(s.call(numbered) == 7);
 }
 
-TEST_CASE("number_calls: the single call of a module holds all its operators") {
+TEST_CASE("number_calls: a module's only call contains all its operators") {
     scene s;
     const auto weight = s.in("fc", {s.add()}, "fc.weight");
     const auto apart = s.in("fc", {s.add()});

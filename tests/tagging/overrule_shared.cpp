@@ -40,7 +40,7 @@ public:
 
 } // namespace
 
-TEST_CASE("overrule_shared: a constant read in modules side by side belongs above them") {
+TEST_CASE("overrule_shared: a constant read in unrelated modules belongs above them") {
     scene s;
     const auto constant = s.know(s.add_constant(), "blocks.0.fc");
     s.know(s.add({constant}), "blocks.0.fc");
@@ -56,7 +56,7 @@ TEST_CASE("overrule_shared: a constant read in modules side by side belongs abov
     CHECK(s.result[constant].confidence < 0.95F);
 }
 
-TEST_CASE("overrule_shared: what it says is as sure as the readers are, and no more") {
+TEST_CASE("overrule_shared: confidence is that of the readers") {
     scene s;
     const auto constant = s.know(s.add_constant(), "blocks.0.fc");
     s.know(s.add({constant}), "blocks.0.fc");
@@ -66,7 +66,7 @@ TEST_CASE("overrule_shared: what it says is as sure as the readers are, and no m
     CHECK(s.result[constant].confidence == 0.4F);
 }
 
-TEST_CASE("overrule_shared: a constant that only another module reads goes above both") {
+TEST_CASE("overrule_shared: a constant read only by another module goes above both") {
     scene s;
     const auto constant = s.know(s.add_constant(), "blocks.0.fc");
     s.know(s.add({constant}), "head");
@@ -74,7 +74,7 @@ TEST_CASE("overrule_shared: a constant that only another module reads goes above
     CHECK(s.result[constant].module == 0);
 }
 
-TEST_CASE("overrule_shared: a result of a module that only others read stays where it is") {
+TEST_CASE("overrule_shared: a module's result read only by others stays") {
     scene s;
     const auto angles = s.know(s.add_constant(), "head");
     const auto cosine = s.know(s.add({angles}), "head");
@@ -85,17 +85,17 @@ TEST_CASE("overrule_shared: a result of a module that only others read stays whe
     CHECK(s.result[cosine].module == s.at("head"));
 }
 
-TEST_CASE("overrule_shared: readers in line with the module change nothing") {
+TEST_CASE("overrule_shared: readers above or below the module change nothing") {
     scene s;
     const auto constant = s.know(s.add_constant(), "blocks.0");
     s.know(s.add({constant}), "blocks.0.fc");
     s.know(s.add({constant}), "blocks");
-    s.add({constant}); // of which nothing is known
+    s.add({constant}); // unknown
     CHECK(s.run().empty());
     CHECK(s.result[constant].module == s.at("blocks.0"));
 }
 
-TEST_CASE("overrule_shared: what depends on data, or has no evidence, is left alone") {
+TEST_CASE("overrule_shared: operators that depend on data, or lack evidence, are left alone") {
     scene s;
     const auto data = s.know(s.add(), "blocks.0.fc");
     const auto open = s.add_constant();
@@ -105,7 +105,7 @@ TEST_CASE("overrule_shared: what depends on data, or has no evidence, is left al
     CHECK(s.result[open].module == no_id);
 }
 
-TEST_CASE("overrule_shared: every decision is made on the evidence as it was") {
+TEST_CASE("overrule_shared: decisions are based on the original evidence") {
     scene s;
     const auto first = s.know(s.add_constant(), "blocks.0.fc");
     const auto second = s.know(s.add({first}), "blocks.0.fc");

@@ -22,7 +22,7 @@ namespace {
 
 using registry = stemma::policy_registry<test::operator_scene, stemma::module_tree>;
 
-/// Modules with at least so many below them.
+/// Modules with at least that many below them.
 struct with_children {
     using policy_category = stemma::selection_category;
 
@@ -57,7 +57,7 @@ std::string selected(const Policy& policy) {
 
 } // namespace
 
-TEST_CASE("policy_registry: starts with the policies in the box", "[policy][policy_registry]") {
+TEST_CASE("policy_registry: starts with the built-in policies", "[policy][policy_registry]") {
     const registry known;
     CHECK(known.selections.names() == "default, all, package:P, class:GLOB, depth:N");
     CHECK(known.propagations.names() == "default, residual, consumers, producers, nearest, off");
@@ -102,7 +102,7 @@ TEST_CASE("policy_registry: starts with the policies in the box", "[policy][poli
     CHECK_FALSE(known.costs.find(""));
 }
 
-TEST_CASE("policy_registry: the policies of the library are called as they call themselves",
+TEST_CASE("policy_registry: built-in policies are registered under their own names",
           "[policy][policy_registry]") {
     const registry known;
     const auto agree = [](const auto& policies) {
@@ -128,7 +128,7 @@ TEST_CASE("policy_registry: the policies of the library are called as they call 
     CHECK(stemma::without_findings{{"a.*", "b"}}.name() == "without:a.*,b");
 }
 
-TEST_CASE("policies_by_name: a name of nothing is refused with those there are",
+TEST_CASE("policies_by_name: an unknown name is rejected, listing the known ones",
           "[policy][policy_registry]") {
     const registry known;
     CHECK(known.propagations.get("propagation", "off").name() == "off");
@@ -156,7 +156,7 @@ TEST_CASE("policies_by_name: finds what was added", "[policy][policy_registry]")
     }
 }
 
-TEST_CASE("policies_by_name: tells of those without arguments, in order",
+TEST_CASE("policies_by_name: lists those without arguments, in order",
           "[policy][policy_registry]") {
     registry known;
     known.selections.add("parents", with_children{});

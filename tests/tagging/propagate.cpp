@@ -22,7 +22,7 @@ using test::operator_scene;
 
 namespace {
 
-/// Two blocks of two layers, and a head; propagation goes by what `know` told.
+/// Two blocks of two layers, and a head; propagation starts from what `know` was given.
 class scene : public operator_scene {
 public:
     const stemma::module_tree tree =
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-TEST_CASE("propagate: evidence stays as it is, with every policy") {
+TEST_CASE("propagate: evidence is unchanged by every policy") {
     const auto check = [](const auto& policy) {
         scene s;
         const auto a = s.know(s.add(), "blocks.0.fc");
@@ -75,7 +75,7 @@ TEST_CASE("propagate: evidence stays as it is, with every policy") {
     check(stemma::no_propagation{});
 }
 
-TEST_CASE("propagate: an owner of bodies takes what the evidence in them has in common") {
+TEST_CASE("propagate: an owner of bodies takes the common ancestor of the evidence in them") {
     scene s;
     const auto x = s.know(s.add(), "head");
     const auto owner = s.add({x});
@@ -86,7 +86,7 @@ TEST_CASE("propagate: an owner of bodies takes what the evidence in them has in 
     CHECK(made.source == provenance::owner);
 }
 
-TEST_CASE("propagate: an owner of bodies is no surer than what it hears") {
+TEST_CASE("propagate: an owner of bodies is no surer than the evidence in them") {
     scene s;
     const auto owner = s.add();
     s.know(s.add_inside(owner, {}), "blocks.0.fc", 0.6F);
@@ -94,7 +94,7 @@ TEST_CASE("propagate: an owner of bodies is no surer than what it hears") {
     CHECK(s.of(owner).confidence == 0.3F);
 }
 
-TEST_CASE("propagate: inner bodies are heard before outer ones") {
+TEST_CASE("propagate: inner bodies are settled before outer ones") {
     scene s;
     const auto x = s.add();
     const auto outer = s.add({x});
@@ -105,7 +105,7 @@ TEST_CASE("propagate: inner bodies are heard before outer ones") {
     CHECK(s.of(outer).module == s.at("blocks.1"));
 }
 
-TEST_CASE("propagate: an owner with evidence does not listen to its bodies") {
+TEST_CASE("propagate: an owner with evidence ignores its bodies") {
     scene s;
     const auto owner = s.know(s.add(), "blocks.0");
     s.know(s.add_inside(owner, {}), "blocks.0.fc");
@@ -113,7 +113,7 @@ TEST_CASE("propagate: an owner with evidence does not listen to its bodies") {
     CHECK(s.of(owner).source == provenance::scope);
 }
 
-TEST_CASE("propagate: what an owner hears in its bodies is evidence for its producers") {
+TEST_CASE("propagate: an owner's module from its bodies is evidence for its producers") {
     scene s;
     const auto x = s.add();
     const auto owner = s.add({x});
@@ -122,7 +122,7 @@ TEST_CASE("propagate: what an owner hears in its bodies is evidence for its prod
     CHECK(s.of(x).source == provenance::consumer);
 }
 
-TEST_CASE("both_sides: where only one side is known, that one") {
+TEST_CASE("both_sides: if only one side is known, takes that") {
     scene s;
     const auto x = s.add();
     const auto a = s.know(s.add({x}), "blocks.0.fc");
@@ -133,7 +133,7 @@ TEST_CASE("both_sides: where only one side is known, that one") {
     CHECK(s.of(y).source == provenance::producer);
 }
 
-TEST_CASE("both_sides: an operator in a body that nobody reads takes its owner") {
+TEST_CASE("both_sides: an unread operator in a body takes its owner's module") {
     scene s;
     const auto x = s.know(s.add(), "blocks.0.fc");
     const auto owner = s.know(s.add({x}), "head");
@@ -142,7 +142,7 @@ TEST_CASE("both_sides: an operator in a body that nobody reads takes its owner")
     CHECK(s.of(inside).source == provenance::owner);
 }
 
-TEST_CASE("both_sides: what is independent of data belongs to its readers") {
+TEST_CASE("both_sides: data-independent operators take their readers' module") {
     scene s;
     const auto x = s.know(s.add(), "blocks.0.fc");
     const auto shape = s.add({x}, "", "Shape");
@@ -152,7 +152,7 @@ TEST_CASE("both_sides: what is independent of data belongs to its readers") {
     CHECK(s.of(shape).source == provenance::consumer);
 }
 
-TEST_CASE("both_sides: where readers and producers are in one line, the readers' side") {
+TEST_CASE("both_sides: if readers and producers are related, takes the readers' side") {
     scene s;
     const auto deep = s.know(s.add(), "blocks.0.fc");
     const auto out = s.add({deep});
@@ -167,7 +167,7 @@ TEST_CASE("both_sides: where readers and producers are in one line, the readers'
     CHECK(s.of(equal).confidence > s.of(in).confidence);
 }
 
-TEST_CASE("both_sides: where they are side by side, the common ancestor and little confidence") {
+TEST_CASE("both_sides: if they are unrelated, takes the common ancestor with low confidence") {
     scene s;
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto between = s.add({a});
@@ -178,7 +178,7 @@ TEST_CASE("both_sides: where they are side by side, the common ancestor and litt
     CHECK(made.confidence <= 0.5F);
 }
 
-TEST_CASE("both_sides: where nothing is known, the root") {
+TEST_CASE("both_sides: takes the root if nothing is known") {
     scene s;
     const auto x = s.add();
     const auto y = s.add({x});
@@ -187,7 +187,7 @@ TEST_CASE("both_sides: where nothing is known, the root") {
     CHECK(s.of(y).confidence == 0);
 }
 
-TEST_CASE("both_sides: what only steers an operator belongs with it") {
+TEST_CASE("both_sides: a condition belongs with the operator it steers") {
     scene s;
     const auto x = s.know(s.add(), "head");
     const auto decides = s.add({x});
@@ -196,7 +196,7 @@ TEST_CASE("both_sides: what only steers an operator belongs with it") {
     CHECK(s.of(decides).module == s.at("blocks.0.fc"));
 }
 
-TEST_CASE("consumers_only: the readers' side, whatever the producers are") {
+TEST_CASE("consumers_only: takes the readers' side, whatever the producers") {
     scene s;
     const auto a = s.know(s.add(), "blocks.0.fc");
     const auto between = s.add({a});
@@ -208,7 +208,7 @@ TEST_CASE("consumers_only: the readers' side, whatever the producers are") {
     CHECK(s.of(end, policy).source == provenance::root);
 }
 
-TEST_CASE("producers_only: the producers' side, whatever the readers are") {
+TEST_CASE("producers_only: takes the producers' side, whatever the readers") {
     scene s;
     const auto begin = s.add();
     const auto a = s.know(s.add({begin}), "blocks.0.fc");
@@ -233,7 +233,7 @@ TEST_CASE("nearest_evidence: the fewest edges decide") {
     CHECK(s.of(s.add(), policy).source == provenance::root);
 }
 
-TEST_CASE("residual_aware: a skip connection is joined in the module that holds what was skipped") {
+TEST_CASE("residual_aware: a skip connection joins in the module containing what was skipped") {
     scene s;
     const auto x = s.know(s.add(), "head");
     const auto norm = s.know(s.add({x}), "blocks.0.norm");
@@ -258,7 +258,7 @@ TEST_CASE("no_propagation: operators without evidence, and owners of bodies, sta
     }
 }
 
-TEST_CASE("propagate: every operator gets a module and a provenance that is no evidence") {
+TEST_CASE("propagate: every operator gets a module with a rule as provenance") {
     const auto check = [](const auto& policy, std::uint64_t seed) {
         test::random_numbers random(seed);
         for (int round = 0; round < 100; ++round) {

@@ -41,7 +41,7 @@ public:
         return v;
     }
 
-    /// Returns: the tags of all operators, each a sorted list.
+    /// Returns: the tags of all operators, as sorted lists.
     [[nodiscard]] std::vector<id_list> run(std::size_t cap = stemma::detail::default_tag_cap) {
         auto tags = sets;
         tags.resize(size(), no_id);
@@ -85,7 +85,7 @@ TEST_CASE("propagate_tags: an operator without evidence has the tags of all its 
     CHECK(tags[x] == id_list{3, 5, 9});
 }
 
-TEST_CASE("propagate_tags: tags of readers stay apart where one is above the other") {
+TEST_CASE("propagate_tags: readers' tags stay separate even if one is above the other") {
     scene s;
     const auto x = s.add();
     s.know(s.add({x}), {1});
@@ -94,7 +94,7 @@ TEST_CASE("propagate_tags: tags of readers stay apart where one is above the oth
     CHECK(s.run()[x] == id_list{1, 2});
 }
 
-TEST_CASE("propagate_tags: evidence keeps its tags and hides its readers'") {
+TEST_CASE("propagate_tags: operators with evidence keep their tags and ignore their readers'") {
     scene s;
     const auto x = s.add();
     const auto known = s.know(s.add({x}), {4});
@@ -113,7 +113,7 @@ TEST_CASE("propagate_tags: an operator whose readers have no tags has none") {
     CHECK(s.run()[y].empty());
 }
 
-TEST_CASE("propagate_tags: a set beyond the cap becomes the selected module above all of it") {
+TEST_CASE("propagate_tags: a set beyond the cap becomes its selected common ancestor") {
     scene s;
     const auto x = s.add();
     const auto one_part = s.add();
@@ -125,7 +125,7 @@ TEST_CASE("propagate_tags: a set beyond the cap becomes the selected module abov
     CHECK(s.run(4)[one_part] == id_list{1});
     s.know(s.add({x}), {static_cast<id>(s.tree.size() - 1)});
     CHECK(s.run(4)[x] == id_list{0});
-    s.selected[1] = 0; // not selected any more
+    s.selected[1] = 0; // no longer selected
     CHECK(s.run(4)[one_part] == id_list{0});
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("propagate_tags: the cap in use is 64") {
     CHECK(tags[beyond].size() == 1);
 }
 
-TEST_CASE("propagate_tags: equal to the definition, whatever the graph") {
+TEST_CASE("propagate_tags: agrees with the definition for any graph") {
     test::random_numbers random(21);
     for (int round = 0; round < 300; ++round) {
         scene s;

@@ -31,7 +31,7 @@ using stemma::tree_index;
 
 namespace {
 
-/// A graph and nothing else.
+/// Just a graph.
 struct plain_operators {
     using graph_type = operator_graph;
 
@@ -49,7 +49,7 @@ struct data_operators : plain_operators {
 };
 
 struct steered_operators : plain_operators {
-    id condition = no_id; ///< the value that is read as one
+    id condition = no_id; ///< the value read as a condition
 
     [[nodiscard]] bool reads_condition(const operator_graph::edge& e) const {
         return get(stemma::value_index, wires, e) == condition;
@@ -88,7 +88,7 @@ std::vector<attribution> propagated(const Policy& policy, const Ops& ops,
 
 constexpr id open = no_id;
 
-/// Returns: what a policy finds for the vertices of a graph, evidence included.
+/// Returns: the result of a policy for the vertices of a graph, including evidence.
 template <class Policy>
 std::vector<id> found(const test::edge_list& edges, const std::vector<id>& evidence,
                       const Policy& policy = {}) {
@@ -160,7 +160,7 @@ void check_laws(test::random_numbers& random, const Policy& policy) {
 
 } // namespace
 
-TEST_CASE("propagation policies: keep evidence, place everybody, whatever the numbering",
+TEST_CASE("propagation policies: keep evidence and place every operator under any numbering",
           "[policy][propagation]") {
     test::random_numbers random(1);
     for (int round = 0; round < 500; ++round) {
@@ -171,7 +171,7 @@ TEST_CASE("propagation policies: keep evidence, place everybody, whatever the nu
     }
 }
 
-TEST_CASE("both_sides: one side known speaks alone", "[policy][propagation]") {
+TEST_CASE("both_sides: one known side decides", "[policy][propagation]") {
     CHECK(found<stemma::both_sides>(chain, {open, open, ax, open}) == ids{ax, ax, ax, ax});
     CHECK(found<stemma::both_sides>(chain, {open, open, open, open}) ==
           ids{root, root, root, root});
@@ -182,7 +182,7 @@ TEST_CASE("both_sides: one side known speaks alone", "[policy][propagation]") {
     CHECK(result[2].source == provenance::producer);
 }
 
-TEST_CASE("both_sides: readers decide where the sides are related, else what both have in common",
+TEST_CASE("both_sides: readers decide if the sides are related, else their common ancestor",
           "[policy][propagation]") {
     CHECK(found<stemma::both_sides>(chain, {a, open, ax, open})[1] == ax);
     CHECK(found<stemma::both_sides>(chain, {ax, open, a, open})[1] == a);
@@ -195,13 +195,13 @@ TEST_CASE("both_sides: readers decide where the sides are related, else what bot
     CHECK(between.confidence <= 0.5F);
 }
 
-TEST_CASE("both_sides: what does not depend on data belongs to its readers",
+TEST_CASE("both_sides: operators independent of data belong to their readers",
           "[policy][propagation]") {
     data_operators ops;
     ops.wires = test::as_operator_graph(chain);
     ops.reading = {true, false, false, false};
     ops.hiding = {false, true, false, false};
-    // Vertex 1 is a Shape of what `ax` made; it and all that follows serve `bx`.
+    // Vertex 1 is a Shape of what `ax` computed; it and everything after it serve `bx`.
     const auto result = propagated(stemma::both_sides{}, ops, {ax, open, open, bx});
     CHECK(result[1].module == bx);
     CHECK(result[2].module == bx);
@@ -209,7 +209,7 @@ TEST_CASE("both_sides: what does not depend on data belongs to its readers",
     CHECK(propagated(stemma::both_sides{}, ops, {ax, open, open, bx})[1].module == root);
 }
 
-TEST_CASE("both_sides: what only steers belongs to what it steers", "[policy][propagation]") {
+TEST_CASE("both_sides: a condition belongs to what it steers", "[policy][propagation]") {
     steered_operators ops;
     ops.wires = test::as_operator_graph(chain);
     const std::vector<id> evidence{ax, open, open, bx};
@@ -221,7 +221,7 @@ TEST_CASE("both_sides: what only steers belongs to what it steers", "[policy][pr
 
 TEST_CASE("both_sides: a body stays with its owner", "[policy][propagation]") {
     nested_operators ops;
-    // 1 and 2 are in the body of 3; what 1 makes is read outside as well.
+    // 1 and 2 are in the body of 3; the output of 1 is also read outside.
     ops.wires = test::as_operator_graph({5, {{0, 1}, {1, 2}, {2, 3}, {1, 4}}});
     ops.owners = {no_id, 3, 3, no_id, no_id};
     const auto result = propagated(stemma::both_sides{}, ops, {bx, open, open, a, bx});
@@ -231,7 +231,7 @@ TEST_CASE("both_sides: a body stays with its owner", "[policy][propagation]") {
     CHECK(propagated(stemma::both_sides{}, ops, {bx, open, ax, a, ay})[1].module == a);
 }
 
-TEST_CASE("consumers_only: what all readers have in common", "[policy][propagation]") {
+TEST_CASE("consumers_only: takes the common ancestor of all readers", "[policy][propagation]") {
     const test::edge_list fork{4, {{0, 1}, {0, 2}, {0, 3}}};
     CHECK(found<stemma::consumers_only>(fork, {open, ax, ay, open})[0] == a);
     CHECK(found<stemma::consumers_only>(fork, {open, ax, bx, open})[0] == root);
@@ -239,7 +239,7 @@ TEST_CASE("consumers_only: what all readers have in common", "[policy][propagati
     CHECK(found<stemma::consumers_only>(chain, {ax, open, bx, open}) == ids{ax, bx, bx, root});
 }
 
-TEST_CASE("producers_only: what all producers have in common", "[policy][propagation]") {
+TEST_CASE("producers_only: takes the common ancestor of all producers", "[policy][propagation]") {
     const test::edge_list join{4, {{0, 3}, {1, 3}, {2, 3}}};
     CHECK(found<stemma::producers_only>(join, {ax, ay, open, open})[3] == a);
     CHECK(found<stemma::producers_only>(join, {open, open, open, ax})[0] == root);
@@ -255,12 +255,12 @@ TEST_CASE("nearest_evidence: the fewest edges decide, in either direction",
 
 TEST_CASE("residual_aware: a skip connection ends in the module that computes what it skips",
           "[policy][propagation]") {
-    // 0 feeds 1, 2 and the sum 3 of both, which `bx` reads.
+    // 0 feeds 1, 2 and their sum 3, which `bx` reads.
     const test::edge_list skip{5, {{0, 1}, {1, 2}, {2, 3}, {0, 3}, {3, 4}}};
     const std::vector<id> evidence{bx, ax, ay, open, bx};
     CHECK(found<stemma::both_sides>(skip, evidence)[3] == bx);
     CHECK(found<stemma::residual_aware>(skip, evidence)[3] == a);
-    // Without the skip it is as both_sides.
+    // Without the skip it behaves as both_sides.
     const test::edge_list straight{5, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}};
     CHECK(found<stemma::residual_aware>(straight, evidence) ==
           found<stemma::both_sides>(straight, evidence));
@@ -271,7 +271,7 @@ TEST_CASE("no_propagation: leaves the rest to the root", "[policy][propagation]"
           ids{root, ax, root, root});
 }
 
-TEST_CASE("propagates: only no_propagation says no, as any policy as well",
+TEST_CASE("propagates: is false only for no_propagation, also type-erased",
           "[policy][propagation]") {
     using any_propagation = stemma::any_propagation<nested_operators>;
     const auto asks = [](const auto& policy) { return stemma::detail::propagates(policy); };
@@ -279,7 +279,7 @@ TEST_CASE("propagates: only no_propagation says no, as any policy as well",
     CHECK_FALSE(asks(stemma::no_propagation{}));
     CHECK_FALSE(asks(any_propagation{stemma::no_propagation{}}));
     CHECK(asks(any_propagation{}));
-    // An owner whose body is known hears it, unless nothing is spread.
+    // An owner whose body is known uses it, unless propagation is off.
     nested_operators ops;
     ops.wires = test::as_operator_graph({2, {}});
     ops.owners = {1, no_id};
@@ -312,7 +312,7 @@ struct wrong_signature {
 
 } // namespace
 
-TEST_CASE("propagation_policy: refuses near misses", "[policy][propagation]") {
+TEST_CASE("propagation_policy: rejects near misses", "[policy][propagation]") {
     STATIC_REQUIRE_FALSE(stemma::propagation_policy<without_category, plain_operators>);
     STATIC_REQUIRE_FALSE(stemma::propagation_policy<not_const, plain_operators>);
     STATIC_REQUIRE_FALSE(stemma::propagation_policy<wrong_signature, plain_operators>);

@@ -29,7 +29,7 @@ attribution known(id module) {
 
 } // namespace
 
-TEST_CASE("repropagate: says what propagation from the evidence alone says, whatever changed") {
+TEST_CASE("repropagate: agrees with propagation from the evidence alone, whatever changed") {
     test::random_numbers random(8);
     for (int round = 0; round < 200; ++round) {
         const auto size = 2 + random(20);
@@ -46,7 +46,7 @@ TEST_CASE("repropagate: says what propagation from the evidence alone says, what
         }
         auto evidence = first;
         stemma::propagate(scene, tree.index(), first);
-        // An operator more, and another edge: what was inferred may be wrong now.
+        // One more operator, and another edge: what was inferred may be wrong now.
         const auto added = scene.add();
         scene.read(added, static_cast<id>(random(size)));
         first.push_back(known(static_cast<id>(random(tree.size()))));
@@ -66,8 +66,8 @@ TEST_CASE("repropagate: says what propagation from the evidence alone says, what
     }
 }
 
-TEST_CASE("repropagate: after a fusion, what is around the new operator hears of it") {
-    // matmul (a.x) -> add (a.x) -> relu (inferred); the first two become one, of a.x.
+TEST_CASE("repropagate: after a fusion, neighbours of the new operator are updated") {
+    // matmul (a.x) -> add (a.x) -> relu (inferred); the first two are fused, in a.x.
     test::operator_scene scene;
     const auto fused = scene.add();
     const auto relu = scene.add();

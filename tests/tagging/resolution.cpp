@@ -57,15 +57,14 @@ TEST_CASE("by_trust: agreement raises confidence, one claim alone keeps its own"
     CHECK_FALSE(both.conflict);
 }
 
-TEST_CASE("by_trust: a claim that is not exact agrees with what is above and below",
-          "[resolution]") {
+TEST_CASE("by_trust: an inexact claim agrees with modules above and below", "[resolution]") {
     const auto parameter = says(provenance::parameter, 1, 0.85F, false);
     CHECK_FALSE(resolve({says(provenance::scope, 2, 0.9F), parameter}).conflict);
     CHECK_FALSE(resolve({says(provenance::scope, 0, 0.9F), parameter}).conflict);
     CHECK(resolve({says(provenance::scope, 4, 0.9F), parameter}).conflict);
 }
 
-TEST_CASE("by_trust: an aligned operation says which of the modules a parameter allows it is",
+TEST_CASE("by_trust: an aligned operation picks among the modules a parameter allows",
           "[resolution]") {
     const auto parameter = says(provenance::parameter, 1, 0.85F, false);
     for (const auto source : {provenance::torchscript, provenance::trace, provenance::fx}) {
@@ -81,7 +80,7 @@ TEST_CASE("by_trust: an aligned operation says which of the modules a parameter 
     }
 }
 
-TEST_CASE("by_trust: an aligned operation counts against a parameter only when it is sure",
+TEST_CASE("by_trust: an aligned operation overrules a parameter only if it is sure",
           "[resolution]") {
     const auto parameter = says(provenance::parameter, 1, 0.85F, false);
     const auto unsure = resolve({parameter, says(provenance::trace, 4, 0.8F)});
@@ -101,7 +100,7 @@ TEST_CASE("by_trust: claims below the threshold are not believed", "[resolution]
     CHECK_FALSE(made.conflict);
 }
 
-TEST_CASE("by_trust: of several alternatives the surest counts where no other source decides") {
+TEST_CASE("by_trust: the surest alternative counts if no other source decides") {
     const auto says = [](id module, float confidence) {
         return claim{module, 1, confidence, provenance::parameter, false};
     };
@@ -114,15 +113,14 @@ TEST_CASE("by_trust: of several alternatives the surest counts where no other so
     CHECK(common.call == no_id);
 }
 
-TEST_CASE("by_trust: of several alternatives the one that another source supports counts",
-          "[resolution]") {
+TEST_CASE("by_trust: the alternative supported by another source counts", "[resolution]") {
     const auto first = says(provenance::scope, 2, 0.9F);
     const auto second = says(provenance::scope, 3, 0.9F);
     CHECK(resolve({first, second}).module == 1);
     CHECK(resolve({first, second, says(provenance::fx, 3, 0.6F)}).module == 3);
 }
 
-TEST_CASE("by_trust: a doubtful claim that is contradicted gives way", "[resolution]") {
+TEST_CASE("by_trust: a contradicted doubtful claim yields", "[resolution]") {
     auto doubtful = says(provenance::scope, 2, 0.9F);
     doubtful.doubtful = true;
     const auto made = resolve({doubtful, says(provenance::fx, 3, 0.9F)});
@@ -131,7 +129,7 @@ TEST_CASE("by_trust: a doubtful claim that is contradicted gives way", "[resolut
     CHECK(made.conflict);
 }
 
-TEST_CASE("by_weight: a claim that is sure beats a more trusted one that is not", "[resolution]") {
+TEST_CASE("by_weight: a sure claim beats a more trusted one that is not", "[resolution]") {
     const stemma::by_weight policy;
     const auto made = policy.resolve(some_tree(), std::vector{says(provenance::trace, 2, 0.39F),
                                                               says(provenance::leftover, 4, 0.8F)});
@@ -141,8 +139,7 @@ TEST_CASE("by_weight: a claim that is sure beats a more trusted one that is not"
     CHECK(made.confidence <= 0.8F);
 }
 
-TEST_CASE("by_weight: sources that agree beat a stronger one that they contradict",
-          "[resolution]") {
+TEST_CASE("by_weight: agreeing sources beat a stronger one they contradict", "[resolution]") {
     const stemma::by_weight policy;
     const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::trace, 3, 0.85F),
                              says(provenance::fx, 3, 0.85F)};
@@ -150,7 +147,7 @@ TEST_CASE("by_weight: sources that agree beat a stronger one that they contradic
     CHECK(by_trust{}.resolve(some_tree(), claims).module == 2);
 }
 
-TEST_CASE("by_weight: what was made of several outweighs the parameters of one", "[resolution]") {
+TEST_CASE("by_weight: a fused operator outweighs the parameters of one", "[resolution]") {
     const stemma::by_weight policy;
     const auto made =
         policy.resolve(some_tree(), std::vector{says(provenance::parameter, 2, 0.85F, false),
@@ -158,7 +155,7 @@ TEST_CASE("by_weight: what was made of several outweighs the parameters of one",
     CHECK(made.module == 1);
 }
 
-TEST_CASE("by_weight: without a conflict, and between equal ones, trust decides", "[resolution]") {
+TEST_CASE("by_weight: without a conflict, and on ties, trust decides", "[resolution]") {
     const stemma::by_weight policy;
     for (const auto& claims :
          {std::vector{says(provenance::scope, 2, 0.9F)},
@@ -169,8 +166,7 @@ TEST_CASE("by_weight: without a conflict, and between equal ones, trust decides"
     CHECK(policy.resolve(some_tree(), std::vector<claim>{}).module == no_id);
 }
 
-TEST_CASE("cautious: where sources disagree, the common ancestor is all that is sure",
-          "[resolution]") {
+TEST_CASE("cautious: takes the common ancestor if sources disagree", "[resolution]") {
     const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::fx, 4, 0.9F)};
     const auto made = stemma::cautious{}.resolve(some_tree(), claims);
     CHECK(made.module == 0);
@@ -217,7 +213,7 @@ struct without_resolve {
 
 } // namespace
 
-TEST_CASE("resolution_policy: near misses are refused", "[resolution]") {
+TEST_CASE("resolution_policy: rejects near misses", "[resolution]") {
     STATIC_REQUIRE(stemma::explain_resolution_policy<by_trust>());
     STATIC_REQUIRE(stemma::resolution_policy<stemma::by_weight>);
     STATIC_REQUIRE(stemma::resolution_policy<stemma::cautious>);

@@ -37,7 +37,7 @@ TEST_CASE("select_modules: the root is selected whatever the policy says") {
     CHECK(select_modules(tree, stemma::all_modules{}) == std::vector<id>{0, 1, 2});
 }
 
-TEST_CASE("select_modules: a function will do in place of a policy") {
+TEST_CASE("select_modules: accepts a function in place of a policy") {
     const auto tree = test::tree_of({":zoo.Net", "a:zoo.Layer", "a.b:zoo.Norm"});
     const auto selected = select_modules(
         tree, [](auto&& modules, auto m) { return modules.class_name(m) == "Norm"; });

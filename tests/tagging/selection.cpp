@@ -39,7 +39,7 @@ module_tree net() {
     return builder.build();
 }
 
-/// Returns: the paths of all modules that a policy selects, the root among them if it does.
+/// Returns: the paths of all modules that a policy selects, including the root if it does.
 template <class Policy>
 std::vector<std::string> selected(const Policy& policy) {
     STATIC_REQUIRE(stemma::selection_policy<Policy, module_tree>);
@@ -58,12 +58,12 @@ using paths = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("not_infrastructure: leaves out what builds models, and containers that never run",
+TEST_CASE("not_infrastructure: excludes building blocks, and containers that never run",
           "[policy][selection]") {
     CHECK(selected(stemma::not_infrastructure{}) == paths{"", "encoder.0", "head", "unknown"});
 }
 
-TEST_CASE("not_infrastructure: keeps classes that are asked for", "[policy][selection]") {
+TEST_CASE("not_infrastructure: keeps requested classes", "[policy][selection]") {
     stemma::not_infrastructure policy;
     policy.keep = {"LayerNorm"};
     CHECK(selected(policy) == paths{"", "encoder.0", "encoder.0.norm", "head", "unknown"});
@@ -77,12 +77,12 @@ TEST_CASE("not_infrastructure: which packages count is data", "[policy][selectio
     CHECK(selected(policy) == paths{"encoder", "encoder.0.norm", "encoder.0.fc", "unknown"});
 }
 
-TEST_CASE("all_modules: leaves out nothing", "[policy][selection]") {
+TEST_CASE("all_modules: excludes nothing", "[policy][selection]") {
     CHECK(selected(stemma::all_modules{}).size() == net().size());
     STATIC_REQUIRE(std::is_empty_v<stemma::all_modules>);
 }
 
-TEST_CASE("in_packages: takes classes of the packages and what lies below them",
+TEST_CASE("in_packages: selects classes of the packages and their subpackages",
           "[policy][selection]") {
     CHECK(selected(stemma::in_packages{{"torch.nn.modules.linear", "mine"}}) ==
           paths{"", "encoder.0", "encoder.0.fc"});
@@ -91,7 +91,7 @@ TEST_CASE("in_packages: takes classes of the packages and what lies below them",
     CHECK(selected(stemma::in_packages{}).empty());
 }
 
-TEST_CASE("of_classes: takes classes by their short and their whole name", "[policy][selection]") {
+TEST_CASE("of_classes: selects classes by short and qualified name", "[policy][selection]") {
     CHECK(selected(stemma::of_classes{{"L*"}}) ==
           paths{"encoder.0", "encoder.0.norm", "encoder.0.fc", "head"});
     CHECK(selected(stemma::of_classes{{"torch.*.Linear"}}) == paths{"encoder.0.fc"});
@@ -104,7 +104,7 @@ TEST_CASE("down_to_depth: counts from the root", "[policy][selection]") {
     CHECK(selected(stemma::down_to_depth{}).size() == net().size());
 }
 
-TEST_CASE("is_in_package: a package is no mere beginning", "[policy][selection]") {
+TEST_CASE("is_in_package: a package is more than a prefix", "[policy][selection]") {
     CHECK(stemma::is_in_package("torch.nn.Linear", "torch.nn"));
     CHECK(stemma::is_in_package("torch.nn", "torch.nn"));
     CHECK_FALSE(stemma::is_in_package("torch.nnext.Linear", "torch.nn"));

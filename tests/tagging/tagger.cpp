@@ -43,7 +43,7 @@ texts tags_of(const Tagging& made, std::size_t v) {
     return tags;
 }
 
-/// Two layers of two parts each, as an exporter names their operators.
+/// Two layers of two parts each, with operators named as by an exporter.
 struct scene {
     test::operator_scene ops;
     stemma::module_tree tree = test::tree_of({":zoo.Net", "layers:torch.nn.ModuleList",
@@ -55,7 +55,7 @@ struct scene {
     }
 };
 
-// A graph and a tree of a program that knows nothing of ONNX.
+// A graph and a tree of a program unrelated to ONNX.
 struct host_operator {
     std::string label;
     std::string kind;
@@ -66,7 +66,7 @@ struct host_module {
     std::string type;
 };
 
-/// Adds a vertex; a graph that does not number its vertices itself is told the number.
+/// Adds a vertex; a graph that does not number its vertices is given the number.
 template <class Graph, class Content>
 auto add_to(Graph& graph, Content content) {
     const auto number = num_vertices(graph);
@@ -138,11 +138,11 @@ TEST_CASE("tag_operators: evidence, propagation and names in one") {
     CHECK(made.attributions[open].source == provenance::between);
     CHECK(s.tree.path(made.attributions[open].module) == "layers");
     CHECK(made.selected(open) == 0);
-    // Whom it serves is another question than where it belongs.
+    // Whom it serves and where it belongs are different questions.
     CHECK(tags_of(made, open) == texts{"/Net", "/Net/Layer.1"});
 }
 
-TEST_CASE("tag_operators: a result that several modules read has the tags of all, in tree order") {
+TEST_CASE("tag_operators: a result read by several modules has the tags of all, in tree order") {
     scene s;
     const auto x = s.add("x");
     s.add("/layers.1/fc/MatMul", {x});
@@ -165,7 +165,7 @@ TEST_CASE("tag_operators: a tied parameter gives the tags of all its owners") {
     CHECK(texts(tags.begin() + 1, tags.end()) == texts{"/model/Embed", "/model/Head"});
 }
 
-TEST_CASE("tag_operators: constants that several modules share are told, with what was claimed") {
+TEST_CASE("tag_operators: shared constants are reported, with their claims") {
     scene s;
     const auto constant = s.ops.add_constant("/layers.0/fc/Constant");
     s.add("/layers.0/fc/MatMul", {constant});
@@ -177,7 +177,7 @@ TEST_CASE("tag_operators: constants that several modules share are told, with wh
     CHECK(s.tree.path(made.conflicts.of(constant)[0].module) == "layers.0.fc");
 }
 
-TEST_CASE("tag_operators: every policy can be another one, in any order") {
+TEST_CASE("tag_operators: every policy can be replaced, in any order") {
     scene s;
     const auto a = s.add("/layers.0/fc/MatMul");
     const auto open = s.add("open", {a});
@@ -205,7 +205,7 @@ TEST_CASE("tag_operators: without propagation a result serves nobody") {
     CHECK(tags_of(off, x) == texts{"/Net", "/Net"});
 }
 
-TEST_CASE("tag_operators: every operator has a module and some tag, whatever the graph") {
+TEST_CASE("tag_operators: every operator has a module and a tag, whatever the graph") {
     test::random_numbers random(41);
     const texts names{"/layers.0/fc/MatMul", "/layers.1/MatMul", "/gone/MatMul", "", "x"};
     for (int round = 0; round < 200; ++round) {
@@ -238,7 +238,7 @@ TEST_CASE("tag_operators: every operator has a module and some tag, whatever the
     }
 }
 
-TEST_CASE("tag_operators: runs on graphs that have never seen ONNX") {
+TEST_CASE("tag_operators: runs on graphs unrelated to ONNX") {
     const texts expected{"/HostNet/Block/Dense", "/HostNet", "/HostNet/Dense"};
     CHECK(tag_host_graph<boost::vecS>() == expected);
     CHECK(tag_host_graph<boost::listS>() == expected);

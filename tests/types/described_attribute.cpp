@@ -121,7 +121,7 @@ TEST_CASE(
     CHECK(text_of(named("axis", 2).text(21, "outer")) == "axis=@outer");
 }
 
-TEST_CASE("described_attribute: what the file does not say is told by what it holds") {
+TEST_CASE("described_attribute: a missing type follows from the contents") {
     test::message untyped; // as in files of the first versions
     untyped.text(1, "group").number(3, 4);
     CHECK(text_of(untyped) == "group=4");

@@ -81,7 +81,7 @@ TEST_CASE("infer_shapes: contradicts the inference of onnx nowhere, and knows as
     CHECK(all.ours * 100 >= all.known * 99);
 }
 
-TEST_CASE("shape_inference: a value asked for by itself has the type that it has among all",
+TEST_CASE("shape_inference: a value inferred alone has the same type as among all",
           "[onnx][infer_shapes]") {
     std::mt19937 random(3);
     std::size_t known = 0;

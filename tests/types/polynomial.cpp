@@ -61,7 +61,7 @@ TEST_CASE("polynomial: is written with the highest powers first", "[types][polyn
     CHECK(text(polynomial::unknown()) == "?");
 }
 
-TEST_CASE("polynomial: what does not fit is unknown, and so is what is computed of it",
+TEST_CASE("polynomial: overflow is unknown, and so is everything computed from it",
           "[types][polynomial]") {
     const polynomial most(std::numeric_limits<std::int64_t>::max());
     CHECK_FALSE((most + 1).is_known());

@@ -13,6 +13,10 @@ import {basename, dirname, join, resolve} from "node:path";
 
 process.setMaxListeners(0); // each library that is loaded adds some
 const [program, page, ...folders] = process.argv.slice(2).map(path => resolve(path));
+if (!existsSync(join(page, "stemma.wasm"))) {
+  console.log("skipped: the page was not built (sh examples/web/build.sh)");
+  process.exit(77);
+}
 const create = createRequire(import.meta.url)(join(page, "stemma.js"));
 const wasmBinary = readFileSync(join(page, "stemma.wasm"));
 const scratch = mkdtempSync(join(tmpdir(), "stemma-web-"));
@@ -89,6 +93,10 @@ async function compare() {
       same({do: "query", query: "op:MatMul or op:Conv"}, "query", model, "op:MatMul or op:Conv", ...given, "--format", "json");
       same({do: "cost"}, "analyze", model, ...given, "--cost", "--format", "json");
 
+      const report = join(scratch, "report.html");
+      assert.equal(run(folder, "export", model, ...given, "--to", "html", "-o", report, "--no-sync", "-q").status, 0);
+      assert.ok(timeless(file(ask({do: "report"}).answer, source).toString()) === timeless(readFileSync(report, "utf8")),
+                `${path}: the report is another one`);
       const tags = join(scratch, "tags.json"), tagged = join(scratch, "tagged.onnx");
       const untagged = run(folder, "tag", model, ...given, "--sidecar", tags, "-o", tagged, "--no-sync", "-q");
       assert.equal(untagged.status, 0, untagged.stderr);
@@ -96,7 +104,7 @@ async function compare() {
         assert.ok(timeless(ask({do: "tags"}).answer) === timeless(readFileSync(tags, "utf8")), `${path}: tags are others`);
       }
       assert.ok(file(ask({do: "tag"}).answer, source).equals(readFileSync(tagged)), `${path}: the tagged file is another one`);
-      compared += 2;
+      compared += 3;
       for (const module of tree.filter((_, i) => i % Math.ceil(tree.length / 6) === 1)) {
         const part = join(scratch, "part.onnx");
         const cut = run(folder, "cut", model, ...given, "--module", module.path, "-o", part, "--data", "keep", "--no-sync", "-q");
@@ -118,12 +126,19 @@ async function compare() {
     if (!expected || expected.status > 1) {
       continue;
     }
-    const {ask} = await load(folder);
+    const {ask, file} = await load(folder);
     for (const [slot, file] of [["a", "model.onnx"], ["b", second]]) {
       assert.equal(ask({do: "open", slot, file, limit: 1 << 10}).problem, undefined);
     }
     assert.ok(ask({do: "diff", nodes: true}).answer === expected.stdout, `${first} and ${second} differ otherwise`);
-    ++compared;
+    const carried = join(scratch, "carried.onnx");
+    const done = run(folder, "carry", "model.onnx", second, "-o", carried, "--no-sync", "-q");
+    const answer = ask({do: "carry"});
+    assert.equal(answer.problem === undefined, done.status === 0, `${first} to ${second}: ${answer.problem} ${done.stderr}`);
+    if (done.status === 0) {
+      assert.ok(file(answer.answer, readFileSync(join(folder, second))).equals(readFileSync(carried)), `${first} is carried to ${second} otherwise`);
+    }
+    compared += 2;
   }
 
   // What is no request, and what is no model.

@@ -60,7 +60,7 @@ TEST_CASE("identify_parameters: values tell without names", "[weights][identify_
     CHECK(stemma::unused_entries(known, origins).empty());
 }
 
-TEST_CASE("identify_parameters: one of equal values stands for all that are read",
+TEST_CASE("identify_parameters: one of several equal entries represents all that are read",
           "[weights][identify_parameters]") {
     const auto known = stemma::read_checkpoint(test::fixture("bert_micro_fresh/model.pt"));
     const stemma::attributed_model opened(test::fixture("bert_micro_fresh/model.onnx"), {});

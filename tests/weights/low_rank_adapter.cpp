@@ -47,7 +47,7 @@ TEST_CASE("low_rank_adapter: the product is scaled as the config says",
           std::vector<float>{10, 100, 20, 200, 30, 300});
 }
 
-TEST_CASE("low_rank_adapter: what is no such adapter is refused", "[weights][low_rank_adapter]") {
+TEST_CASE("low_rank_adapter: other files are refused", "[weights][low_rank_adapter]") {
     const test::scratch_folder folder;
     const auto file = folder.make("adapter_model.safetensors", tensors("a.fc"));
     for (const std::string config :

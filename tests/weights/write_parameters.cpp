@@ -28,7 +28,7 @@ TEST_CASE("write_parameters: JSON has every initializer", "[weights][write_param
     CHECK(nlohmann::json::parse(texts[0])["transform"] == "as is");
 }
 
-TEST_CASE("write_parameters: what no initializer was made of is unused, counters are not",
+TEST_CASE("write_parameters: entries without initializer are unused, except counters",
           "[weights][write_parameters]") {
     const auto known = stemma::read_checkpoint(test::fixture("mlp/model.pt"));
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});

@@ -226,13 +226,6 @@ const shapeOf = value => {
   return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? (shape.includes(",") ? shape.replaceAll(",", "\u00d7") : `[${shape}]`) : "";
 };
 
-const ruler = document.createElement("canvas").getContext("2d");
-const widthOf = (text, size) => {
-  ruler.font = `${size}px system-ui, "Helvetica Neue", Arial, sans-serif`;
-  return ruler.measureText(text).width;
-};
-const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
-
 const heading = 24; // of a box that is open
 function describeBox(box, depth) {
   const texts = {

@@ -61,7 +61,7 @@ function layOut(boxes, edges) {
 // How far down each box is: on the longest way to it, boxes that weigh something count. All of one
 // cycle are equally far, and have the same `group`; `alone` says which boxes are in none. (Tarjan)
 function findLevels(count, edges, weighs) {
-  const out = Array.from({length: count}, () => []);
+  const out = Array.from({length: count}, () => /** @type {number[]} */ ([]));
   edges.forEach(e => out[e.from].push(e.to));
   const group = new Int32Array(count).fill(-1), found = new Int32Array(count).fill(-1), lowest = new Int32Array(count);
   const groups = [], open = [];

@@ -133,7 +133,7 @@ function showLegend() {
     ...runs.map(run => make("optgroup", {label: run.title}, ...run.columns.map(measure =>
       make("option", {value: measures.indexOf(measure), ...(measure === painted ? {selected: "selected"} : {})}, titleOfMeasure(measure))))));
   panel.replaceChildren(make("label", {}, "Colour by ", choice));
-  const {low, high, wide, least} = painted ? rangeOf(painted) : {high: -Infinity};
+  const {low, high, wide, least} = painted ? rangeOf(painted) : {low: 0, high: -Infinity, wide: false, least: 0};
   if (Number.isFinite(high)) {
     const share = painted.additive;
     const from = wide ? least : low, steps = 12;
@@ -147,7 +147,7 @@ function showLegend() {
   } else if (painted) {
     panel.append(make("div", {class: "note"}, "texts, which have no colour"));
   }
-  const left = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} of what the model has not`);
+  const left = runs.filter(run => run.unmatched > 0).map(run => `${run.title}: ${plural(run.unmatched, "row")} not in the model`);
   panel.append(...left.map(text => make("div", {class: "note"}, text)));
 }
 
@@ -181,7 +181,7 @@ function sortable(first, lines) {
     by = i;
     heads.forEach((head, each) => head.setAttribute("aria-sort", each !== i ? "none" : down ? "descending" : "ascending"));
     const sign = down ? -1 : 1;
-    order = [...lines].sort(({cells: a}, {cells: b}) => a[i] === null || b[i] === null ? (a[i] === null) - (b[i] === null)
+    order = [...lines].sort(({cells: a}, {cells: b}) => a[i] === null || b[i] === null ? Number(a[i] === null) - Number(b[i] === null)
       : isNumber(a[i]) && isNumber(b[i]) ? sign * (a[i] - b[i]) : sign * String(a[i]).localeCompare(String(b[i]), "en"));
     body.replaceChildren();
     shown = 0;

@@ -43,8 +43,12 @@ function showModule(m) {
   for (let above = module.parent; above >= 0; above = modules[above].parent) {
     way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
   }
+  /** @typedef {[string, (module: any) => any]} Tab title, and what shows it */
+  /** @type {Tab[]} */
+  const linesTab = data.lines ? [["Lines", showLines]] : [];
+  /** @type {Tab[]} */
   const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
-                ["Parameters", showParameters], ...(data.lines ? [["Lines", showLines]] : []), [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
+                ["Parameters", showParameters], ...linesTab, [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
   if (measures.length > 0) {
     tabs.splice(1, 0, ["Numbers", showNumbers]);
   }
@@ -58,7 +62,8 @@ function showModule(m) {
     for (const button of bar.children) {
       button.setAttribute("aria-selected", String(button.textContent.split(" ")[0] === tab));
     }
-    const content = tabs.find(([name]) => name.split(" ")[0] === tab)[1](module);
+    const [, show] = tabs.find(([name]) => name.split(" ")[0] === tab);
+    const content = show(module);
     panel.replaceChildren(content);
     content.arrived?.();
     refresh = () => content.redraw ? content.redraw() : choose(tab);
@@ -111,7 +116,7 @@ for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
   m = modules[m].children[0];
   setOpen(m, true);
 }
-at("search").addEventListener("input", event => search(event.target.value));
+at("search").addEventListener("input", () => search(at("search").value));
 at("search").addEventListener("keydown", walkFound);
 at("found").addEventListener("keydown", walkFound);
 window.addEventListener("hashchange", () => location.hash === arrived || arrive());

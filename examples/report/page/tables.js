@@ -73,39 +73,15 @@ function setHue(element, module) {
   return element;
 }
 
-const number = n => n.toLocaleString("en-US");
-const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 const titleOf = module => module.path || module.cls || module.name || "model";
 const percent = share => share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
 const holds = (module, node) => node.module >= module.m && node.module < module.end;
 const isWeight = value => value.kind === initializer || value.kind === sparse;
 
-// An element with properties and children; texts are never read as markup.
-function make(name, properties = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (key.startsWith("on")) {
-      element.addEventListener(key.slice(2), value);
-    } else if (value !== undefined && value !== false) {
-      element.setAttribute(key, value);
-    }
-  }
-  element.append(...children.filter(child => child !== undefined && child !== null));
-  return element;
-}
-function draw(name, properties, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(properties)) {
-    element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
 const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
 const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 const link = (text, action) => make("button", {class: "link", onclick: action}, text);
 const chip = module => module.cls ? setHue(make("span", {class: "class"}, module.cls), module) : undefined;
-const at = id => document.getElementById(id);
 
 function showHead() {
   const told = data.summary;
@@ -115,7 +91,7 @@ function showHead() {
     make("h1", {title: told.model}, told.model.split("/").pop()),
     counted(nodes.length, "node"), counted(modules.length, "module"), counted(modules[0].parameters, "parameter"),
     fact("of the nodes attributed", percent(told.coverage)),
-    make("span", {}, "known from ", make("b", {}, sources || "nothing")),
+    make("span", {}, "evidence: ", make("b", {}, sources || "nothing")),
     counted(told.conflicts, "conflict"),
     make("span", {}, data.producer.trim()),
     make("span", {}, "opsets ", make("b", {}, Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none"),
@@ -328,7 +304,7 @@ function showNodes(module) {
   const show = () => {
     const text = filter.value.toLowerCase();
     const kept = all.filter(n => `${nodes[n].name} ${nodes[n].op}`.toLowerCase().includes(text));
-    table.replaceChildren(makeTable(["node", "operator", "module", "known from", "#confidence"], kept.map(n => () => [
+    table.replaceChildren(makeTable(["node", "operator", "module", "evidence", "#confidence"], kept.map(n => () => [
       [nodeLink(n)], nodes[n].op, [moduleLink(nodes[n].module)], nodes[n].source, nodes[n].confidence.toFixed(2)])));
   };
   filter.addEventListener("input", show);

@@ -2,56 +2,74 @@
 // The page: files that are dropped, the module that is chosen, the view that shows it, and what is downloaded.
 // The address holds module, view and query, by name: it means the same for any file that has them.
 import {Engine} from "./engine.js";
-import {at, bytes, counted, make} from "./parts.js";
+import {bytes, textOf} from "./parts.js";
 import {TreeView} from "./tree_view.js";
 import {nodeRow, showCost, showDiff, showExplanation, showGraph, showKnown, showNodes, showQuery} from "./views.js";
 
+/** @typedef {import("./tree_view.js").Module} Module */
+
+/** @type {Record<string, [string, (app: any, module: number) => Promise<HTMLElement>]>} */
 const views = {graph: ["Graph", showGraph], explain: ["Explain", showExplanation], nodes: ["Nodes", showNodes],
-               query: ["Query", showQuery], cost: ["Cost", showCost], known: ["Known from", showKnown], diff: ["Changes", showDiff]};
+               query: ["Query", showQuery], cost: ["Cost", showCost], known: ["Evidence", showKnown], diff: ["Changes", showDiff]};
 const mostCompared = 1.2e9; // bytes of both models, all of which are read
 
 const app = {
-  engine: /** @type {Engine} */ (null),
-  modules: [],
+  engine: /** @type {any} an Engine, as soon as a model is open */ (null),
+  modules: /** @type {Module[]} */ ([]),
   byPath: new Map(),
-  about: null,
-  other: null,
+  about: /** @type {any} what `open` says of the model */ (null),
+  other: /** @type {any} and of the other one */ (null),
   otherSize: 0,
-  asked: null, // what Explain explains instead of the module
+  node: /** @type {string | null} */ (null), // the name in the address, which Explain explains instead of the module
+  asked: /** @type {string[] | null} */ (null), // the same as the library finds it
   chosen: 0,
   view: "graph",
   depth: 0,
   query: "",
   svg: () => document.querySelector("#panel svg"),
-  sizes: () => ({a: app.about.bytes, b: app.other.bytes, weights: app.about.bytes + app.other.bytes < mostCompared}),
-  /** @param {{m?: string, v?: string, q?: string}} place */
+  comparesWeights: () => app.about.bytes + app.other.bytes < mostCompared,
+  /** @param {{m?: string, v?: string, n?: string, q?: string}} place */
   link(place) {
     const parts = new URLSearchParams();
-    const {m = app.modules[app.chosen]?.path ?? "", v = app.view, q = app.query} = place;
+    const {m = app.modules[app.chosen]?.path ?? "", v = app.view, n = "", q = app.query} = place;
     parts.set("m", m);
     parts.set("v", v);
+    if (n && v === "explain") {
+      parts.set("n", n);
+    }
     if (q && v === "query") {
       parts.set("q", q);
     }
     return `#${parts}`;
   },
+  /** Goes to a place, and there anew where that is here. */
   go(place) {
-    app.asked = null;
-    location.hash = app.link(place);
+    const link = app.link(place);
+    if (link === location.hash) {
+      app.refresh();
+    } else {
+      location.hash = link;
+    }
   },
-  explain(what) {
-    app.asked = what;
-    app.view = "explain";
-    history.replaceState(null, "", app.link({v: "explain"}));
-    app.refresh();
+  /** Puts what was asked into the address, as a part of this place. */
+  keepQuery(query) {
+    app.query = query;
+    history.replaceState(null, "", app.link({}));
   },
-  explainNode: ([place]) => app.explain([place]),
+  explain(place, name) {
+    Object.assign(app, {node: name, asked: [place]});
+    app.go({v: "explain", n: name});
+  },
   fail(problem) {
-    at("message").textContent = problem.message ?? String(problem);
+    at("message").textContent = textOf(problem);
     at("message").hidden = false;
     at("busy").hidden = true;
   },
-  refresh: () => arrive(true),
+  refresh: () => arrive(),
+  download: action => busy("Writing", action),
+  /** The other model with the tags of this one. */
+  saveCarried: async () => save(await app.engine.file({do: "carry", slot: "b", weights: app.comparesWeights()}),
+    `${app.other.model.replace(/\.onnx$/i, "")}.tagged.onnx`),
 };
 
 const tree = new TreeView(at("tree"), m => app.go({m: app.modules[m].path}));
@@ -101,9 +119,9 @@ function open(files) {
       throw problem;
     }
     app.engine?.close();
-    Object.assign(app, {engine, about, modules: found.all, byPath: found.byPath, other: null, asked: null});
+    Object.assign(app, {engine, about, modules: found.all, byPath: found.byPath, other: null, node: null, asked: null});
     at("title").textContent = about.model;
-    at("facts").textContent = `${counted(about.nodes, "node")}, ${counted(about.modules, "module")}, ${bytes(about.bytes)}`;
+    at("facts").textContent = `${plural(about.nodes, "node")}, ${plural(about.modules, "module")}, ${bytes(about.bytes)}`;
     document.title = `${about.model} \u00b7 stemma`;
     at("start").hidden = true;
     at("model").hidden = at("saves").hidden = at("compare").hidden = false;
@@ -113,7 +131,7 @@ function open(files) {
     if (new URLSearchParams(location.hash.slice(1)).get("v") === "diff") { // from another model
       history.replaceState(null, "", app.link({v: "graph"}));
     }
-    await arrive(true);
+    await arrive();
   });
 }
 
@@ -122,24 +140,23 @@ function compare(files) {
     app.other = await app.engine.open(files, "b");
     app.view = "diff";
     history.replaceState(null, "", app.link({v: "diff"}));
-    await arrive(true);
+    await arrive();
   });
 }
 
 let turn = 0;
-async function arrive(again = false) {
+async function arrive() {
   if (!app.engine) {
     return;
   }
   const place = new URLSearchParams(location.hash.slice(1));
   const m = app.byPath.get(place.get("m") ?? "") ?? 0;
-  const view = place.get("v") in views ? place.get("v") : "graph";
+  const wanted = place.get("v") ?? "";
+  const view = wanted in views ? wanted : "graph";
   app.query = place.get("q") ?? app.query;
-  if (m !== app.chosen) {
-    app.asked = null;
-  }
-  if (!again && m === app.chosen && view === app.view && app.asked === null && place.get("q") === null) {
-    return;
+  const node = place.get("n");
+  if (node !== app.node) {
+    Object.assign(app, {node, asked: node === null ? null : [node]});
   }
   Object.assign(app, {chosen: m, view});
   tree.reveal(m);
@@ -153,7 +170,7 @@ async function arrive(again = false) {
     }
   } catch (problem) {
     if (mine === turn) {
-      at("panel").replaceChildren(make("p", {class: "bad"}, problem.message));
+      at("panel").replaceChildren(make("p", {class: "bad"}, textOf(problem)));
     }
   }
   if (mine === turn) {
@@ -191,15 +208,15 @@ async function search(text) {
     return;
   }
   at("found").replaceChildren(
-    make("h2", {}, counted(found.module_count, "module")),
+    make("h2", {}, plural(found.module_count, "module")),
     ...found.modules.map(m => make("a", {class: "row", href: app.link({m: app.modules[m].path})}, app.modules[m].path || "the root",
       " ", make("span", {class: "class"}, app.modules[m].class))),
-    make("h2", {}, counted(found.node_count, "node")),
+    make("h2", {}, plural(found.node_count, "node")),
     make("div", {role: "listbox", "aria-label": "Nodes found"}, ...found.nodes.map(row => {
       const element = nodeRow(app, row);
       element.tabIndex = 0;
-      element.addEventListener("click", () => app.explainNode(row));
-      element.addEventListener("keydown", event => event.key === "Enter" && app.explainNode(row));
+      element.addEventListener("click", () => app.explain(...row));
+      element.addEventListener("keydown", event => event.key === "Enter" && app.explain(...row));
       return element;
     })));
 }
@@ -224,6 +241,7 @@ function picture() {
 const downloads = {
   "save-tag": async () => save(await app.engine.file({do: "tag"}), `${stem()}.tagged.onnx`),
   "save-cut": async () => save(await app.engine.file({do: "cut", module: app.modules[app.chosen].path || "''"}), `${part()}.onnx`),
+  "save-report": async () => save(await app.engine.file({do: "report"}), `${stem()}.html`),
   "save-svg": async () => save(picture(), `${part()}.svg`),
   "save-tree": async () => save(json(await app.engine.text({do: "tree"})), `${stem()}.tree.json`),
   "save-tags": async () => save(json(await app.engine.text({do: "tags"})), `${stem()}.tags.json`),
@@ -233,7 +251,7 @@ const downloads = {
 for (const [id, action] of Object.entries(downloads)) {
   at(id).addEventListener("click", () => {
     at("saves").open = false;
-    busy("Writing", action);
+    app.download(action);
   });
 }
 
@@ -247,7 +265,7 @@ at("choose").addEventListener("click", () => at("files").click());
 at("choose-first").addEventListener("click", () => at("files").click());
 at("compare").addEventListener("click", () => at("others").click());
 at("sample").addEventListener("click", () => sample().catch(app.fail));
-for (const [id, take] of [["files", open], ["others", compare]]) {
+for (const [id, take] of Object.entries({files: open, others: compare})) {
   at(id).addEventListener("change", ({target}) => {
     if (target.files.length > 0) {
       take([...target.files]);
@@ -273,7 +291,7 @@ document.addEventListener("dragleave", event => event.relatedTarget ?? document.
 document.addEventListener("drop", event => {
   event.preventDefault();
   document.body.classList.remove("drag");
-  const files = [...event.dataTransfer.files];
+  const files = [...event.dataTransfer?.files ?? []];
   const models = files.filter(file => /\.onnx$/i.test(file.name));
   if (models.length === 2) { // both at once: the first is the older one
     const rest = files.filter(file => !models.includes(file));

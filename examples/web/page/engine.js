@@ -9,9 +9,9 @@ export class Engine {
   constructor() {
     this.worker = new Worker("worker.js");
     this.worker.onmessage = ({data: {id, answer, problem}}) => {
-      const {resolve, reject} = this.#waiting.get(id);
+      const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      problem === undefined ? resolve(answer) : reject(new Error(problem));
+      problem === undefined ? waiting?.resolve(answer) : waiting?.reject(new Error(problem));
     };
     this.worker.onerror = event => this.#failAll(event.message || "the library could not be loaded");
   }

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module as a picture; layout.js places the boxes.
-/* global layOut */
-
-const space = "http://www.w3.org/2000/svg";
-function draw(name, attributes, ...children) {
-  const element = document.createElementNS(space, name);
-  for (const [key, value] of Object.entries(attributes)) {
-    element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
+/* global clip, curve, draw, layOut, placeLabels, plural, widthOf */
 
 // Stands in the picture itself, which is downloaded with it.
 const style = `
@@ -23,24 +13,9 @@ const style = `
     .end rect { fill: #26334d } path { stroke: #8394ad } .tip { fill: #8394ad } g:focus-visible rect { stroke: #93c5fd }
   }`;
 
-const ruler = document.createElement("canvas").getContext("2d");
-const widthOf = (text, size) => {
-  ruler.font = `${size}px system-ui, "Helvetica Neue", Arial, sans-serif`;
-  return ruler.measureText(text).width;
-};
-const clip = (text, most) => text.length > most ? `${text.slice(0, most - 1)}\u2026` : text;
+const mostLabels = 150;
 const hueOf = text => [...text].reduce((hue, c) => (hue * 31 + c.codePointAt(0)) % 360, 7);
 const shapeOf = shape => shape === "[]" ? "scalar" : shape.includes(",") ? shape.slice(1, -1).replaceAll(",", "\u00d7") : shape;
-
-function curve(points) {
-  let path = `M${points[0].x} ${points[0].y}`;
-  for (let i = 1; i < points.length; ++i) {
-    const [a, b] = [points[i - 1], points[i]];
-    const middle = (a.y + b.y) / 2;
-    path += `C${a.x} ${middle} ${b.x} ${middle} ${b.x} ${b.y}`;
-  }
-  return path;
-}
 
 // Values come first and results last; between them the order of the nodes, in which most edges lead forward.
 function inOrder({boxes, edges}) {
@@ -55,7 +30,7 @@ function inOrder({boxes, edges}) {
 function drawBox(box, go) {
   const {x, y, width, height} = box;
   const kind = box.module !== undefined ? "module" : box.node !== undefined ? "node" : box.end ? "end" : "rest";
-  const group = draw("g", {class: kind}, draw("title", {}, box.about ?? ""),
+  const group = draw("g", {class: kind}, draw("title", {}, [...new Set([box.label, box.sub, box.about])].filter(Boolean).join("\n")),
     draw("rect", {x: x - width / 2, y: y - height / 2, width, height, rx: 6}),
     draw("text", {x, y: box.sub ? y - 7 : y}, box.label));
   if (box.sub) {
@@ -68,7 +43,6 @@ function drawBox(box, go) {
     }
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
-    group.setAttribute("aria-label", `${box.label} ${box.about}`);
     group.addEventListener("click", () => go(box));
     group.addEventListener("keydown", event => event.key === "Enter" && go(box));
   }
@@ -84,12 +58,18 @@ export function drawGraph(graph, go) {
   const {boxes, edges} = inOrder(graph);
   for (const box of boxes) {
     box.label = clip(box.rest ? `and ${box.nodes} more nodes` : box.title || box.class || "model", 40);
-    box.sub = clip(box.module !== undefined ? `${box.title && box.class ? `${box.class}, ` : ""}${box.nodes} node${box.nodes === 1 ? "" : "s"}` : box.end ? box.about : "", 48);
+    box.sub = clip(box.module !== undefined ? `${box.title && box.class ? `${box.class}, ` : ""}${plural(box.nodes, "node")}` : box.end ? box.about : "", 48);
     box.width = Math.max(44, widthOf(box.label, 12) * 1.1, widthOf(box.sub, 10)) + 18;
     box.height = box.sub ? 38 : 26;
   }
   const size = layOut(boxes, edges);
-  const svg = draw("svg", {xmlns: space, width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`,
+  for (const edge of edges) { // what comes in and goes out says its shape itself
+    if (edges.length > mostLabels || boxes[edge.from].end || boxes[edge.to].end) {
+      edge.label = "";
+    }
+  }
+  size.width = Math.max(size.width, placeLabels(boxes, edges, text => widthOf(text, 10)));
+  const svg = draw("svg", {xmlns: "http://www.w3.org/2000/svg", width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`,
                            role: "group", "aria-label": "graph of the module"}, draw("style", {}, style));
   const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
     draw("path", {d: "M0 0L8 4L0 8z", class: "tip"}));
@@ -97,19 +77,8 @@ export function drawGraph(graph, go) {
   for (const edge of edges) {
     svg.append(draw("path", {d: curve(edge.points), "marker-end": "url(#tip)"}, draw("title", {}, edge.about)));
   }
-  if (edges.length <= 150) {
-    const count = side => edges.reduce((all, edge) => all.set(edge[side], (all.get(edge[side]) ?? 0) + 1), new Map());
-    const readers = count("from"), reads = count("to");
-    for (const {points, label, from, to} of edges) { // a label stands at the end where fewer edges meet
-      if (!boxes[from].end && !boxes[to].end) {
-        const [near, far] = reads.get(to) <= readers.get(from) ? [points.at(-1), points.at(-2)] : points;
-        const x = (near.x * 3 + far.x) / 4 + 4;
-        size.width = Math.max(size.width, x + widthOf(label, 10) + 8);
-        svg.append(draw("text", {class: "flow", x, y: near.y + (near.y > far.y ? -12 : 11)}, label));
-      }
-    }
-    svg.setAttribute("width", size.width);
-    svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+  for (const {label, labelX, labelY} of edges.filter(edge => edge.label)) {
+    svg.append(draw("text", {class: "flow", x: labelX, y: labelY}, label));
   }
   svg.append(...boxes.map(box => drawBox(box, go)));
   return svg;

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all views are made of: elements, numbers as text, and lists of which only the rows in sight exist.
+// What all views are made of beside elements.js: sizes as text, and lists of which only the rows in sight exist.
+/* global make */
 
-/** @param {string} name @param {object} attributes @param {...(Node | string)} children */
-export function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    key.startsWith("on") ? element.addEventListener(key.slice(2), value) : element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-/** @param {string} name */
-export const at = name => document.getElementById(name);
-export const number = n => n.toLocaleString("en-US");
-export const counted = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
+/** @param {unknown} problem */
+export const textOf = problem => problem instanceof Error ? problem.message : String(problem);
 export const bytes = n => n < 1000 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(1)} GB`;
 
 const rowHeight = 26;
@@ -38,8 +27,8 @@ export class VirtualList {
     element.addEventListener("scroll", () => this.draw());
     element.addEventListener("keydown", event => this.#press(event));
     this.room.addEventListener("click", event => {
-      const row = event.target.closest("[data-row]");
-      if (row && !event.defaultPrevented) {
+      const row = event.target instanceof Element && event.target.closest("[data-row]");
+      if (row instanceof HTMLElement && !event.defaultPrevented) {
         this.choose(Number(row.dataset.row));
       }
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The modules as a tree of rows.
-import {VirtualList, make, number} from "./parts.js";
+import {VirtualList} from "./parts.js";
 
 /** @typedef {{path: string, name: string, class: string, parent: number, depth: number, children: number[], nodes: number, end: number}} Module */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in the panel: one function for each view, which returns its element.
 import {drawGraph} from "./graph_view.js";
-import {VirtualList, bytes, counted, make, number} from "./parts.js";
+import {VirtualList, bytes, textOf} from "./parts.js";
 
 const rowsAtOnce = 200;
 
@@ -38,25 +38,25 @@ export async function showNodes(app, m) {
   const rowAt = i => fetchPage(Math.floor(i / rowsAtOnce))?.[i % rowsAtOnce];
   const view = new VirtualList(element, {
     row: i => rowAt(i) ? nodeRow(app, rowAt(i)) : make("div", {class: "row", role: "option"}, "\u2026"),
-    choose: i => rowAt(i) && app.explainNode(rowAt(i)),
+    choose: i => rowAt(i) && app.explain(...rowAt(i)),
     byEnter: true,
   });
   const {total} = await app.engine.ask({do: "rows", module: m, first: 0, count: 1});
   view.show(total);
-  return make("div", {class: "fill"}, note(`${counted(total, "node")}; Enter or a click says what is known of one.`), element);
+  return make("div", {class: "fill"}, note(`${plural(total, "node")}; Enter or a click explains one.`), element);
 }
 
 export async function showGraph(app, m) {
   const depth = app.depth ?? 0;
   const graph = await app.engine.ask({do: "graph", module: m, depth, boxes: 150});
-  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Levels that are open"});
+  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Open levels"});
   deeper.addEventListener("change", () => {
     app.depth = Number(deeper.value);
     app.refresh();
   });
   const svg = graph.boxes.length === 0 ? note("No node comes from this module.")
-    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain([box.place]));
-  return make("div", {class: "fill"}, make("p", {class: "note"}, "Levels that are open: ", deeper, " Constants are left out."),
+    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain(box.place, box.about || box.place));
+  return make("div", {class: "fill"}, make("p", {class: "note"}, "Open levels: ", deeper, " Constants are hidden."),
     make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
 }
 
@@ -73,17 +73,17 @@ function answerTable(app, title, rows) {
 
 function nodeLink(app, {graph, index, name}) {
   const place = graph ? `${graph}#${index}` : `#${index}`;
-  return make("button", {class: "link", onclick: () => app.explain([place])}, name || place);
+  return make("button", {class: "link", onclick: () => app.explain(place, name || place)}, name || place);
 }
 
 function nodeAnswer(app, one) {
   return make("section", {}, make("h2", {}, `${one.op_type} `, make("small", {}, one.name)), list(
     ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
-    ["known from", `${one.provenance}, confidence ${one.confidence}`],
+    ["evidence", `${one.provenance}, confidence ${one.confidence}`],
     ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
     ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
     answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),
-    answerTable(app, "reads", one.inputs), answerTable(app, "which come from", one.producers),
+    answerTable(app, "reads", one.inputs), answerTable(app, "produced by", one.producers),
     answerTable(app, "makes", one.outputs), answerTable(app, "read by", one.consumers));
 }
 
@@ -95,7 +95,7 @@ function moduleAnswer(app, one) {
   return make("section", {}, list(["class", one.qualified_class || one.class], ["tag", one.tag], ["also called", one.aliases.join(", ")],
     ["nodes", `${number(one.nodes)}, ${number(one.own_nodes)} of them its own`], ["modules inside", number(one.modules)],
     ["parameters", `${number(one.parameter_count)} (${bytes(one.parameter_bytes)})`]),
-    make("h2", {}, "Comes in"), border("inputs"), make("h2", {}, "Goes out"), border("outputs"),
+    make("h2", {}, "Inputs"), border("inputs"), make("h2", {}, "Outputs"), border("outputs"),
     ...(one.weights.length > 0 ? [make("h2", {}, "Weights"), table("weights", ["name", "type", "kind", "bytes", "module"],
       some(one.weights, 200, weight => [weight.name, weight.type, weight.kind, number(weight.bytes), weight.module]))] : []));
 }
@@ -115,7 +115,7 @@ export async function showQuery(app) {
   const result = make("div", {class: "scroll", tabindex: "0", "aria-live": "polite"});
   let last = 0;
   const run = async () => {
-    app.query = field.value;
+    app.keepQuery(field.value);
     const mine = ++last;
     if (field.value.trim() === "") {
       result.replaceChildren(note("Module paths, tags and conditions: encoder.layer.*, op:Softmax, parameters>1M, not class:LayerNorm."));
@@ -124,13 +124,13 @@ export async function showQuery(app) {
     try {
       const answer = await app.engine.ask({do: "query", query: field.value});
       if (mine === last) {
-        result.replaceChildren(note(`${counted(answer.nodes.length, "node")}, ${counted(answer.modules.length, "module")}`),
+        result.replaceChildren(note(`${plural(answer.nodes.length, "node")}, ${plural(answer.modules.length, "module")}`),
           ...(answer.modules.length > 0 ? [table("modules", ["module"], some(answer.modules, 200, one => [moduleLink(app, one.path ?? one)]))] : []),
           table("nodes", ["operator", "name", "module"], some(answer.nodes, 500, one => [one.op_type, one.name, moduleLink(app, one.scope_module)])));
       }
     } catch (problem) {
       if (mine === last) {
-        result.replaceChildren(make("p", {class: "bad"}, problem.message));
+        result.replaceChildren(make("p", {class: "bad"}, textOf(problem)));
       }
     }
   };
@@ -149,16 +149,16 @@ export async function showCost(app, m) {
   const below = cost.modules.filter(one => path === "" || one.path === path || one.path.startsWith(`${path}.`));
   const short = value => typeof value === "number" ? number(value) : String(value);
   return make("div", {class: "scroll", tabindex: "0"},
-    note(cost.dimensions.length > 0 ? `In dimensions that are not fixed: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
-    table("cost", ["module", "multiplications", "weights", "memory at most"],
+    note(cost.dimensions.length > 0 ? `Symbolic dimensions: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
+    table("cost", ["module", "multiply-adds", "weights", "peak memory"],
       some(below, 300, one => [moduleLink(app, one.path), short(one.macs), bytes(one.bytes), short(one.peak)])));
 }
 
 export async function showKnown(app) {
   const {summary, notes, producer} = app.about;
   const sources = Object.entries(summary.provenance ?? summary.sources ?? {}).filter(([, nodes]) => typeof nodes !== "number" || nodes > 0);
-  return make("div", {class: "scroll", tabindex: "0"}, list(["made by", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
-    make("h2", {}, "How modules of nodes are known"),
+  return make("div", {class: "scroll", tabindex: "0"}, list(["producer", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
+    make("h2", {}, "Nodes by evidence"),
     table("sources", ["source", "nodes"], sources.map(([name, nodes]) => [name, typeof nodes === "number" ? number(nodes) : JSON.stringify(nodes)])),
     ...(notes.length > 0 ? [make("h2", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
 }
@@ -167,11 +167,13 @@ export async function showDiff(app) {
   if (!app.other) {
     return note("Compare with\u2026 takes another model: what changed then stands here, module by module.");
   }
-  const {a, b, weights} = app.sizes();
+  const weights = app.comparesWeights();
   const found = await app.engine.ask({do: "diff", weights, nodes: true});
-  const size = ({modules, nodes}) => `${counted(modules, "module")}, ${counted(nodes, "node")}`;
+  const size = ({modules, nodes}) => `${plural(modules, "module")}, ${plural(nodes, "node")}`;
   const weight = one => `${one.second || one.first}${one.difference ? `: ${number(one.difference.different)} of ${number(one.difference.elements)} differ` : ""}`;
   return make("div", {class: "scroll", tabindex: "0"},
+    make("p", {}, make("button", {id: "save-carried", onclick: () => app.download(app.saveCarried)},
+      `Download ${app.other.model} with the tags of ${app.about.model}`)),
     note(`${app.about.model} (${size(found.size_first)}) and ${app.other.model} (${size(found.size_second)})${weights ? "" : "; too large to compare weights here"}`),
     ...found.header.map(one => note(`${one.what}: ${one.first || "none"} \u2192 ${one.second || "none"}`)),
     found.equal ? note("They are equal.") : table("changes", ["module", "changes", "nodes", "weights"], some(found.modules, 300, one => [

@@ -2,11 +2,12 @@
 // Calls the library. Files are read by slices as it asks for them; a file to download is put together of texts that
 // were made and of ranges of the file, which stay on the disk.
 "use strict";
-/* global importScripts, createStemma, self */
+/* global importScripts, self */
 
 importScripts("stemma.js");
 
-const loaded = createStemma();
+/** @type {Promise<any>} */
+const loaded = /** @type {any} */ (self).createStemma();
 const models = {}; // by slot, the file
 
 /** @returns {Uint8Array} a copy of the memory that two functions name */
@@ -62,6 +63,6 @@ self.onmessage = async ({data: {id, request, mount: files, file}}) => {
     self.postMessage({id, answer: file ? assemble(lib, answer, models[request.slot ?? "a"]) : answer});
   } catch (problem) {
     self.postMessage({id, problem: problem instanceof WebAssembly.RuntimeError
-      ? "the library ended unexpectedly; open the file again" : String(problem?.message ?? problem)});
+      ? "the library ended unexpectedly; open the file again" : problem instanceof Error ? problem.message : String(problem)});
   }
 };

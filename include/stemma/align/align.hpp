@@ -34,14 +34,14 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
                                              lexicon)
             .run();
     };
-    auto found = run(detail::run_order::as_written);
-    if (found.flows < found.links || found.quality() < 0.95) {
+    auto result = run(detail::run_order::as_written);
+    if (result.flows < result.links || result.quality() < 0.95) {
         auto other = run(detail::run_order::as_read);
-        if (other.quality() > found.quality()) {
+        if (other.quality() > result.quality()) {
             return other;
         }
     }
-    return found;
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -78,8 +78,8 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
         result.doubts.push_back(fault);
         limit = std::min(limit, confidence::capture_doubt);
     }
-    for (auto& made : result.of) {
-        made.confidence = std::round(std::min(made.confidence, limit) * 100) / 100;
+    for (auto& entry : result.of) {
+        entry.confidence = std::round(std::min(entry.confidence, limit) * 100) / 100;
     }
 }
 

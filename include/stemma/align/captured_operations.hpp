@@ -23,11 +23,11 @@ class captured_operations {
 public:
     /// What is known about an operation, besides its names.
     struct operation {
-        id module = no_id;   ///< as the caller numbers modules
-        id call = no_id;     ///< which call of the module, from 0; `no_id` where unknown
-        bool exact = true;   ///< otherwise that module or a descendant
-        bool varies = false; ///< reads what is not the same at every run: an input of the model, or
-                             ///< what came of one
+        id module = no_id;     ///< as the caller numbers modules
+        id call = no_id;       ///< which call of the module, from 0; `no_id` where unknown
+        bool exact = true;     ///< otherwise that module or a descendant
+        bool varies = false;   ///< reads something that varies between runs: an input of the model,
+                               ///< or a result of one
         bool optional = false; ///< may leave no trace in the model, whatever its name
     };
 

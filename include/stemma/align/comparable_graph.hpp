@@ -29,13 +29,13 @@ enum class value_role : std::uint8_t {
     stored, ///< a parameter or constant
 };
 
-/// Two hashes of the contents of a stored value; 0 if unknown.
+/// Hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
     std::uint64_t exact = 0;  ///< of type, shape and data
-    std::uint64_t loose = 0;  ///< of the elements in any order: transposed data have the same, and
-                              ///< that of joined data is the sum of those of the parts
-    std::uint64_t scaled = 0; ///< stays the same when slices of the first dimension are multiplied,
-                              ///< as by folding a normalization
+    std::uint64_t loose = 0;  ///< of the elements in any order: equal for transposed data, and
+                              ///< additive for concatenated data
+    std::uint64_t scaled = 0; ///< equal when slices along the first dimension are scaled, as by
+                              ///< folding a normalization
 
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };
@@ -77,13 +77,13 @@ public:
         if (operators_.empty()) {
             operators_.push_back({});
         }
-        auto& made = operators_.back();
-        made.name = facts.name;
-        made.attributes = facts.attributes;
-        made.type = type_number(facts.type);
-        made.flags = static_cast<std::uint8_t>((facts.opaque ? is_opaque : 0U) |
-                                               (facts.hides_data ? is_hiding : 0U) |
-                                               (facts.constant ? is_constant_ : 0U));
+        auto& entry = operators_.back();
+        entry.name = facts.name;
+        entry.attributes = facts.attributes;
+        entry.type = type_number(facts.type);
+        entry.flags = static_cast<std::uint8_t>((facts.opaque ? is_opaque : 0U) |
+                                                (facts.hides_data ? is_hiding : 0U) |
+                                                (facts.constant ? is_constant_ : 0U));
         inputs_.insert(inputs_.end(), inputs.begin(), inputs.end());
         outputs_.insert(outputs_.end(), outputs.begin(), outputs.end());
         for (const auto value : outputs) {
@@ -256,12 +256,12 @@ template <named_operators Ops>
             parameters.push_back(result.add_value(value_role::stored, ops.parameter_name(p)));
         }
     }
-    std::map<std::pair<id, id>, id> made; // by operator and output
+    std::map<std::pair<id, id>, id> seen; // by operator and output
     std::vector<std::vector<id>> outputs(count);
     for (id v = 0; v < count; ++v) {
         for (auto [it, last] = out_edges(by_index[v], graph); it != last; ++it) {
             const auto slot = detail::slot_of(graph, *it, detail::out_port, 0);
-            const auto [known, is_new] = made.try_emplace({v, slot}, no_id);
+            const auto [known, is_new] = seen.try_emplace({v, slot}, no_id);
             if (is_new) {
                 known->second = result.add_value(value_role::made, "");
                 outputs[v].push_back(known->second);
@@ -278,7 +278,7 @@ template <named_operators Ops>
         for (auto [it, last] = in_edges(by_index[v], graph); it != last; ++it, ++next) {
             const auto from = static_cast<id>(detail::index_of(graph, source(*it, graph)));
             read.emplace(detail::slot_of(graph, *it, detail::in_port, next),
-                         made.at({from, detail::slot_of(graph, *it, detail::out_port, 0)}));
+                         seen.at({from, detail::slot_of(graph, *it, detail::out_port, 0)}));
         }
         std::vector<id> inputs;
         for (const auto& [slot, value] : read) {

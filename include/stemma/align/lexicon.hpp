@@ -142,11 +142,11 @@ public:
                                             std::string_view type) const {
         const auto plain = detail::plain_operator_name(captured);
         auto best = compare(plain, detail::plain_type(type));
-        if (const auto* made = find_fused(type)) {
-            for (auto part : made->heads) {
+        if (const auto* fused = find_fused(type)) {
+            for (auto part : fused->heads) {
                 best = std::max(best, compare(plain, part));
             }
-            for (auto part : made->parts) {
+            for (auto part : fused->parts) {
                 best = std::max(best, std::min(compare(plain, part), correspondence::rare));
             }
         }
@@ -155,21 +155,21 @@ public:
 
     /// Whether operators of a type may be fused from one for the captured operator, and others.
     [[nodiscard]] bool fuses(std::string_view captured, std::string_view type) const {
-        const auto* made = find_fused(type);
-        if (made == nullptr || made->parts.empty()) {
+        const auto* fused = find_fused(type);
+        if (fused == nullptr || fused->parts.empty()) {
             return false;
         }
         const auto plain = detail::plain_operator_name(captured);
         const auto stands_for_it = [&](std::string_view part) {
             return compare(plain, part) == correspondence::head;
         };
-        return std::any_of(made->heads.begin(), made->heads.end(), stands_for_it) ||
-               std::any_of(made->parts.begin(), made->parts.end(), stands_for_it);
+        return std::any_of(fused->heads.begin(), fused->heads.end(), stands_for_it) ||
+               std::any_of(fused->parts.begin(), fused->parts.end(), stands_for_it);
     }
 
     [[nodiscard]] trail trail_of(std::string_view captured) const {
-        const auto* known = find(detail::plain_operator_name(captured));
-        return known == nullptr ? trail::maybe : known->leaves;
+        const auto* listed = find(detail::plain_operator_name(captured));
+        return listed == nullptr ? trail::maybe : listed->leaves;
     }
 
     /// Returns: whether the table lists an operator.
@@ -197,17 +197,17 @@ private:
     }
 
     [[nodiscard]] correspondence compare(const std::string& plain, std::string_view type) const {
-        if (const auto* known = find(plain)) {
-            if (contains(known->heads, "*")) {
+        if (const auto* listed = find(plain)) {
+            if (contains(listed->heads, "*")) {
                 return correspondence::rare; // it may become anything
             }
-            if (contains(known->heads, type)) {
+            if (contains(listed->heads, type)) {
                 return correspondence::head;
             }
-            if (contains(known->parts, type)) {
+            if (contains(listed->parts, type)) {
                 return correspondence::part;
             }
-            if (contains(known->rare, type)) {
+            if (contains(listed->rare, type)) {
                 return correspondence::rare;
             }
         } else if (is_similar(plain, type)) {
@@ -230,12 +230,12 @@ private:
     }
 
     void read_line(std::string_view line) {
-        group made;
+        group parsed;
         if (line.starts_with('?') || line.starts_with('-')) {
-            made.leaves = line.front() == '?' ? trail::maybe : trail::never;
+            parsed.leaves = line.front() == '?' ? trail::maybe : trail::never;
             line.remove_prefix(1);
         }
-        read_into(line, made, group_of_, groups_);
+        read_into(line, parsed, group_of_, groups_);
     }
 
     void read_fused(std::string_view line) { read_into(line, {}, fused_of_, fused_); }
@@ -262,28 +262,28 @@ private:
 
     /// By the whole type, else by its name in any domain.
     [[nodiscard]] const group* find_fused(std::string_view type) const {
-        auto found = fused_of_.find(std::string(type));
-        found = found == fused_of_.end() ? fused_of_.find(std::string(detail::plain_type(type)))
-                                         : found;
-        return found == fused_of_.end() ? nullptr : &fused_[found->second];
+        auto entry = fused_of_.find(std::string(type));
+        entry = entry == fused_of_.end() ? fused_of_.find(std::string(detail::plain_type(type)))
+                                         : entry;
+        return entry == fused_of_.end() ? nullptr : &fused_[entry->second];
     }
 
     /// Also finds `batchnorm2d` as `batchnorm`, and `qconv2d` or `iadd` without their first letter,
     /// but `adaptiveavgpool` only by its whole name.
     [[nodiscard]] const group* find(const std::string& plain) const {
-        const auto known = [&](const std::string& name) -> const group* {
-            const auto found = group_of_.find(name);
-            return found == group_of_.end() ? nullptr : &groups_[found->second];
+        const auto lookup = [&](const std::string& name) -> const group* {
+            const auto entry = group_of_.find(name);
+            return entry == group_of_.end() ? nullptr : &groups_[entry->second];
         };
-        if (const auto* found = known(plain)) {
-            return found;
+        if (const auto* match = lookup(plain)) {
+            return match;
         }
         if (plain.size() > 2 && plain.back() == 'd' && plain[plain.size() - 2] >= '1' &&
             plain[plain.size() - 2] <= '3') {
-            return known(plain.substr(0, plain.size() - 2));
+            return lookup(plain.substr(0, plain.size() - 2));
         }
         if (plain.size() > 3 && (plain.front() == 'i' || plain.front() == 'r')) {
-            return known(plain.substr(1));
+            return lookup(plain.substr(1));
         }
         return nullptr;
     }

@@ -105,10 +105,10 @@ private:
 
     [[nodiscard]] const std::vector<entry>& find(std::string_view type) const {
         static const std::vector<entry> none;
-        auto found = made_of_.find(std::string(type));
-        found =
-            found == made_of_.end() ? made_of_.find(std::string(detail::plain_type(type))) : found;
-        return found == made_of_.end() ? none : found->second;
+        auto match = made_of_.find(std::string(type));
+        match =
+            match == made_of_.end() ? made_of_.find(std::string(detail::plain_type(type))) : match;
+        return match == made_of_.end() ? none : match->second;
     }
 
     void read(std::string_view line) {

@@ -205,11 +205,11 @@ private:
     }
 
     [[nodiscard]] std::string_view text(detail::json_part object, std::string_view key) const {
-        const auto found = object[key];
-        if (!found.is_text()) {
+        const auto entry = object[key];
+        if (!entry.is_text()) {
             fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
         }
-        return found.text();
+        return entry.text();
     }
 
     [[nodiscard]] std::vector<std::string> strings(detail::json_part array) const {
@@ -284,8 +284,8 @@ private:
 
     [[nodiscard]] std::string_view optional_text(detail::json_part object,
                                                  std::string_view key) const {
-        const auto found = object[key];
-        return !found || found.is_null() ? std::string_view() : text(object, key);
+        const auto entry = object[key];
+        return !entry || entry.is_null() ? std::string_view() : text(object, key);
     }
 
     void read_tensors(detail::json_part list, id m, bool buffers) {

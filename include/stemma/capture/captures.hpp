@@ -101,11 +101,11 @@ public:
         if (std::find(open.begin(), open.end(), true) != open.end()) {
             finder.align_all(reader_, open, uses);
         }
-        auto found = finder.finish();
+        auto result = finder.finish();
         if (finds) {
-            found.claims.push_back(parameters_->claims(modules));
+            result.claims.push_back(parameters_->claims(modules));
         }
-        return found;
+        return result;
     }
 
 private:

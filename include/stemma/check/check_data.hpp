@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Checks where the data of initializers are, without reading them.
+/// Checks the location of initializer data, without reading it.
 template <class Report>
 class data_checker {
 public:
@@ -50,7 +50,7 @@ public:
             check_external(header, expected, place);
         } else if (const auto raw = raw_size(tensor); raw && expected && *raw != *expected) {
             tell("data.size", place,
-                 "holds " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
+                 "has " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
         }
     }
 
@@ -80,13 +80,13 @@ private:
         const std::string location(header.location);
         if (!is_inside_folder(location)) {
             tell("data.outside", place,
-                 "its data '" + location + "' are outside of the model's folder");
+                 "its data '" + location + "' are outside the model's folder");
             return;
         }
         const auto size = size_of_file(location);
         if (header.length > 0 && expected && header.length != *expected) {
             tell("data.size", place,
-                 "says that it has " + bytes(header.length) + " of data, but type and dims need " +
+                 "claims " + bytes(header.length) + " of data, but type and dims need " +
                      bytes(*expected));
         }
         const auto length = header.length > 0 ? header.length : expected.value_or(0);
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    /// Returns: bytes of a file; nothing, after saying so once, when it is not there.
+    /// Returns: the size of a file; nothing, after reporting it once, if missing.
     [[nodiscard]] std::optional<std::uint64_t> size_of_file(const std::string& location) {
         const auto [known, is_new] = sizes_.try_emplace(location);
         if (is_new) {
@@ -104,12 +104,12 @@ private:
             std::error_code failed;
             const auto size = std::filesystem::file_size(path, failed);
             if (failed) {
-                tell("data.missing", "file '" + location + "'", "is not there, or is no file");
+                tell("data.missing", "file '" + location + "'", "is missing, or not a file");
             } else {
                 known->second = size;
                 if (std::filesystem::is_symlink(path, failed)) {
                     tell("data.symlink", "file '" + location + "'",
-                         "is a symbolic link, which runtimes refuse", severity::warning);
+                         "is a symbolic link, which runtimes reject", severity::warning);
                 }
             }
         }
@@ -124,9 +124,9 @@ private:
 
 } // namespace detail
 
-/// Calls `report(finding)` for all initializers whose data are not where they should be, or not as
-/// many as type and dims need. External data are looked for beside the model's file; no data is
-/// read. Complexity: O(initializers * log files).
+/// Calls `report(finding)` for all initializers whose data is missing or does not match type and
+/// dims. External data is looked up beside the model's file; no data is read. Complexity:
+/// O(initializers * log files).
 template <class Report>
 void check_data(const wire_model& model, Report report) {
     detail::data_checker<Report> checker(model, report);

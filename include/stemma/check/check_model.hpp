@@ -25,16 +25,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What of a model is checked besides its structure and its tags.
+/// Options of `check_model`.
 struct check_options {
-    bool data = true;                      ///< whether the data of weights are where they should be
+    bool data = true;                      ///< whether to check the data of weights
     const module_tree* expected = nullptr; ///< the tree that a tagged file should have; null: any
     const onnx_policy_registry* known =
-        nullptr; ///< what names in a record mean; null: the library's
+        nullptr; ///< policies by name, for records; null: the library's
 };
 
-/// Checks structure, places of data and tags of a model, and calls `report(finding)` for all that
-/// is wrong. Tags that cannot be read at all are one finding, `tags.damaged`.
+/// Checks structure, data and tags of a model, and calls `report(finding)` for every problem.
+/// Unreadable tags are one finding, `tags.damaged`.
 /// Complexity: that of `check_structure`, `check_data` and `check_tags`.
 template <class Report>
 void check_model(const wire_model& model, Report report, const check_options& options = {}) {
@@ -49,8 +49,7 @@ void check_model(const wire_model& model, Report report, const check_options& op
     }
 }
 
-/// Returns: what is wrong with a model, as a policy, or a function, judges it. Complexity: as
-/// above.
+/// Returns: the findings about a model, filtered by a policy or function. Complexity: as above.
 template <detail::judging Policy = as_found>
 [[nodiscard]] std::vector<finding> find_problems(const wire_model& model,
                                                  const check_options& options = {},
@@ -61,14 +60,13 @@ template <detail::judging Policy = as_found>
     return found;
 }
 
-/// Returns: how many findings matter so much. Complexity: O(findings).
+/// Returns: the number of findings of a severity. Complexity: O(findings).
 [[nodiscard]] inline std::size_t count_of(std::span<const finding> found, severity level) {
     return static_cast<std::size_t>(std::count_if(
         found.begin(), found.end(), [&](const finding& one) { return one.level == level; }));
 }
 
-/// Writes findings about a model that is called `name` (`stemma.validate/1`). Complexity:
-/// O(length).
+/// Writes findings about a model named `name` (`stemma.validate/1`). Complexity: O(length).
 template <text_sink Sink>
 void write_findings(Sink& sink, std::span<const finding> found, const onnx_model& model,
                     std::string_view name) {

@@ -28,7 +28,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Checks the rules that every ONNX model keeps, whatever its version.
+/// Checks the rules of ONNX that hold for every version.
 template <class Report>
 class structure_checker {
 public:
@@ -99,7 +99,7 @@ private:
         return model_.graph(g).kind == graph_kind::function ? model_.graph(g).function : no_id;
     }
 
-    /// Returns: by function what it imports.
+    /// Returns: by function its imports.
     [[nodiscard]] std::vector<domains> read_function_imports() {
         std::vector<domains> result(model_.functions().size());
         std::size_t next = 0;
@@ -145,7 +145,7 @@ private:
         }
         for (id value = 0; value < model_.value_count(); ++value) {
             if (model_.kind(value) == value_kind::undefined) {
-                tell("value.undefined", value_text(value), "is read, but nothing makes it");
+                tell("value.undefined", value_text(value), "is read, but never produced");
             }
         }
         if (model_.graph(0).outputs.empty()) {
@@ -154,7 +154,7 @@ private:
         check_shadowing();
     }
 
-    /// A name of a body must not be one of a graph around it.
+    /// A name in a body must not be one of an enclosing graph.
     void check_shadowing() {
         std::vector<bool> is_around(model_.graph_count(), false);
         bool any = false;
@@ -185,7 +185,7 @@ private:
                 g = model_.graph_of(model_.graph(g).owner);
                 if (known.count({g, model_.value_name(value)}) > 0) {
                     tell("value.shadowed", value_text(value),
-                         "has the name of a value of a graph around it", severity::error,
+                         "has the name of a value in an enclosing graph", severity::error,
                          model_.producer(value));
                     break;
                 }
@@ -204,15 +204,15 @@ private:
                 if (reader != no_id && model_.position(producer) >= model_.position(reader)) {
                     tell_node("node.unsorted", node,
                               "reads " + value_text(value) +
-                                  (producer == reader ? ", which it makes itself"
-                                                      : ", which a later node makes"));
+                                  (producer == reader ? ", which it produces itself"
+                                                      : ", which a later node produces"));
                     break;
                 }
             }
         }
     }
 
-    /// Functions must not call each other in a circle.
+    /// Functions must not be recursive.
     void check_functions() {
         const auto count = static_cast<id>(model_.functions().size());
         std::vector<std::pair<id, id>> calls; // caller, callee
@@ -224,7 +224,7 @@ private:
         }
         std::sort(calls.begin(), calls.end());
         calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
-        std::vector<id> callers(count, 0); // of each, those that are not done
+        std::vector<id> callers(count, 0); // pending callers of each
         for (const auto& [caller, callee] : calls) {
             ++callers[callee];
         }
@@ -245,7 +245,7 @@ private:
         if (done.size() < count) {
             const auto left = detail::range::find_if(callers, [](id number) { return number > 0; });
             tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
-                 "is called in a circle of functions");
+                 "is recursive");
         }
     }
 
@@ -255,9 +255,8 @@ private:
 
 } // namespace detail
 
-/// Calls `report(finding)` for every rule of ONNX that the structure of a model breaks:
-/// definitions, order of nodes, names of bodies, opset imports, calls of functions. Works for any
-/// version.
+/// Calls `report(finding)` for every violated structural rule of ONNX: definitions, order of nodes,
+/// names in bodies, opset imports, function calls. Works for any version.
 ///
 /// Complexity: O((nodes + values) * depth of bodies) expected, and sorting the calls of functions.
 template <class Report>

@@ -37,7 +37,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Checks what a tagged file says of its nodes against the tree that it carries.
+/// Checks the tags in a file against its recorded tree.
 template <class Report>
 class tag_checker {
 public:
@@ -91,19 +91,18 @@ private:
         for (id node = 0; node < model_.node_count(); ++node) {
             const auto carried = read_carried_tags(model_, node);
             if (carried.module || carried.tag) {
-                tell("tags.no_record", node,
-                     "has tags, but what the model should say about them is missing");
+                tell("tags.no_record", node, "has tags, but the model has no record of them");
                 return;
             }
         }
         tell("tags.none", no_id, "has no tags", severity::information);
     }
 
-    /// Names the modules as they were when the file was tagged.
+    /// Names the modules with the recorded policies.
     [[nodiscard]] bool name_all(const model_record& record) {
         const auto refuse = [&](const std::string& name, const char* purpose) {
             tell("tags.selection", no_id,
-                 "'" + name + "', by which modules " + purpose + ", is none that is known");
+                 "unknown policy '" + name + "', by which modules " + purpose);
             return false;
         };
         attribution_options named;
@@ -121,14 +120,14 @@ private:
         return true;
     }
 
-    /// A carrier that was asked for must be there; another one is told of once.
+    /// Recorded carriers must be present; others are reported once.
     void expect(const char* carrier, id node, bool present, bool wanted) {
         if (wanted && !present) {
             tell("tags.incomplete", node, std::string("has no tags in ") + carrier);
         } else if (!wanted && present && !detail::range::contains(unwanted_, carrier)) {
             unwanted_.emplace_back(carrier);
             tell("tags.unrecorded", node,
-                 std::string("has tags in ") + carrier + ", which the model does not tell of",
+                 std::string("has tags in ") + carrier + ", which the record does not list",
                  severity::warning);
         }
     }
@@ -146,7 +145,7 @@ private:
         if (wanted_.name_space) {
             expect("namespace", node, found.name_space.has_value(), true);
         }
-        std::optional<id> said; // by the carrier before
+        std::optional<id> said; // by the previous carrier
         const auto agree = [&](id module) {
             if (module == no_id) {
                 return;
@@ -172,7 +171,7 @@ private:
         }
     }
 
-    /// Returns: the module that a carrier names, `no_id` for none.
+    /// Returns: the module given by a carrier, or `no_id`.
     [[nodiscard]] id check_carried(id node, const carried_tags& carried) {
         id by_path = no_id;
         id by_tag = no_id;
@@ -200,7 +199,7 @@ private:
     void check_namespace(id node, std::string_view text, id module) {
         auto path = modules_.path(module);
         std::replace(path.begin(), path.end(), '.', '/');
-        // Where only a tag is known, the path may go deeper.
+        // If only a tag is known, the path may go deeper.
         if (path != text &&
             !(text.starts_with(path) && text.substr(path.size()).starts_with('/')) && module != 0) {
             tell("tags.disagree", node,
@@ -235,16 +234,15 @@ private:
     carrier_set wanted_;
     tag_table tags_;
     std::optional<tag_lookup> by_tag_;
-    std::vector<id> table_;  // by node, where the model has a table
+    std::vector<id> table_;  // by node, if the model has a table
     bool marks_fit_ = false; // the graph did not change
     std::vector<std::string_view> unwanted_;
 };
 
 } // namespace detail
 
-/// Calls `report(finding)` for everything that is wrong with the tags in a file: nodes without any,
-/// tags that do not fit the tree or each other in one of the carriers, a graph that changed, and
-/// `tags.damaged` where what the model says about its tags cannot be read.
+/// Calls `report(finding)` for every problem with the tags in a file: nodes without tags, tags that
+/// contradict the tree or each other, a changed graph, and `tags.damaged` for an unreadable record.
 /// Complexity: O(nodes + fields + length of all tags).
 template <class Report>
 void check_tags(const wire_model& model, Report report, const onnx_policy_registry& known = {}) {
@@ -258,8 +256,8 @@ void check_tags(const wire_model& model, Report report, const onnx_policy_regist
     }
 }
 
-/// Calls `report(finding)` when the tree in a tagged file is not `expected`, at the first module
-/// that differs. Complexity: O(modules).
+/// Calls `report(finding)` if the tree in a tagged file differs from `expected`, at the first
+/// different module. Complexity: O(modules).
 template <class Report>
 void check_tree(const wire_model& model, const module_tree& expected, Report report) {
     const auto record = detail::find_readable_record(model, detail::model_key);

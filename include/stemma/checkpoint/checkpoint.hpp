@@ -28,8 +28,8 @@ struct checkpoint_entry {
     std::size_t file = 0;                ///< number of the file, see `checkpoint::file`
     std::uint64_t offset = 0;            ///< of the first element in that file
     std::uint64_t size = 0;              ///< bytes of all elements
-    std::size_t alias_of = 0; ///< the first entry that is the same piece of the same storage;
-                              ///< itself where there is none before it
+    std::size_t alias_of = 0; ///< the first entry at the same place in the same storage; itself if
+                              ///< there is none before
     bool trainable = false;   ///< whether the file says that it requires a gradient
 
     /// Whether its elements are contiguous in the file, so that they can be copied directly.
@@ -67,8 +67,8 @@ public:
 
     /// Returns: the entry with that name, or null.
     [[nodiscard]] const checkpoint_entry* find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? nullptr : &entries_[found->second];
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? nullptr : &entries_[entry->second];
     }
 
     /// Returns: the bytes of an entry, in place. Requires: it is contiguous.
@@ -114,7 +114,7 @@ private:
         std::vector<std::int64_t> index(rank, 0);
         std::string piece;
         std::int64_t at = 0;
-        for (auto left = entry.size / entry.width; left > 0; --left) {
+        for (auto remaining = entry.size / entry.width; remaining > 0; --remaining) {
             piece.append(begin + at * static_cast<std::int64_t>(entry.width), entry.width);
             if (piece.size() >= full) {
                 f(std::string_view(piece));

@@ -30,8 +30,8 @@ namespace detail {
 [[nodiscard]] inline std::size_t wrapper_length(const checkpoint& known) {
     constexpr std::array<std::string_view, 2> wrappers{"module.", "_orig_mod."};
     std::size_t length = 0;
-    for (bool found = !known.entries().empty(); found;) {
-        found = false;
+    for (bool has_match = !known.entries().empty(); has_match;) {
+        has_match = false;
         for (const auto wrapper : wrappers) {
             const bool all =
                 std::all_of(known.entries().begin(), known.entries().end(), [&](const auto& entry) {
@@ -39,7 +39,7 @@ namespace detail {
                            entry.name.compare(length, wrapper.size(), wrapper) == 0;
                 });
             length += all ? wrapper.size() : 0;
-            found = found || all;
+            has_match = has_match || all;
         }
     }
     return length;

@@ -64,7 +64,7 @@ struct checkpoint_part {
     const auto folder = std::filesystem::path(index.path()).parent_path();
     std::vector<mapped_file> files;
     std::vector<checkpoint_entry> entries;
-    std::size_t found = 0;
+    std::size_t count = 0;
     for (std::size_t f = 0; f < names.size(); ++f) {
         mapped_file file((folder / names[f]).string());
         auto part = read_checkpoint_part(file.bytes(), file.path());
@@ -73,19 +73,19 @@ struct checkpoint_part {
             if (wanted != tensors.end() && wanted->second == f) {
                 entry.file = f;
                 entries.push_back(std::move(entry));
-                ++found;
+                ++count;
             }
         }
         file.release_descriptor();
         files.push_back(std::move(file));
     }
-    if (found != tensors.size()) {
-        std::unordered_set<std::string_view> known;
+    if (count != tensors.size()) {
+        std::unordered_set<std::string_view> seen;
         for (const auto& entry : entries) {
-            known.insert(entry.name);
+            seen.insert(entry.name);
         }
         for (const auto& [tensor, number] : tensors) {
-            if (!known.contains(tensor)) {
+            if (!seen.contains(tensor)) {
                 STEMMA_THROW(error(error_code::contradiction, index.path(), tensor.substr(0, 200),
                                    "is not in '" + names[number] + "'"));
             }

@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What of two models is compared.
+/// Options of `compare_models`.
 struct compared_parts {
     bool structure = true;    ///< graphs, operators and attributes
     bool initializers = true; ///< names, types, shapes and data

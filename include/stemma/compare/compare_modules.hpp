@@ -25,11 +25,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How two modules, of one model or of two, differ.
+/// The differences between two modules, of one model or two.
 struct module_comparison {
-    bool same_function = false; ///< they compute the same, up to weights and names
-    /// Modules, nodes and weights, as in `model_diff`; no changes. Nodes of equal modules are all
-    /// partners.
+    bool same_function = false; ///< equal up to weights and names
+    /// Modules, nodes and weights, as in `model_diff`, without changes. Nodes of equal modules are
+    /// all matched.
     module_difference difference;
     std::size_t first_nodes = 0;      ///< in and below the first one, without constants
     std::size_t second_nodes = 0;     ///< of the second one
@@ -39,7 +39,7 @@ struct module_comparison {
 
 namespace detail {
 
-/// One of the modules, as its nodes are matched.
+/// One of the modules, prepared for matching.
 class compared_module {
 public:
     /// Requires: `side` outlives this. Complexity: O(nodes + modules).
@@ -66,7 +66,7 @@ public:
         return made;
     }
 
-    /// Returns: the nodes of the module without a partner, ascending; counts all.
+    /// Returns: the unmatched nodes of the module, ascending; counts all.
     [[nodiscard]] std::vector<id> without_partner(const std::vector<id>& partner,
                                                   std::size_t& all) const {
         std::vector<id> found;
@@ -79,7 +79,8 @@ public:
         return found;
     }
 
-    /// Returns: what a node reads of the module: slot, output and node, which `of(node)` names.
+    /// Returns: a node's inputs from within the module: slot, output and node, numbered by
+    /// `of(node)`.
     template <class Of>
     [[nodiscard]] std::vector<std::tuple<id, id, id>> reads(id node, Of of) const {
         const auto& graph = side_.graph();
@@ -102,10 +103,10 @@ private:
 
 } // namespace detail
 
-/// Compares two modules, of one model or of two: whether they are of the same function up to
-/// weights and names, in whatever order their nodes stand; if not, which nodes differ; and in
-/// either case how the data of the weights do that partners read.
-/// Throws: `error` where external data cannot be read.
+/// Compares two modules, of one model or two: whether they compute the same function up to weights
+/// and names, in any node order; if not, which nodes differ; and in either case how the weights
+/// read by partners differ.
+/// Throws: `error` if external data cannot be read.
 /// Complexity: O((V + E) log V) of both models, and O(data) of weights of the modules.
 [[nodiscard]] inline module_comparison compare_modules(const attributed_model& first, id m,
                                                        const attributed_model& second, id n,
@@ -158,8 +159,8 @@ private:
     return result;
 }
 
-/// Writes how two modules differ (`stemma.module_diff/1`), with `nodes` every node that does. Both
-/// models are those that were compared. Complexity: O(length).
+/// Writes the differences between two modules (`stemma.module_diff/1`), with `nodes` including
+/// every changed node. Both models are those that were compared. Complexity: O(length).
 template <text_sink Sink>
 void write_module_diff(Sink& sink, const module_comparison& found, const attributed_model& first,
                        const attributed_model& second, bool nodes = false) {

@@ -19,39 +19,39 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How the primary tags of two models differ.
+/// The differences in primary tags between two models.
 struct tag_comparison {
-    /// Nodes that went from one tag to another.
+    /// Nodes that moved from one tag to another.
     struct move {
         std::string from;      ///< tag in the first model
         std::string to;        ///< tag of the partner in the second model
-        std::size_t nodes = 0; ///< how many
+        std::size_t nodes = 0; ///< their number
         id example = no_id;    ///< the first such node of the first model
     };
-    /// How many nodes have a tag.
+    /// The number of nodes with a tag.
     struct tag_count {
         std::string tag;       ///< of one of the models
-        std::size_t nodes = 0; ///< how many
+        std::size_t nodes = 0; ///< their number
     };
 
     std::size_t same = 0;            ///< nodes with equal tags
     std::size_t only_first = 0;      ///< nodes without a partner
-    std::size_t only_second = 0;     ///< nodes that are nobody's partner
+    std::size_t only_second = 0;     ///< nodes of the second model without a partner
     std::vector<move> moves;         ///< by tags of the first model, in the order of its tree
     std::vector<tag_count> vanished; ///< tags of nodes of the first model only
     std::vector<tag_count> appeared; ///< tags of nodes of the second model only
 
-    /// Whether the two have the same tags on the same nodes, so far as these have partners.
+    /// Whether all matched nodes have the same tags.
     [[nodiscard]] bool is_equal() const noexcept {
         return moves.empty() && vanished.empty() && appeared.empty();
     }
 };
 
-/// Returns: for every node of `a` the node of `b` that has the same name, where in both models only
-/// one has it; else `no_id`. Complexity: O(nodes) expected.
+/// Returns: for every node of `a` the node of `b` with the same name, if unique in both models;
+/// else `no_id`. Complexity: O(nodes) expected.
 [[nodiscard]] inline std::vector<id> match_by_name(const onnx_model& a, const onnx_model& b) {
     const auto names_of = [](const onnx_model& model) {
-        std::unordered_map<std::string_view, id> nodes; // `no_id` for a name of several
+        std::unordered_map<std::string_view, id> nodes; // `no_id` for an ambiguous name
         for (id node = 0; node < model.node_count(); ++node) {
             if (const auto [known, is_new] = nodes.emplace(model.name(node), node); !is_new) {
                 known->second = no_id;

@@ -9,14 +9,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Says how two models differ, module by module.
-///
-/// Modules are partners by path, class, operators and weights, nodes by what they do and where;
-/// neither need have the same name. A module is named for what stands in it and not in modules
-/// below it, so that one edit names one module. Of what is attributed to another module by the
-/// evidence of one model alone nothing is said.
-/// Throws: `error` where external data cannot be read.
-/// Complexity: O((V + E) log V + modules log modules), and O(data) of weights that partners read.
+/// Finds the differences between two models, module by module.
+///  Modules are matched by path, class, operators and weights, nodes by function and place, not
+/// necessarily by name. Changes are reported for the innermost module, so that one edit affects one
+/// module. Attributions that differ only for lack of evidence are no change.
+/// Throws: `error` if external data cannot be read.
+/// Complexity: O((V + E) log V + modules log modules), and O(data) of weights read by partners.
 [[nodiscard]] inline model_diff diff_models(const attributed_model& first,
                                             const attributed_model& second,
                                             const diff_options& options = {}) {

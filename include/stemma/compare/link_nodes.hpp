@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Nodes of one model and nodes of another one that do the same work: one or several of each.
+/// Corresponding nodes of two models: one or several of each.
 struct node_link {
     std::vector<id> first;  ///< ascending, never empty
     std::vector<id> second; ///< ascending, never empty
@@ -29,12 +29,12 @@ struct node_link {
 
 namespace detail {
 
-/// Returns: pairs of nodes as groups of all that hang together, in the order of the first model.
+/// Returns: the connected components of pairs of nodes, in the order of the first model.
 /// Complexity: O(n log n).
 [[nodiscard]] inline std::vector<node_link>
 group_links(std::size_t first_count, std::size_t second_count,
             const std::vector<std::pair<id, id>>& pairs) {
-    std::vector<id> group(first_count + second_count); // the second model's behind the first one's
+    std::vector<id> group(first_count + second_count); // the second model's after the first one's
     std::iota(group.begin(), group.end(), id{0});
     const auto find = [&](id v) {
         while (group[v] != v) {
@@ -72,9 +72,9 @@ group_links(std::size_t first_count, std::size_t second_count,
 
 } // namespace detail
 
-/// Returns: which nodes of two models that were compared do the same work: partners, and what nodes
-/// of the second model were fused or split of, as `align_graphs` finds it. What was put in is in
-/// none. Complexity: that of `align_graphs`, and O(data) with `options.weights`.
+/// Returns: corresponding nodes of two compared models: partners, and the origins of fused or split
+/// nodes as found by `align_graphs`. Inserted nodes are in no group. Complexity: that of
+/// `align_graphs`, and O(data) with `options.weights`.
 [[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& found,
                                                        const attributed_model& first,
                                                        const attributed_model& second,

@@ -19,17 +19,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What happened to a module from one model to another one.
+/// A change of a module between two models.
 enum class module_change : std::uint8_t {
-    added,     ///< only the second model has it
-    removed,   ///< only the first model has it
-    moved,     ///< it stands below another module, or runs in another place
-    renamed,   ///< it has another name below the same module
-    quantized, ///< only one of the two computes with quantized numbers
-    fused,     ///< operators became one, perhaps with those of other modules
-    relowered, ///< other operators do its work
-    rewired,   ///< the same operators read something else
-    weights,   ///< the same operators, or others, have other weights
+    added,     ///< only in the second model
+    removed,   ///< only in the first model
+    moved,     ///< other parent, or other execution order
+    renamed,   ///< other name, same parent
+    quantized, ///< only one of the two is quantized
+    fused,     ///< operators were fused, possibly across modules
+    relowered, ///< other operators
+    rewired,   ///< same operators, other inputs
+    weights,   ///< other weights
 };
 
 /// Returns: the name that reports use.
@@ -40,54 +40,54 @@ enum class module_change : std::uint8_t {
     return names[static_cast<std::size_t>(change)];
 }
 
-/// An initializer, or the tensor of a Constant, that is not the same in two models.
+/// A difference of an initializer or Constant.
 struct weight_difference {
     id first = no_id;             ///< value in the first model
     id second = no_id;            ///< value in the second model
-    std::string text;             ///< type and shape; of both where they differ
-    bool comparable = false;      ///< whether `difference` says something
+    std::string text;             ///< type and shape; of both if they differ
+    bool comparable = false;      ///< whether `difference` is meaningful
     tensor_difference difference; ///< of the elements
 };
 
-/// A module that differs, and how.
+/// The changes of a module.
 struct module_difference {
     id first = no_id;                   ///< module of the first tree; `no_id` where added
-    id second = no_id;                  ///< module of the second tree; `no_id` where it has none
+    id second = no_id;                  ///< module of the second tree; `no_id` if removed
     std::vector<module_change> changes; ///< never empty; in the order of the enumeration
-    bool same_boundary = true;          ///< what differs inside reads and gives the same
+    bool same_boundary = true;          ///< changed nodes have the same inputs and outputs
     std::vector<id> only_first;         ///< its nodes without a partner, ascending
     std::vector<id> only_second;        ///< nodes of the second model without a partner, ascending
     std::vector<std::pair<id, id>> changed; ///< pairs of those: equal types, other attributes
-    std::vector<std::pair<id, id>> rewired; ///< partners that read something else
-    std::vector<id> into; ///< modules of the second tree that do what nodes of this one did
-    std::vector<weight_difference> weights; ///< in the order in which they are read
+    std::vector<std::pair<id, id>> rewired; ///< partners with other inputs
+    std::vector<id> into; ///< modules of the second tree that its nodes were fused into
+    std::vector<weight_difference> weights; ///< in reading order
 
-    /// Whether that happened, perhaps with more.
+    /// Whether the changes include this one.
     [[nodiscard]] bool has(module_change change) const {
         return std::find(changes.begin(), changes.end(), change) != changes.end();
     }
 };
 
-/// A difference of the model itself: of an operator set, an input or an output.
+/// A change of the model itself: an operator set, input or output.
 struct header_difference {
     std::string what;   ///< `opset ai.onnx`, `input x`, `output`
-    std::string first;  ///< in the first model; "" where it has none
-    std::string second; ///< in the second model; "" where it has none
+    std::string first;  ///< in the first model, or ""
+    std::string second; ///< in the second model, or ""
 };
 
-/// How two models differ, module by module.
+/// The differences between two models, module by module.
 struct model_diff {
-    /// What is said of the files as a whole.
+    /// Changes of the models themselves.
     std::vector<header_difference> header;
-    /// Of modules; those of the first model in the order of its tree, each added one behind the
-    /// partner of its sibling in front, or of its parent.
+    /// Changes of modules, in tree order of the first model; added ones follow the partner of their
+    /// previous sibling, or of their parent.
     std::vector<module_difference> modules;
-    module_pairs pairs;               ///< which modules are partners
-    node_match nodes{0, 0};           ///< which nodes are partners
-    std::size_t first_modules = 0;    ///< of the first model, with operators in or below them
+    module_pairs pairs;               ///< matched modules
+    node_match nodes{0, 0};           ///< matched nodes
+    std::size_t first_modules = 0;    ///< of the first model, with operators in or below
     std::size_t second_modules = 0;   ///< of the second model
     std::size_t paired_modules = 0;   ///< of the first model, with a partner
-    std::size_t same_modules = 0;     ///< of those, without a difference of their own
+    std::size_t same_modules = 0;     ///< of those, without own changes
     std::size_t first_nodes = 0;      ///< of the first model, without constants
     std::size_t second_nodes = 0;     ///< of the second model
     std::size_t matched_nodes = 0;    ///< pairs

@@ -16,41 +16,39 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which operators of two graphs are each other's partners: equal ones in the same role.
+/// A matching of the operators of two graphs: equal ones in the same role.
 struct node_match {
     std::vector<id> to_second; ///< by vertex of the first graph; `no_id` for none
     std::vector<id> to_first;  ///< by vertex of the second graph; `no_id` for none
-    /// Pairs of operators without a partner that stand in each other's place: of one type, between
-    /// the same others.
+    /// Pairs of changed operators: of equal type, between the same partners, but not equal.
     std::vector<std::pair<id, id>> changed;
 
     /// Without pairs. Complexity: O(vertices).
     node_match(std::size_t first, std::size_t second)
         : to_second(first, no_id), to_first(second, no_id) {}
 
-    /// Makes two operators partners.
+    /// Matches two operators.
     void add(id first, id second) {
         to_second[first] = second;
         to_first[second] = first;
     }
 };
 
-/// What is compared of the operators of one graph, as numbers by vertex that are equal where
-/// something is.
+/// The features of the operators of one graph, as hashes by vertex.
 struct matched_graph {
-    /// What is compared.
+    /// The features.
     const operator_graph* graph = nullptr;
     std::span<const std::uint64_t> type;   ///< the operator
-    std::span<const std::uint64_t> label;  ///< operator, attributes, constants that are no weights
-    std::span<const std::uint64_t> weight; ///< the weights that are read
-    std::span<const std::uint64_t> place;  ///< the module; 0 where that has no partner
-    std::span<const std::uint64_t> name;   ///< of the first result; 0 for none
-    std::span<const char8_t> quiet;        ///< whether to leave it out, with its edges
+    std::span<const std::uint64_t> label;  ///< operator, attributes, constants other than weights
+    std::span<const std::uint64_t> weight; ///< its weights
+    std::span<const std::uint64_t> place;  ///< the module; 0 if that has no partner
+    std::span<const std::uint64_t> name;   ///< of the first output; 0 for none
+    std::span<const char8_t> quiet;        ///< whether to ignore it and its edges
 };
 
 namespace detail {
 
-/// Finds partners in rounds, from what is surely the same to what is only in the same place.
+/// Matches in rounds of decreasing certainty.
 class node_matcher {
 public:
     node_matcher(const matched_graph& a, const matched_graph& b, node_match& match)
@@ -79,11 +77,11 @@ public:
 private:
     using keys = std::vector<std::uint64_t>;
 
-    /// What two operators beside partners must have in common to be partners, too.
+    /// Criteria for matching operators next to partners.
     enum class closeness : std::uint8_t {
         same_place, ///< label and place
-        same_label, ///< the label, and the place where both have one that is known
-        same_type,  ///< the same, but attributes may differ: then they are changed ones
+        same_label, ///< the label, and the place if both have a known one
+        same_type,  ///< the same, but attributes may differ: a changed pair
     };
 
     template <class Key>
@@ -95,7 +93,7 @@ private:
         return made;
     }
 
-    /// Returns: by vertex a number for the operator and all that is at most so many steps away.
+    /// Returns: by vertex a hash of its neighbourhood up to that many steps.
     [[nodiscard]] static keys surroundings(const matched_graph& side, std::size_t steps,
                                            bool with_weights, bool placed) {
         auto now = keys_of(side, [&](const matched_graph& s, id v) {
@@ -126,8 +124,8 @@ private:
         return now;
     }
 
-    /// Returns: by vertex a number for all that it is computed from, or for all that is computed
-    /// from it. Requires: edges lead upwards.
+    /// Returns: by vertex a hash of everything it is computed from, or everything computed from it.
+    /// Requires: edges lead upwards.
     [[nodiscard]] static keys histories(const matched_graph& side, bool backwards, bool placed) {
         auto made = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
@@ -156,7 +154,7 @@ private:
         return made;
     }
 
-    /// What is computed from the same and used for the same is the same.
+    /// Matches operators with the same history and the same use.
     void match_whole_histories(bool placed) {
         if (!is_topologically_indexed(*a_.graph) || !is_topologically_indexed(*b_.graph)) {
             return;
@@ -189,7 +187,7 @@ private:
                b_.quiet[w] == 0;
     }
 
-    /// Makes those of equal keys partners where both graphs have as many of them; 0 is no key.
+    /// Matches operators with equal keys if both graphs have equally many; 0 is no key.
     void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
         using entry = std::pair<std::uint64_t, id>;
         const auto open = [&](const keys& key, const matched_graph& side,
@@ -226,7 +224,7 @@ private:
         }
     }
 
-    /// Looks at what is beside partners, and alone there with its label or type.
+    /// Matches neighbours of partners that are unique there by label or type.
     void spread_from_all(closeness how) {
         const bool loosely = how == closeness::same_type;
         std::vector<std::pair<id, id>> open;
@@ -269,7 +267,7 @@ private:
         const auto& in_b = b_.graph->property(in_port);
         auto [e, last] = in_edges(v, *a_.graph);
         auto [f, end] = in_edges(w, *b_.graph);
-        // The edges of a reader stand in the order of its inputs.
+        // The edges of a reader are in input order.
         for (; e != last && f != end;) {
             const auto from = in_a[(*e).index];
             const auto to = in_b[(*f).index];
@@ -329,11 +327,10 @@ namespace detail {
 
 // namespace detail
 
-/// Finds for the operators of one graph their partners in another one.
-///
-/// Partners do the same; whether they read the same, callers see from the partners of what is read.
-/// Pairs that `match` holds already stay, so that whoever knows better may say so first. Operators
-/// in places without a partner get one only where their results have the same name.
+/// Matches the operators of two graphs.
+///  Partners have the same function; whether they have the same inputs follows from the partners of
+/// their producers. Existing pairs in `match` stay, so callers can provide known ones. Operators in
+/// unmatched places are only matched by the name of their results.
 /// Complexity: O((V + E) log V).
 inline void match_nodes(const matched_graph& a, const matched_graph& b, node_match& match) {
     detail::node_matcher(a, b, match).run();

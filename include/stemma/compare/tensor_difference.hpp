@@ -23,14 +23,14 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// By how much the elements of two tensors differ.
+/// The difference between the elements of two tensors.
 struct tensor_difference {
-    std::uint64_t elements = 0; ///< of either, as they are compared one by one
-    /// How many are not equal. Two NaN are equal, and so are 0 and -0.
+    std::uint64_t elements = 0; ///< number of elements of each
+    /// Number of unequal ones. NaNs are equal, and so are 0 and -0.
     std::uint64_t different = 0;
-    double absolute = 0; ///< the largest `|a - b|`; infinite where one is no finite number
-    /// The largest `|a - b|` as a share of the larger of `|a|` and `|b|`: 2 at most, 1 where one is
-    /// 0; infinite where one is no finite number.
+    double absolute = 0; ///< the largest `|a - b|`; infinite if one is not finite
+    /// The largest `|a - b| / max(|a|, |b|)`: at most 2, and 1 if one is 0; infinite if one is not
+    /// finite.
     double relative = 0;
 
     friend bool operator==(const tensor_difference&, const tensor_difference&) = default;
@@ -54,17 +54,17 @@ public:
         }
     }
 
-    /// Whether elements of a type are numbers. Of a complex one, each is two of them.
+    /// Whether elements of a type are numbers; a complex one is two.
     [[nodiscard]] static bool is_numeric(std::int64_t data_type) noexcept {
         return bits_of_type(data_type) != 0;
     }
 
-    /// Returns: how many numbers an element is.
+    /// Returns: the numbers per element.
     [[nodiscard]] static std::uint64_t numbers_of(std::int64_t data_type) noexcept {
         return data_type_name(data_type).starts_with("complex") ? 2 : 1;
     }
 
-    /// Reads `count` numbers from number `first` on. Requires: `data` holds them.
+    /// Reads `count` numbers from number `first` on. Requires: `data` has them.
     void read(std::string_view data, std::uint64_t first, std::size_t count, double* out) const {
         const auto name = data_type_name(type_);
         if (!values_.empty() || bits_ < 8) {
@@ -140,12 +140,12 @@ inline void add_pair(double a, double b, tensor_difference& to) {
     const auto larger = std::max(std::fabs(a), std::fabs(b));
     constexpr auto infinite = std::numeric_limits<double>::infinity();
     to.absolute = std::max(to.absolute, std::isnan(gap) ? infinite : gap);
-    // A sum of two large ones may overflow where the share does not.
+    // The difference of large numbers may overflow even if the ratio does not.
     const auto share = std::isfinite(larger) ? std::fabs(a / larger - b / larger) : infinite;
     to.relative = std::max(to.relative, std::isnan(share) ? infinite : share);
 }
 
-/// The same of whole numbers, of which a double does not hold all.
+/// The same for integers, which may not fit a double.
 template <class Whole>
 void add_wholes(const char* a, const char* b, std::size_t count, tensor_difference& to) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -166,8 +166,8 @@ void add_wholes(const char* a, const char* b, std::size_t count, tensor_differen
     }
 }
 
-/// The same of floats, in a form that compilers make vector instructions of: the bits of floats
-/// that are not negative are in the order of these, and a NaN comes last.
+/// The same for floats, vectorizable: the bits of non-negative floats are ordered like the floats,
+/// with NaN last.
 inline void add_floats(const char* a, const char* b, std::size_t count, tensor_difference& to) {
     constexpr std::size_t lanes = 16;
     constexpr std::uint32_t no_sign = 0x7fff'ffffU;
@@ -219,9 +219,8 @@ namespace detail {
 
 // namespace detail
 
-/// Returns: by how much two tensors differ, element by element, whatever their types; nothing
-///   where they have different numbers of elements, hold text, or have less data than they should.
-/// `a` and `b` are the data as they stand in `raw_data`. Reads each byte once.
+/// Returns: the elementwise difference of two tensors of any types; nothing if they have different
+/// sizes, are strings, or lack data. `a` and `b` are in `raw_data` format. Reads each byte once.
 /// Complexity: O(data).
 [[nodiscard]] inline std::optional<tensor_difference>
 measure_difference(const tensor_header& a_header, std::string_view a, const tensor_header& b_header,

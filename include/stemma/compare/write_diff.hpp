@@ -125,8 +125,8 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
 
 } // namespace detail
 
-/// Writes how two models differ (`stemma.diff/1`), with `nodes` every node that does. Both are
-/// those that were compared. Complexity: O(length).
+/// Writes the differences between two models (`stemma.diff/1`), with `nodes` including every
+/// changed node. Both are those that were compared. Complexity: O(length).
 template <text_sink Sink>
 void write_diff(Sink& sink, const model_diff& found, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {

@@ -97,8 +97,9 @@ public:
             return;
         }
         for (auto chunk : pooled(set)) {
-            for (auto left = chunk; detail::bits_of(left) != 0; left &= left - 1) {
-                f(detail::least_of(left));
+            for (auto remaining = chunk; detail::bits_of(remaining) != 0;
+                 remaining &= remaining - 1) {
+                f(detail::least_of(remaining));
             }
         }
     }
@@ -134,15 +135,15 @@ private:
             hash = detail::hash_mix(hash, chunk);
         }
         const auto next = static_cast<id>(entries_.size());
-        const auto found = index_.insert(hash, next, [&](id known) {
-            return detail::range::equal(pooled(first_pooled + known), chunks);
+        const auto existing = index_.insert(hash, next, [&](id other) {
+            return detail::range::equal(pooled(first_pooled + other), chunks);
         });
-        if (found == next) {
+        if (existing == next) {
             entries_.push_back({static_cast<std::uint32_t>(chunks_.size()),
                                 static_cast<std::uint32_t>(detail::count_ids(chunks))});
             chunks_.insert(chunks_.end(), chunks.begin(), chunks.end());
         }
-        return first_pooled + found;
+        return first_pooled + existing;
     }
 
     [[nodiscard]] std::span<const detail::id_chunk> pooled(id_set set) const noexcept {

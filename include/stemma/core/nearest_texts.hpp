@@ -35,13 +35,13 @@ public:
         }
         const auto place =
             std::upper_bound(best_.begin(), best_.end(), distance,
-                             [](std::size_t d, const auto& known) { return d < known.first; });
+                             [](std::size_t d, const auto& entry) { return d < entry.first; });
         if (place == best_.end() && best_.size() == count_) {
             return;
         }
-        const bool known = std::any_of(best_.begin(), best_.end(),
-                                       [&](const auto& other) { return other.second == text; });
-        if (!known) {
+        const bool is_known = std::any_of(best_.begin(), best_.end(),
+                                          [&](const auto& other) { return other.second == text; });
+        if (!is_known) {
             best_.emplace(place, distance, text);
             best_.resize(std::min(best_.size(), count_));
             limit_ = best_.size() == count_ ? best_.back().first : limit_;

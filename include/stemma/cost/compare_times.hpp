@@ -20,17 +20,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A profile, by module of the model that was run.
+/// A profile by module of the model that was run.
 struct timed_modules {
     const module_times* times = nullptr;  ///< not null
     const module_tree* modules = nullptr; ///< not null
 };
 
-/// What a module takes in a run of either model, in microseconds.
+/// The time of a module per run of either model, in microseconds.
 struct paired_time {
     id first = no_id;  ///< the module of the first model
-    id second = no_id; ///< the one of its path in the second
-    double before = 0; ///< in the first; 0 where it has none
+    id second = no_id; ///< the module of the same path in the second
+    double before = 0; ///< in the first; 0 if it has none
     double after = 0;  ///< in the second
 };
 
@@ -46,8 +46,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Puts the times of two profiles side by side, by path: the modules of the first in their order,
-/// then those that only the second has; without those that take no time in either.
+/// Pairs the times of two profiles by path: the modules of the first in order, then those only in
+/// the second, without modules that take no time in either.
 /// Complexity: O(modules), and the lengths of their paths.
 [[nodiscard]] inline std::vector<paired_time> compare_times(const timed_modules& first,
                                                             const timed_modules& second) {
@@ -131,7 +131,7 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
     json.finish();
 }
 
-/// Writes the same as rows of comma-separated values; the last is what matches no node.
+/// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {

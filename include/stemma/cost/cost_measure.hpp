@@ -12,11 +12,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// By what modules and nodes are ordered that compute much, or little.
+/// A measure for sorting modules and nodes by cost.
 enum class cost_measure : std::uint8_t {
-    macs,        ///< multiplications whose results are added up
-    flops,       ///< two for each of these, and all other operations
-    activations, ///< bytes of the values that are made
+    macs,        ///< multiply-accumulates
+    flops,       ///< two per MAC, plus all other operations
+    activations, ///< bytes of produced values
 };
 
 /// Returns: the measure of a name: `macs`, `flops` or `activations`. Complexity: O(1).

@@ -10,11 +10,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How costs are counted.
+/// Options for costs.
 struct cost_options {
-    std::map<std::string, std::int64_t> dims; ///< values of extents that have names
-    cost_rules rules{};                       ///< what operators cost
-    std::int64_t typical = 64; ///< what other extents are taken for where a number is needed
+    std::map<std::string, std::int64_t> dims; ///< values of named extents
+    cost_rules rules{};                       ///< costs of operators
+    std::int64_t typical = 64; ///< assumed for other symbolic extents if a number is needed
 };
 
 } // namespace stemma::inline STEMMA_ABI

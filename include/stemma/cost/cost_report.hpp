@@ -18,7 +18,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Writes a number, as text where it has extents with names in it, null where it is unknown.
+/// Writes a number, as a string if symbolic, null if unknown.
 template <text_sink Sink>
 void write_amount(json_writer<Sink>& json, std::string_view name, const model_cost& cost,
                   const polynomial& amount) {
@@ -34,7 +34,7 @@ void write_amount(json_writer<Sink>& json, std::string_view name, const model_co
 
 } // namespace detail
 
-/// Writes what modules cost (`stemma.cost/1`). Complexity: O(length).
+/// Writes the costs of modules (`stemma.cost/1`). Complexity: O(length).
 template <text_sink Sink>
 void write_cost(Sink& sink, const model_cost& cost, const attributed_model& opened,
                 std::span<const id> modules, const module_statistics& counts) {
@@ -83,7 +83,7 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
     json.finish();
 }
 
-/// Writes the same as rows of comma-separated values. Complexity: O(length).
+/// Writes the same as CSV. Complexity: O(length).
 template <text_sink Sink>
 void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
                     std::span<const id> modules, const module_statistics& counts) {
@@ -98,8 +98,8 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
     }
 }
 
-/// Writes what the nodes of the main graph cost as rows of comma-separated values, with all that
-/// runs inside; extents that are not fixed are taken as typical. Complexity: O(length).
+/// Writes the costs of the nodes of the main graph, including everything inside, as CSV, for
+/// typical symbolic extents. Complexity: O(length).
 template <text_sink Sink>
 void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
     const auto& model = opened.model();

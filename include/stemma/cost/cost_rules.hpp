@@ -15,16 +15,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How the multiplications and other operations of one operator are counted.
+/// How to count the operations of one operator.
 struct cost_rule {
     std::string_view formula;            ///< see `detail::operator_cost_rules`
-    std::array<std::int64_t, 4> numbers; ///< what stands behind it; 0 where nothing does
+    std::array<std::int64_t, 4> numbers; ///< its numbers; 0 if omitted
 };
 
 namespace detail {
 
-/// What operators cost, one formula on a line, the operators behind the colon; `domain::type` where
-/// domains differ. docs/cost.md explains the formulas.
+/// Costs of operators, one formula per line, followed by a colon and the operators; `domain::type`
+/// outside the standard domain. docs/cost.md explains the formulas.
 inline constexpr std::string_view operator_cost_rules = R"(
 alias: Identity Reshape Flatten Squeeze Unsqueeze Dropout
 moves: Cast CastLike Transpose Concat Slice Split Gather GatherElements GatherND Expand Tile Pad
@@ -96,13 +96,13 @@ group_attention: GroupQueryAttention
 
 } // namespace detail
 
-/// What each operator costs, as a table, so that another can be put in its place.
+/// The costs of operators, as a replaceable table.
 class cost_rules {
 public:
-    /// Operators of the standard, and those of ONNX Runtime.
+    /// Operators of the standard and of ONNX Runtime.
     cost_rules() : cost_rules(detail::operator_cost_rules) {}
 
-    /// Reads a table of the form of `detail::operator_cost_rules`.
+    /// Reads a table in the format of `detail::operator_cost_rules`.
     /// Requires: `table` outlives this. Complexity: O(length).
     explicit cost_rules(std::string_view table) {
         while (!table.empty()) {
@@ -114,7 +114,7 @@ public:
         }
     }
 
-    /// Returns: the rule of an operator, of its domain or of any; null where it is not listed.
+    /// Returns: the rule of an operator, for its domain or any; null if not listed.
     /// Complexity: O(length), expected.
     [[nodiscard]] const cost_rule* find(std::string_view domain, std::string_view type) const {
         if (!domain.empty()) {

@@ -51,23 +51,23 @@ namespace stemma::inline STEMMA_ABI {
     return (number < 0 ? "-" : "") + text + " " + units[unit];
 }
 
-/// What a module costs, with all below it. Unknown parts are in `unknown`, not in the sums.
+/// The cost of a module with its descendants. Unknown parts are in `unknown`, not in the sums.
 struct module_cost {
-    polynomial macs;           ///< multiplications whose results are added up
-    polynomial flops;          ///< two for each of these, and all other operations
-    polynomial in;             ///< bytes of values that come from outside, weights apart
-    polynomial out;            ///< bytes of values that are read outside
-    polynomial peak;           ///< most bytes of values that are live while it runs
-    polynomial activations;    ///< bytes of all values that its nodes make
+    polynomial macs;           ///< multiply-accumulates
+    polynomial flops;          ///< two per MAC, plus all other operations
+    polynomial in;             ///< bytes of values from outside, without weights
+    polynomial out;            ///< bytes of values read outside
+    polynomial peak;           ///< maximal bytes of live values while it runs
+    polynomial activations;    ///< bytes of all values its nodes produce
     std::uint64_t unknown = 0; ///< nodes whose cost is unknown
-    std::uint64_t loops = 0;   ///< nodes whose bodies count as if they ran once
+    std::uint64_t loops = 0;   ///< nodes whose bodies count once
 };
 
-/// What the modules of a model cost. Extents that are not fixed stay as names in the numbers.
+/// The cost of the modules of a model, as polynomials in symbolic extents.
 class model_cost {
 public:
-    /// `module_of(node, around)` is the module of a node: around it runs a function that is called
-    /// for that module, or `no_id`. Throws: `error` of `error_code::refused` for a name of an
+    /// `module_of(node, around)` is the module of a node; `around` is the module of the call for
+    /// nodes in functions, else `no_id`. Throws: `error` of `error_code::refused` for a name of an
     /// extent that the model does not have. Complexity: O(nodes + values), and the nodes of
     /// functions for each call.
     model_cost(const wire_model& model, const tree_index& tree,
@@ -125,26 +125,26 @@ public:
         }
     }
 
-    /// Returns: what a module costs with all below it.
+    /// Returns: the cost of a module with its descendants.
     [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
-    /// Returns: what its own nodes cost: nothing of what comes in, goes out and is live.
+    /// Returns: the cost of its own nodes, without inputs, outputs and live memory.
     [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
-    /// Returns: the operations of a node of the main graph with all that runs inside, extents that
-    /// are not fixed taken as typical; 0 for others, and for what is unknown.
+    /// Returns: the operations of a node of the main graph including everything inside, for typical
+    /// symbolic extents; 0 for other nodes, and if unknown.
     [[nodiscard]] double node_flops(id node) const noexcept { return estimates_[node]; }
-    /// Returns: the same of multiplications.
+    /// Returns: the same for MACs.
     [[nodiscard]] double node_macs(id node) const noexcept { return macs_[node]; }
 
-    /// Returns: the same of bytes of its results.
+    /// Returns: the same for bytes of its outputs.
     [[nodiscard]] double node_bytes(id node) const noexcept { return bytes_[node]; }
 
-    /// Returns: the same of bytes of all values that are made, inside and as results.
+    /// Returns: the same for bytes of all produced values, inside and as outputs.
     [[nodiscard]] double node_activations(id node) const noexcept { return activations_[node]; }
 
-    /// Returns: a module's number by a measure, extents that are not fixed taken as typical.
+    /// Returns: a module's number by a measure, for typical symbolic extents.
     /// Complexity: O(terms).
     [[nodiscard]] double estimate(id m, cost_measure by) const {
         const auto& cost = modules_[m];
@@ -160,15 +160,15 @@ public:
                                            : node_activations(node);
     }
 
-    /// Operators that no rule tells the cost of, `domain::type`, and how many nodes each has.
+    /// Operators without a rule, `domain::type`, with their numbers of nodes.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
         return unlisted_;
     }
 
-    /// Values whose size is unknown; they count in no activation.
+    /// Values of unknown size; they count in no activation.
     [[nodiscard]] std::uint64_t unknown_values() const noexcept { return unknown_values_; }
 
-    /// Returns: the names of extents that the numbers are in. Complexity: O(terms).
+    /// Returns: the names of symbolic extents. Complexity: O(terms).
     [[nodiscard]] std::vector<std::string> open_dims() const {
         std::vector<bool> used(names_.size());
         for (const auto& cost : modules_) {
@@ -190,8 +190,7 @@ public:
         return result;
     }
 
-    /// Returns: what the numbers leave out, and what those of nodes take for granted, a phrase
-    /// each. Complexity: that of `open_dims`.
+    /// Returns: what the numbers omit or assume, as phrases. Complexity: that of `open_dims`.
     [[nodiscard]] std::vector<std::string> gaps() const {
         std::vector<std::string> texts;
         const auto say = [&](std::uint64_t count, std::string_view one, std::string_view text) {
@@ -210,7 +209,7 @@ public:
         return texts;
     }
 
-    /// Returns: a number as one writes it, exactly: `3072*batch*sequence^2`.
+    /// Returns: a number as exact text: `3072*batch*sequence^2`.
     [[nodiscard]] std::string text(const polynomial& number) const {
         return number.text([&](id symbol) { return names_[symbol]; });
     }
@@ -266,7 +265,7 @@ private:
 
     std::vector<module_cost> modules_;
     std::vector<module_cost> own_;
-    std::int64_t typical_ = 0;      // for extents that are not fixed
+    std::int64_t typical_ = 0;      // for symbolic extents
     std::vector<double> estimates_; // by node: operations
     std::vector<double> macs_;
     std::vector<double> bytes_;
@@ -277,7 +276,7 @@ private:
     std::vector<std::int64_t> typical_of_; // by symbol
 };
 
-/// Counts what the modules of an opened model cost. In functions, for each call apart.
+/// Computes the cost of the modules of an opened model; functions count per call.
 /// Requires: evidence was not forgotten. Throws and complexity: as `model_cost`.
 [[nodiscard]] inline model_cost find_cost(attributed_model& opened,
                                           const cost_options& options = {}) {

@@ -20,37 +20,37 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The time of a module with all below it.
+/// The time of a module with its descendants.
 struct module_time {
     double microseconds = 0;                 ///< in all runs
     double own = 0;                          ///< of its own nodes
     double calls = 0;                        ///< of kernels, in all runs
     double least = 0;                        ///< microseconds of the fastest run
     double most = 0;                         ///< microseconds of the slowest run
-    std::map<std::string, double> providers; ///< microseconds by what ran it
+    std::map<std::string, double> providers; ///< microseconds by provider
 };
 
-/// The time of something in a profile that matches no node.
+/// The time of an unmatched kernel.
 struct unmatched_time {
-    std::string name;        ///< as the runtime calls it
+    std::string name;        ///< as given by the runtime
     std::string op_type;     ///< "" where it is not said
     double microseconds = 0; ///< in all runs
     std::uint64_t calls = 0; ///< in all runs
 };
 
-/// How times come to modules.
+/// Options for attributing times to modules.
 struct time_options {
-    /// Says what a node weighs, so that the time of what a runtime fused is divided in proportion;
-    /// without one it belongs to the module that all of its nodes are in.
+    /// Weighs nodes, to distribute the time of fused ones; without it, their time belongs to their
+    /// common module.
     std::function<double(id)> weight;
 };
 
-/// The times of a profile, by module of the model that was run. Their sum, and what matches
-/// nothing, is the profile's total.
+/// The times of a profile by module of the model that was run. Together with unmatched times they
+/// sum to the profile's total.
 class module_times {
 public:
-    /// `module_of(node)` is the module of a node. Complexity: O(n log n) of what kernels took in
-    /// runs, for each level of the tree.
+    /// `module_of(node)` is the module of a node. Complexity: O(n log n) in measurements, per level
+    /// of the tree.
     module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
                  const std::function<id(id)>& module_of, const time_options& options = {})
         : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
@@ -84,12 +84,12 @@ public:
         add_up(tree, by_run);
     }
 
-    /// Returns: the time of a module with all below it.
+    /// Returns: the time of a module with its descendants.
     [[nodiscard]] const module_time& operator[](id m) const noexcept { return modules_[m]; }
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
-    /// What matches no node, the longest first.
+    /// Unmatched kernels, the longest first.
     [[nodiscard]] const std::vector<unmatched_time>& unmatched() const noexcept {
         return unmatched_;
     }
@@ -101,11 +101,11 @@ public:
     /// How many runs there are.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_; }
 
-    /// Returns: microseconds of a node; of several that were fused the first has them all, unless
-    /// they are divided.
+    /// Returns: microseconds of a node; the first of several fused nodes has them all, unless they
+    /// are distributed.
     [[nodiscard]] double node(id node) const noexcept { return nodes_[node]; }
 
-    /// Returns: how many kernels stand for several nodes.
+    /// Returns: the number of kernels for several nodes.
     [[nodiscard]] std::size_t fused() const noexcept { return fused_; }
 
 private:
@@ -139,7 +139,7 @@ private:
         return result;
     }
 
-    /// One entry for each run, ascending.
+    /// One entry per run, ascending.
     static void merge(run_times& runs) {
         std::sort(runs.begin(), runs.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });

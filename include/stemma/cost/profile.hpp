@@ -17,18 +17,18 @@ namespace stemma::inline STEMMA_ABI {
 
 /// One measurement of a profile.
 struct timed_event {
-    std::string_view name;       ///< of a node or layer, as the runtime calls it
-    std::string_view op_type{};  ///< "" where it is not said
-    std::string_view provider{}; ///< what ran it; "" where it is not said
-    double microseconds = 0;     ///< without what ran inside
+    std::string_view name;       ///< of a node or layer, as given by the runtime
+    std::string_view op_type{};  ///< "" if unknown
+    std::string_view provider{}; ///< execution provider; "" if unknown
+    double microseconds = 0;     ///< without nested kernels
     id node_index = no_id;       ///< the runtime's number of the node
-    std::uint64_t calls = 1;     ///< that the time is the sum of
+    std::uint64_t calls = 1;     ///< included in the time
 };
 
-/// What a runtime measured, by kernel and run.
+/// Times measured by a runtime, by kernel and run.
 class profile {
 public:
-    /// What one kernel took in one run.
+    /// The time of one kernel in one run.
     struct kernel_run {
         std::size_t run = 0;     ///< number of the run
         double microseconds = 0; ///< of all calls in it
@@ -55,13 +55,13 @@ public:
     /// Adds a measurement to the current run. Complexity: O(length of the names), expected.
     void add(const timed_event& event) { add(event, runs_, event.microseconds, event.calls); }
 
-    /// Ends a run; one in which nothing was measured is none.
+    /// Ends a run; runs without measurements do not count.
     void end_run() {
         runs_ += open_ ? 1 : 0;
         open_ = false;
     }
 
-    /// Adds all runs of another profile behind those that are there. Complexity: O(measurements).
+    /// Appends all runs of another profile. Complexity: O(measurements).
     void append(const profile& other) {
         end_run();
         const auto first = runs_;
@@ -76,7 +76,7 @@ public:
         dropped_ += other.dropped_;
     }
 
-    /// Forgets the first runs, in which runtimes still make room and choose.
+    /// Drops the first runs, in which runtimes allocate and select kernels.
     /// Requires: at least one run stays. Complexity: O(measurements).
     void drop_runs(std::size_t count) {
         for (auto& known : kernels_) {
@@ -91,11 +91,11 @@ public:
         dropped_ += count;
     }
 
-    /// What ran, in the order of the file.
+    /// The kernels, in file order.
     [[nodiscard]] const std::vector<kernel>& kernels() const noexcept { return kernels_; }
-    /// Returns: how many runs there are; the last need not have ended.
+    /// Returns: the number of runs, including an open one.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_ + (open_ ? 1 : 0); }
-    /// How many runs were left out as warm-up.
+    /// The number of dropped warm-up runs.
     [[nodiscard]] std::size_t dropped() const noexcept { return dropped_; }
 
     /// Returns: microseconds in all runs. Complexity: O(kernels times runs).
@@ -139,7 +139,7 @@ private:
     detail::flat_index index_; // of kernels
     std::size_t runs_ = 0;
     std::size_t dropped_ = 0;
-    bool open_ = false; // something was measured since the last run ended
+    bool open_ = false; // there are measurements since the last run ended
 };
 
 } // namespace stemma::inline STEMMA_ABI

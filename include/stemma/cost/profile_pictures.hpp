@@ -20,16 +20,16 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// A module's time as a slice of the whole: within that of its parent, behind its siblings.
+/// A module's time as a slice: within its parent's, after its siblings'.
 struct time_slice {
     std::string name;
-    id module = no_id; // none for what matches no node
+    id module = no_id; // none for unmatched time
     id depth = 0;
     double start = 0;
     double length = 0;
 };
 
-/// Returns: slices in the order in which they begin, outer ones first. Complexity: O(modules).
+/// Returns: slices by start, outer ones first. Complexity: O(modules).
 [[nodiscard]] inline std::vector<time_slice> time_slices(const module_times& times,
                                                          const module_tree& modules) {
     const auto& tree = modules.index();
@@ -58,7 +58,7 @@ struct time_slice {
     return slices;
 }
 
-/// Returns: as much of a text as mostly fits into so many pixels; "" where that is next to nothing.
+/// Returns: the part of a text that usually fits a width in pixels; "" if almost nothing fits.
 [[nodiscard]] inline std::string shortened_label(std::string_view text, double pixels) {
     const auto letters = pixels > 6 ? static_cast<std::size_t>((pixels - 6) / 7) : 0;
     if (text.size() <= letters) {
@@ -69,15 +69,15 @@ struct time_slice {
     }
     auto end = letters - 1;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-        --end; // within a letter of several bytes
+        --end; // inside a multi-byte character
     }
     return std::string(text.substr(0, end)) + "\xe2\x80\xa6";
 }
 
 } // namespace detail
 
-/// Writes modules as nested slices of a trace that Chrome and Perfetto show, all runs one behind
-/// the other. Complexity: O(length).
+/// Writes modules as nested slices of a Chrome or Perfetto trace, over all runs. Complexity:
+/// O(length).
 template <text_sink Sink>
 void write_chrome_trace(Sink& sink, const module_times& times, const module_tree& modules) {
     json_writer json(sink);
@@ -139,7 +139,7 @@ void write_speedscope(Sink& sink, const module_times& times, const module_tree& 
     json.member("endValue", times.total());
     json.key("events");
     json.begin_array();
-    double now = 0; // events must not go back, rounding or not
+    double now = 0; // events must be monotone despite rounding
     const auto event = [&](std::string_view type, std::size_t frame, double at) {
         now = std::max(now, std::min(at, times.total()));
         json.begin_object(true);
@@ -169,8 +169,8 @@ void write_speedscope(Sink& sink, const module_times& times, const module_tree& 
     json.finish();
 }
 
-/// Writes a flame graph as a picture that needs nothing else: a row for each level of modules, as
-/// wide as their time. What is too narrow to be seen is left out. Complexity: O(length).
+/// Writes a flame graph as a self-contained SVG: a row per level of modules, with widths
+/// proportional to time. Invisible slices are omitted. Complexity: O(length).
 template <text_sink Sink>
 void write_flame_graph(Sink& sink, const module_times& times, const module_tree& modules,
                        std::string_view title) {
@@ -197,7 +197,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
         }
         const auto x = number(slice.start * scale);
         const auto y = (slice.depth + 1) * row;
-        // A colour of its own for every class, the same in every picture.
+        // A fixed colour per class, the same in every picture.
         const auto hash = slice.module == no_id ? 0 : [&] {
             std::uint32_t sum = 2166136261U;
             for (const char c : modules.class_name(slice.module)) {
@@ -217,7 +217,7 @@ void write_flame_graph(Sink& sink, const module_times& times, const module_tree&
                    std::to_string(hash % 60) + ",70%," + std::to_string(62 + hash / 60 % 16) +
                    "%)\" stroke=\"#fff\" stroke-width=\"0.5\"/>");
         if (const auto text = detail::shortened_label(slice.name, wide); !text.empty()) {
-            // A picture of its own shows nothing beyond its borders, however wide letters are.
+            // A nested picture clips the text, however wide it is.
             sink.write("<svg x=\"" + x + "\" y=\"" + std::to_string(y) + "\" width=\"" +
                        number(wide - 2) + "\" height=\"" + std::to_string(row - 1) +
                        "\"><text x=\"3\" y=\"13\">" + detail::xml_text(text) + "</text></svg>");

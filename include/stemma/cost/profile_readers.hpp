@@ -24,13 +24,13 @@ namespace detail {
 inline void check_time(double time, std::string_view file, std::size_t line) {
     if (time < 0) {
         STEMMA_THROW(error(error_code::malformed, file, "line " + std::to_string(line),
-                           "has a time below zero"));
+                           "has a negative time"));
     }
 }
 
 } // namespace detail
 
-/// Reads the profiles that one runtime writes.
+/// Reads the profiles of one runtime.
 template <class R>
 concept profile_reader = std::copyable<R> &&
     requires(const R& reader, std::string_view text, profile& to) {
@@ -39,12 +39,12 @@ concept profile_reader = std::copyable<R> &&
     reader.read(text, text, to);                        // bytes, and the file for messages
 };
 
-/// The trace that ONNX Runtime writes: every kernel of every run.
+/// ONNX Runtime's trace: every kernel of every run.
 struct ort_profile {
-    /// What the format is called.
+    /// The name of the format.
     static constexpr std::string_view name = "ort";
 
-    /// Whether a file begins as this format does.
+    /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') && head.find("\"cat\"") != head.npos;
@@ -63,10 +63,10 @@ struct ort_profile {
 
 /// What TensorRT's `trtexec --exportProfile` writes: a list of layers with their mean times.
 struct tensorrt_profile {
-    /// What the format is called.
+    /// The name of the format.
     static constexpr std::string_view name = "tensorrt";
 
-    /// Whether a file begins as this format does.
+    /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto head = start.substr(0, 4096);
         return head.find('[') < head.find('{') &&
@@ -86,10 +86,10 @@ struct tensorrt_profile {
 
 /// What the profile viewer of QNN writes, and ONNX Runtime's QNN provider: the rows of nodes.
 struct qnn_profile {
-    /// What the format is called.
+    /// The name of the format.
     static constexpr std::string_view name = "qnn";
 
-    /// Whether a file begins as this format does.
+    /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("Event Identifier") != start.npos;
     }
@@ -106,7 +106,7 @@ struct qnn_profile {
         const auto message = detail::find_column(fields, {"message"});
         const auto sources = detail::find_column(fields, {"onnx source ops"});
         if (!time || !unit || !level || !names) {
-            STEMMA_THROW(error(error_code::malformed, file, "line 1", "is no heading of QNN's"));
+            STEMMA_THROW(error(error_code::malformed, file, "line 1", "is not a QNN heading"));
         }
         bool met = false;
         while (rows.next(fields)) {
@@ -142,10 +142,10 @@ struct qnn_profile {
 
 /// OpenVINO's performance counts, as its `benchmark_app -report_type` writes them: layers that ran.
 struct openvino_profile {
-    /// What the format is called.
+    /// The name of the format.
     static constexpr std::string_view name = "openvino";
 
-    /// Whether a file begins as this format does.
+    /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         return start.substr(0, start.find('\n')).find("layerName") != start.npos;
     }
@@ -165,6 +165,7 @@ struct openvino_profile {
                                "has no columns layerName and realTime"));
         }
         const auto unit = detail::microseconds_of(fields[*time]);
+        const auto heading = fields[*names]; // each table of a run repeats it
         bool met = false;
         while (rows.next(fields)) {
             const auto field = [&](auto column) {
@@ -176,7 +177,11 @@ struct openvino_profile {
                 !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
             if (field(names) == "Total") { // one table for each run
                 to.end_run();
-            } else if (number && ran && !field(names).empty()) {
+            } else if (ran && !field(names).empty() && field(names) != heading) {
+                if (!number) {
+                    STEMMA_THROW(error(error_code::malformed, file,
+                                       "line " + std::to_string(rows.line()), "has no time"));
+                }
                 detail::check_time(*number, file, rows.line());
                 met = true;
                 to.add({field(names), field(type), field(kernel), *number * unit});
@@ -192,10 +197,10 @@ struct openvino_profile {
 /// Any table with a heading, of which one column is a name and one a time. Units stand in the
 /// heading, `time (ms)`; microseconds where none does. A column `run` tells runs apart.
 struct csv_profile {
-    /// What the format is called.
+    /// The name of the format.
     static constexpr std::string_view name = "csv";
 
-    /// Whether a file begins as this format does.
+    /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto line = start.substr(0, start.find('\n'));
         return line.find_first_of(",;\t") != line.npos && line.find_first_of("[{") == line.npos;
@@ -260,7 +265,7 @@ std::string_view read_profile(std::string_view bytes, std::string_view file, pro
     };
     (attempt(readers), ...);
     if (used.empty()) {
-        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile of a known format"));
+        STEMMA_THROW(error(error_code::malformed, file, "", "is not a profile in a known format"));
     }
     return used;
 }

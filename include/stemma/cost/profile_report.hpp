@@ -18,18 +18,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a report says of the profile itself.
+/// Facts about a profile for reports.
 struct profile_source {
     std::string model;       ///< path
     std::string file;        ///< path
-    std::string format;      ///< the reader that fits
-    std::size_t dropped = 0; ///< runs that do not count
-    bool divided = false;    ///< times of fused nodes are divided by cost
+    std::string format;      ///< of the matching reader
+    std::size_t dropped = 0; ///< skipped runs
+    bool divided = false;    ///< times of fused nodes are distributed by cost
 };
 
 namespace detail {
 
-/// Returns: a number of microseconds with at most three digits behind the point.
+/// Returns: microseconds with at most three decimals.
 [[nodiscard]] inline std::string microseconds_text(double microseconds) {
     auto text = fixed_text(microseconds, 3);
     text.erase(text.find_last_not_of('0') + 1);
@@ -45,7 +45,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Writes the times of all modules that have some (`stemma.profile/1`). Complexity: O(length).
+/// Writes the times of all modules with any (`stemma.profile/1`). Complexity: O(length).
 template <text_sink Sink>
 void write_profile(Sink& sink, const module_times& times, const module_tree& modules,
                    const profile_source& source) {
@@ -101,7 +101,7 @@ void write_profile(Sink& sink, const module_times& times, const module_tree& mod
     json.finish();
 }
 
-/// Writes the same as rows of comma-separated values; the last is what matches no node.
+/// Writes the same as CSV; the last row is the unmatched time.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_profile_csv(Sink& sink, const module_times& times, const module_tree& modules) {

@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Finds the nodes that the kernels of a profile stand for, by names that runtimes give them.
+/// Finds the nodes of profiled kernels by the names that runtimes give them.
 class profiled_nodes {
 public:
     /// Requires: `model` outlives this. Complexity: O(nodes + values).
@@ -23,6 +24,8 @@ public:
         for (id node = 0; node < model.node_count(); ++node) {
             if (!model.name(node).empty()) {
                 nodes_[model.name(node)].push_back(node);
+                const auto first = identifiers_.try_emplace(identifier(model.name(node)), node);
+                first.first->second = first.second ? node : no_id;
             }
             if (model.graph_of(node) == 0) {
                 main_.push_back(node);
@@ -33,12 +36,16 @@ public:
                     makers_.try_emplace(name, node);
                 }
             }
+            for (const auto value : model.inputs(node)) {
+                if (value != no_id && model.is_initializer(value)) {
+                    readers_.try_emplace(model.value_name(value), node);
+                }
+            }
         }
     }
 
-    /// Returns: the nodes that a kernel computes, ascending; several where the runtime fused them,
-    /// none where no part of the name is known. Complexity: O(length), and the nodes between both
-    /// ends of a range.
+    /// Returns: the nodes that a kernel computes, ascending; several if fused, none if no part of
+    /// the name is known. Complexity: O(length), plus the nodes of a range.
     [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
         auto found = named(kernel.name);
         if (found.size() != 1 && kernel.node_index < main_.size()) {
@@ -59,6 +66,19 @@ public:
     }
 
 private:
+    static constexpr int deepest = 16; // deeper than any runtime nests names
+
+    /// A name as the C identifier that QNN's converter makes of it.
+    static std::string identifier(std::string_view name) {
+        std::string text(name);
+        for (auto& c : text) {
+            const bool keeps =
+                (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+            c = keeps ? c : '_';
+        }
+        return text;
+    }
+
     [[nodiscard]] std::vector<id> named(std::string_view name) const {
         const auto known = nodes_.find(name);
         if (known != nodes_.end()) {
@@ -79,8 +99,8 @@ private:
         return text;
     }
 
-    /// TensorRT moves data between layouts in layers of their own, called after what reads or makes
-    /// them: `Reformatting CopyNode for Input Tensor 0 to a + b`. Their time is that layer's.
+    /// TensorRT converts layouts in separate layers named after the reader or producer:
+    /// `Reformatting CopyNode for Input Tensor 0 to a + b`. Their time counts for that layer.
     static std::string_view without_copy(std::string_view name) {
         if (name.starts_with("Reformatting CopyNode for ")) {
             const auto to = name.find(" to ");
@@ -89,7 +109,7 @@ private:
         return name;
     }
 
-    /// Takes a name apart that a runtime made of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
+    /// Splits a name composed of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
     /// `{ForeignNode[x...y]}`, `a || b`, `a;b`, `a,b`.
     void add_parts(std::string_view name, std::vector<id>& found, int level = 0) const {
         constexpr std::string_view foreign = "{ForeignNode[";
@@ -123,13 +143,12 @@ private:
     }
 
     void add_part(std::string_view part, std::vector<id>& found, int level) const {
-        constexpr int deepest = 16; // no runtime wraps names in so much
         constexpr std::string_view foreign = "{ForeignNode[";
         if (part.empty()) {
             return;
         }
         if (part.starts_with(foreign) && part.ends_with("]}")) {
-            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found);
+            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found, level);
             return;
         }
         if (const auto known = one(part); !known.empty()) {
@@ -138,35 +157,41 @@ private:
         }
         const auto open = part.find('(');
         if (open != part.npos && part.back() == ')' &&
-            level < deepest) { // PWN(...), and what else wraps names
+            level < deepest) { // PWN(...) and other wrappers
             add_parts(part.substr(open + 1, part.size() - open - 2), found, level + 1);
         }
     }
 
-    /// All nodes that stand between two in the file.
-    void add_range(std::string_view ends, std::vector<id>& found) const {
+    /// All nodes between two in the file. A weight stands for its first reader.
+    void add_range(std::string_view ends, std::vector<id>& found, int level) const {
         const auto dots = ends.find("...");
-        const auto first = one(trimmed(ends.substr(0, dots)));
-        const auto last = dots == ends.npos ? first : one(trimmed(ends.substr(dots + 3)));
-        if (first.empty() || last.empty()) {
-            found.insert(found.end(), first.begin(), first.end());
-            found.insert(found.end(), last.begin(), last.end());
+        std::vector<id> met;
+        for (const auto end : {ends.substr(0, dots), ends.substr(dots == ends.npos ? 0 : dots)}) {
+            const auto name = trimmed(end.starts_with("...") ? end.substr(3) : end);
+            const auto reader = readers_.find(name.substr(0, name.find(" + ")));
+            if (reader != readers_.end()) {
+                met.push_back(reader->second);
+            } else if (level < deepest) {
+                add_parts(name, met, level + 1);
+            }
+        }
+        if (met.empty()) {
             return;
         }
-        const auto [low, high] = std::minmax(first.front(), last.front());
-        for (id node = low; node <= high; ++node) {
-            if (model_.graph_of(node) == model_.graph_of(low)) {
+        const auto [low, high] = std::minmax_element(met.begin(), met.end());
+        for (id node = *low; node <= *high; ++node) {
+            if (model_.graph_of(node) == model_.graph_of(*low)) {
                 found.push_back(node);
             }
         }
     }
 
-    /// A single name, also with what optimizers put before or behind it.
+    /// A single name, possibly with an optimizer's prefix or suffix.
     [[nodiscard]] std::vector<id> one(std::string_view name) const {
         if (auto known = named(name); !known.empty()) {
             return known;
         }
-        // `node_of_x` makes the value x, and has no name.
+        // `node_of_x` is the unnamed producer of the value x.
         for (const std::string_view before : {"fused ", "node_of_"}) {
             if (name.starts_with(before)) {
                 name.remove_prefix(before.size());
@@ -184,21 +209,26 @@ private:
         if (auto known = named(name); !known.empty()) {
             return known;
         }
-        // `<name>/LayerNormFusion/`, `<name>/MatMulAddFusion`
+        // `<name>/LayerNormFusion/`, `<name>/WithoutBiases`
         while (name.ends_with('/')) {
             name.remove_suffix(1);
         }
-        const auto slash = name.rfind('/');
-        if (slash != name.npos && slash > 0 && name.substr(slash).find("Fusion") != name.npos) {
-            return named(name.substr(0, slash));
+        if (auto known = named(name.substr(0, std::min(name.rfind('/'), name.size())));
+            !known.empty()) {
+            return known;
         }
-        return named(name);
+        const auto known = identifiers_.find(std::string(name));
+        return known != identifiers_.end() && known->second != no_id
+                   ? std::vector<id>{known->second}
+                   : named(name);
     }
 
     const onnx_model& model_;
     std::unordered_map<std::string_view, std::vector<id>> nodes_; // by name
-    std::unordered_map<std::string_view, id> makers_;             // by name of what they make
-    std::vector<id> main_; // nodes of the main graph, in order
+    std::unordered_map<std::string_view, id> makers_;             // by name of their outputs
+    std::unordered_map<std::string_view, id> readers_; // by name of a weight: the first one
+    std::unordered_map<std::string, id> identifiers_;  // by `identifier`; `no_id` if ambiguous
+    std::vector<id> main_;                             // nodes of the main graph, in order
 };
 
 } // namespace stemma::inline STEMMA_ABI

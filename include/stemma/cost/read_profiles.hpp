@@ -15,16 +15,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Profiles of one model, as runs of one profile, and what a report says of them.
+/// Several profiles of one model merged into one, with facts for reports.
 struct profile_files {
     profile measured;    ///< all runs
     std::string files;   ///< paths, separated by `, `
-    std::string formats; ///< the readers that fit, likewise, each once
+    std::string formats; ///< the formats, likewise, each once
 };
 
-/// Reads profiles, each without its first runs: `warm_up`, else one where it has several.
-/// Throws: `error`: of `error_code::cannot_read`; of `malformed` for what is no profile; of
-///   `refused` where no run is left. Complexity: O(bytes).
+/// Reads profiles, each without its first runs: `warm_up`, else one if it has several.
+/// Throws: `error`: of `error_code::cannot_read`; of `malformed` for other files; of `refused` if
+/// no run is left. Complexity: O(bytes).
 [[nodiscard]] inline profile_files read_profiles(std::span<const std::string> paths,
                                                  std::optional<std::size_t> warm_up = {}) {
     profile_files all;

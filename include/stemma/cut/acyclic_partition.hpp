@@ -21,28 +21,28 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A partition whose parts can be run one after the other.
+/// A partition whose parts can run in order.
 struct acyclic_partition {
-    /// A part of the partition it was made from, or one level of it.
+    /// A part of the original partition, or one level of it.
     struct piece {
-        id part = no_id; ///< of the partition that was given
-        id level = 0;    ///< 0 of a part that was not divided
+        id part = no_id; ///< of the original partition
+        id level = 0;    ///< 0 for an undivided part
     };
 
-    std::vector<piece> pieces; ///< in an order in which they can be run
-    std::vector<id> piece_of;  ///< by vertex index; `no_id` of one without a part
+    std::vector<piece> pieces; ///< in an order of execution
+    std::vector<id> piece_of;  ///< by vertex index; `no_id` without a part
 };
 
 namespace detail {
 
-/// Returns: by part those that read from it, each as often as its vertices do.
+/// Returns: by part its readers, with multiplicity.
 template <operator_graph_like Graph>
 [[nodiscard]] grouped_ids readers_by_part(const Graph& graph, std::span<const id> part,
                                           std::size_t part_count) {
     return {part_count, [&](auto take) { for_each_between(graph, part, take); }};
 }
 
-/// Returns: by part its strong component, as `find_strong_components` does.
+/// Returns: by part its strong component, as `find_strong_components`.
 [[nodiscard]] inline std::vector<id> circles_of(const grouped_ids& readers) {
     return strong_components<id>(
         readers.size(),
@@ -84,13 +84,11 @@ template <operator_graph_like Graph>
 
 } // namespace detail
 
-/// Divides the parts of a partition that read from each other in circles by level: a vertex's level
-/// is the number of times that the way to it, among such parts, goes from one to another, at most.
-/// Parts on no circle stay whole.
-///
-/// `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
-/// part, each behind its producers. Complexity: O(V + E + parts), and O(log n) for each of n pieces
-/// and for each vertex of a level above 0.
+/// Divides parts on cycles by level: a vertex's level is the maximal number of transitions between
+/// such parts on a path to it. Parts on no cycle stay whole.
+///  `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
+/// part in topological order. Complexity: O(V + E + parts), and O(log n) for each of n pieces and
+/// each vertex of a level above 0.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_acyclic(const Graph& graph, std::span<const id> part,
                                              std::size_t part_count,
@@ -123,7 +121,7 @@ template <operator_graph_like Graph>
         }
         result.piece_of[i] = piece;
     }
-    // Pieces are numbered by their first vertex now; put them behind what they read.
+    // Pieces are numbered by their first vertex so far; sort them topologically.
     const auto place = detail::places_in_order(
         detail::readers_by_part(graph, result.piece_of, result.pieces.size()));
     auto sorted = result.pieces;
@@ -137,8 +135,8 @@ template <operator_graph_like Graph>
     return result;
 }
 
-/// Joins pieces of one part again where nothing between them keeps them apart: a later level joins
-/// the one before it when no way leads from there through other pieces to it.
+/// Merges pieces of one part where possible: a level joins the previous one if no path leads from
+/// there through other pieces to it.
 ///
 /// Complexity: O(pieces * (pieces + edges between them)).
 template <operator_graph_like Graph>
@@ -148,7 +146,7 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (id p = 0; p < count; ++p) {
         of_part[partition.pieces[p].part].push_back(p);
     }
-    std::vector<id> joined(count); // by piece: the one it is part of now
+    std::vector<id> joined(count); // by piece: the merged one
     for (id p = 0; p < count; ++p) {
         joined[p] = p;
     }
@@ -158,7 +156,7 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     for (id p = 0; p < count; ++p) {
         members[p] = {p};
     }
-    // Whether a way leads from `from` through another piece to `to`.
+    // Whether a path leads from `from` through another piece to `to`.
     const auto leads_around = [&](id from, id to) {
         std::vector<bool> seen(count, false);
         std::vector<id> open;
@@ -215,13 +213,12 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     }
 }
 
-/// Divides a sequence into exactly `parts` stretches of about equal cost: none costs more than the
-/// mean and the costliest element together.
-///
-/// `penalty(i)` says how little it suits to divide in front of element i; among places that are as
-/// good by cost, the first with the least is taken.
+/// Divides a sequence into exactly `parts` ranges of about equal cost: none exceeds the mean by
+/// more than the most expensive element.
+///  `penalty(i)` is the penalty for dividing before element i; among equally good places by cost,
+/// the first with the least penalty is chosen.
 /// Requires: 0 < parts <= costs.size().
-/// Returns: where each stretch begins.
+/// Returns: the start of each range.
 /// Complexity: O(costs), and as many calls of `penalty`.
 template <class Penalty>
 [[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
@@ -231,10 +228,10 @@ template <class Penalty>
         total += cost;
     }
     std::vector<std::size_t> begins{0};
-    std::uint64_t before = 0; // cost of all in front of `at`
+    std::uint64_t before = 0; // total cost before `at`
     std::size_t at = 0;
     for (std::size_t k = 1; k < parts; ++k) {
-        // The whole part of k / parts of the total, without leaving 64 bits.
+        // floor(total * k / parts), without overflowing 64 bits.
         const auto target = total / parts * k + total % parts * k / parts;
         const auto least = begins.back() + 1;
         const auto most = costs.size() - (parts - k);
@@ -243,7 +240,7 @@ template <class Penalty>
         }
         auto best = at;
         auto least_penalty = penalty(best);
-        // What costs nothing can go to either side.
+        // Free elements can go to either side.
         for (auto i = at; i > least && costs[i - 1] == 0; --i) {
             if (const auto other = penalty(i - 1); other <= least_penalty) {
                 best = i - 1;

@@ -22,7 +22,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-// Boost's own graphs know their properties as a list, and fail hard when asked for another one.
+// Boost's own graphs have a property list, and cause hard errors for other properties.
 template <class Graph>
 concept lacks_value_property = requires {
     typename Graph::edge_property_type;
@@ -31,8 +31,7 @@ concept lacks_value_property = requires {
 
 } // namespace detail
 
-/// Whether edges of a graph say which value they carry. Where they do not, each vertex is taken to
-/// make one value.
+/// Whether edges of a graph carry value ids. Otherwise each vertex is assumed to produce one value.
 template <class Graph>
 concept carries_values =
     !detail::lacks_value_property<Graph> && requires(const Graph& graph, edge_t<Graph> e) {
@@ -41,7 +40,7 @@ concept carries_values =
 
 namespace detail {
 
-/// Returns: what flows along an edge.
+/// Returns: the value of an edge.
 template <operator_graph_like Graph>
 [[nodiscard]] id value_on(const Graph& graph, edge_t<Graph> e) {
     if constexpr (carries_values<Graph>) {
@@ -54,38 +53,37 @@ template <operator_graph_like Graph>
 } // namespace detail
 
 /// A part of the vertices of a graph, by vertex index.
-///
-/// `inside` are those of the set. `apart` are those that do not count on either side, because every
-/// reader gets a copy of them: constants, say.
+///  `inside` are the members. `apart` count on neither side, as every reader gets a copy, such as
+/// constants.
 struct vertex_set {
     std::vector<bool> inside; ///< by vertex index
     std::vector<bool> apart;  ///< by vertex index
 
-    /// Without members.
+    /// An empty set.
     explicit vertex_set(std::size_t vertex_count) : inside(vertex_count), apart(vertex_count) {}
 
-    /// Whether `v` counts as one of the set.
+    /// Whether `v` counts as a member.
     [[nodiscard]] bool is_inside(std::size_t v) const { return inside[v] && !apart[v]; }
 
-    /// Whether `v` counts as one of the others; those apart are neither.
+    /// Whether `v` counts as outside; `apart` vertices are neither.
     [[nodiscard]] bool is_outside(std::size_t v) const { return !inside[v] && !apart[v]; }
 };
 
-/// What crosses the border of a set: one edge for each value.
+/// The boundary of a set: one edge per value.
 template <operator_graph_like Graph>
 struct boundary_result {
     std::vector<edge_t<Graph>> inputs;  ///< into the set, in the order of readers
     std::vector<edge_t<Graph>> outputs; ///< out of it, in the order of producers
 };
 
-/// Finds the values that cross the border of a set.
+/// Finds the values that cross the boundary of a set.
 ///
 /// Readers and producers are taken in the order of `members`, which are the vertices of the set.
-/// Complexity: O(edges at the members), and a look-up for each edge that crosses.
+/// Complexity: O(edges at the members), plus a lookup per crossing edge.
 template <operator_graph_like Graph>
 [[nodiscard]] boundary_result<Graph> find_boundary(const Graph& graph, const vertex_set& set,
                                                    std::span<const vertex_t<Graph>> members) {
-    // `edges` are those of a member, `beyond` is the end of one that is not the member.
+    // `edges` are those of a member, `beyond` is the far end of one.
     const auto cross = [&](auto edges, auto beyond) {
         std::vector<edge_t<Graph>> kept;
         detail::sparse_ids met; // values
@@ -108,13 +106,13 @@ template <operator_graph_like Graph>
                   [&](const auto& e) { return target(e, graph); })};
 }
 
-/// Part of a topological order: from the first to the last member of a set of vertices. What lies
-/// outside of it is on no way between members.
+/// The range of a topological order from the first to the last member of a set. Vertices outside
+/// are on no path between members.
 template <operator_graph_like Graph>
 class order_stretch {
 public:
-    /// `order` holds every vertex behind all its producers, and `rank` says by vertex index where;
-    /// an empty one says that it is in the order of indices. Complexity: O(members).
+    /// `order` is topological and `rank` its inverse by vertex index; an empty `order` means index
+    /// order. Complexity: O(members).
     order_stretch(const Graph& graph, std::span<const vertex_t<Graph>> order,
                   std::span<const id> rank, std::span<const vertex_t<Graph>> members)
         : rank_(rank) {
@@ -128,17 +126,17 @@ public:
         vertices_ = order.subspan(first_, end - first_);
     }
 
-    /// From the place `first` up to `end`; the rest is as above. Complexity: O(1).
+    /// From `first` up to `end`; otherwise as above. Complexity: O(1).
     order_stretch(std::span<const vertex_t<Graph>> order, std::span<const id> rank,
                   std::size_t first, std::size_t end)
         : vertices_(order.subspan(first, end - first)), rank_(rank), first_(first) {}
 
-    /// Returns: the stretch, producers first; valid as long as the order it was made of.
+    /// Returns: the range, producers first; valid as long as the order.
     [[nodiscard]] std::span<const vertex_t<Graph>> vertices() const noexcept { return vertices_; }
 
-    /// Returns: the place of a vertex, by its index, in `vertices()`; beyond its end for others.
+    /// Returns: the position of a vertex index in `vertices()`; beyond its end for others.
     [[nodiscard]] std::size_t place(std::size_t v) const {
-        return rank_of(v) - first_; // those before the first one wrap around
+        return rank_of(v) - first_; // earlier ones wrap around
     }
 
 private:
@@ -151,8 +149,8 @@ private:
 
 namespace detail {
 
-/// As below, where the path holds `name(vertex)` of each vertex. `led_by` is room for a number by
-/// place: where a way from a member comes from, of a member its own place.
+/// As below, with `name(vertex)` for each vertex of the path. `led_by` is scratch space by
+/// position: the predecessor on a path from a member; for a member, itself.
 template <operator_graph_like Graph, class Name>
 [[nodiscard]] auto find_reentry(const Graph& graph, const vertex_set& set,
                                 const order_stretch<Graph>& stretch, std::vector<id>& led_by,
@@ -160,7 +158,7 @@ template <operator_graph_like Graph, class Name>
     const auto all = stretch.vertices();
     const auto place_of = [&](vertex_t<Graph> v) { return stretch.place(index_of(graph, v)); };
     led_by.resize(all.size());
-    auto back = all.size(); // the first member with such a way through others
+    auto back = all.size(); // the first member with such a path through others
     for (std::size_t at = 0; at < back; ++at) {
         const auto v = index_of(graph, all[at]);
         if (set.inside[v] || set.apart[v]) {
@@ -206,8 +204,8 @@ template <operator_graph_like Graph, class Name>
 
 } // namespace detail
 
-/// Returns: a path that leaves the set and comes back: the vertex it leaves from, the ones outside,
-/// and the one it comes back to. Empty when there is none, that is, when the set is convex.
+/// Returns: a path that leaves the set and returns: the last vertex inside, those outside, and the
+/// first one inside again. Empty if the set is convex.
 ///
 /// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
 template <operator_graph_like Graph>

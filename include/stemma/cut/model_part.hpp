@@ -34,24 +34,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A part of a model, cut out and not yet written: a model of its own. Cheap to copy.
+/// A cut part of a model, not yet written. Cheap to copy.
 ///
-/// Requires: the model that it was cut out of outlives it.
+/// Requires: the model outlives it.
 class model_part {
 public:
-    /// Returns: the names of the values that it reads.
+    /// Returns: the names of its inputs.
     [[nodiscard]] std::span<const std::string> inputs() const noexcept { return record_.inputs; }
 
-    /// Returns: the names of the values that it makes.
+    /// Returns: the names of its outputs.
     [[nodiscard]] std::span<const std::string> outputs() const noexcept { return record_.outputs; }
 
-    /// Returns: how many nodes it has, those in bodies aside.
+    /// Returns: the number of its nodes, without those in bodies.
     [[nodiscard]] std::size_t size() const noexcept { return plan_->nodes.size(); }
 
-    /// Whether it gives the same results each time.
+    /// Whether it is deterministic.
     [[nodiscard]] bool is_exact() const noexcept { return record_.exact; }
 
-    /// Returns: the part as an ONNX file. Weights that the model has in other files stay there.
+    /// Returns: the part as an ONNX file. External weights stay where they are.
     /// Throws: `error` of `too_large` for 2 GiB or more.
     /// Complexity: O(bytes).
     [[nodiscard]] std::string bytes() const {
@@ -62,8 +62,8 @@ public:
         return std::move(made.text);
     }
 
-    /// Writes what `bytes` returns to a sink, piece by piece: data of weights are views of the
-    /// bytes of the model. Throws, Complexity: as `bytes`.
+    /// Streams the result of `bytes` to a sink; weights are views of the model's bytes. Throws,
+    /// Complexity: as `bytes`.
     template <text_sink Sink>
     void write(Sink& sink) const {
         const auto rope = build(nullptr);
@@ -72,10 +72,10 @@ public:
         rope.write(splice);
     }
 
-    /// Writes the part as an ONNX file, which replaces what is there. Weights that the model has in
-    /// other files go to `<path>.data`, or where `cut_options::data` says; so do those of a part of
-    /// 2 GiB or more. Throws: `error` of `cannot_write`, or of `too_large` where even
-    /// that leaves too much. Complexity: O(bytes).
+    /// Writes the part as an ONNX file, replacing an existing one. External weights go to
+    /// `<path>.data`, or as `cut_options::data` says; so do weights of a part of 2 GiB or more.
+    /// Throws: `error` of `cannot_write`, or of `too_large` if even that does not suffice.
+    /// Complexity: O(bytes).
     void write(const std::string& path) const {
         const auto& source = from_->source;
         const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
@@ -112,9 +112,9 @@ private:
 
     static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 31U;
 
-    /// What parts of one model share.
+    /// Shared by all parts of a model.
     struct origin {
-        std::shared_ptr<const detail::inlined_model> inlined; // where functions had to be opened
+        std::shared_ptr<const detail::inlined_model> inlined; // if functions had to be inlined
         detail::cut_source source;
         std::shared_ptr<const detail::cut_basis> basis;
     };
@@ -129,7 +129,7 @@ private:
         , sync_(options.sync) {}
 
     [[nodiscard]] message_tree build(detail::weight_store* store) const {
-        auto writer = from_->basis->writer; // writers remember what they rename
+        auto writer = from_->basis->writer; // writers keep state about renaming
         if (store != nullptr) {
             writer.place_weights(*plan_, *store);
         }

@@ -42,7 +42,7 @@ namespace detail {
 /// Makes pieces that can be run one after the other of a plan: parts that read from each other in
 /// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
 ///
-/// Requires: nothing is wrong with the plan, which has no refusal. Complexity: that of
+/// Requires: a valid plan without refusal. Complexity: that of
 /// `make_acyclic`, and of `join_levels`.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,

@@ -158,7 +158,7 @@ private:
             ++k;
         }
         if (k == std::size(piece_names)) {
-            fail("'" + name + "' is no kind of piece");
+            fail("'" + name + "' is not a kind of piece");
         }
         piece.from = static_cast<kind>(k);
         if (piece.from == kind::bytes) {
@@ -179,7 +179,7 @@ private:
         const auto digit = [&](char c) {
             const auto found = std::string_view("0123456789abcdef").find(c);
             if (found == std::string_view::npos) {
-                fail("'" + text + "' is no sequence of bytes");
+                fail("'" + text + "' is not a sequence of bytes");
             }
             return static_cast<unsigned>(found);
         };
@@ -217,7 +217,7 @@ namespace detail {
     }
     if (!handler.knows_schema()) {
         STEMMA_THROW(error(error_code::malformed, file, "",
-                           "is no " + std::string(split_schema) + " manifest"));
+                           "is not a " + std::string(split_schema) + " manifest"));
     }
     return manifest;
 }

@@ -189,9 +189,9 @@ STEMMA_INLINE bool node_ref::has_conflict() const {
 STEMMA_INLINE std::vector<claim_ref> node_ref::claims() const {
     const std::lock_guard lock(state_->asking);
     std::vector<claim_ref> all;
-    for (const auto& made : state_->opened.claims_about(index_)) {
-        all.emplace_back(module_ref(*state_, made.module), state_->tags().provenances[made.source],
-                         made.confidence, made.exact);
+    for (const auto& entry : state_->opened.claims_about(index_)) {
+        all.emplace_back(module_ref(*state_, entry.module),
+                         state_->tags().provenances[entry.source], entry.confidence, entry.exact);
     }
     return all;
 }

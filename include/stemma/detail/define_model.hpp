@@ -70,13 +70,13 @@ STEMMA_INLINE std::optional<value_ref> model::find_value(std::string_view name) 
 }
 
 STEMMA_INLINE handle_list<value_ref> model::initializers() const {
-    std::vector<id> found;
+    std::vector<id> matches;
     for (id value = 0; value < state_->file().value_count(); ++value) {
         if (state_->file().is_initializer(value)) {
-            found.push_back(value);
+            matches.push_back(value);
         }
     }
-    return detail::make_list<value_ref>(*state_, std::move(found));
+    return detail::make_list<value_ref>(*state_, std::move(matches));
 }
 
 STEMMA_INLINE handle_range<parameter_ref> model::parameters() const {
@@ -104,23 +104,23 @@ STEMMA_INLINE module_ref model::root() const {
 }
 
 STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path) const {
-    const auto found = stemma::find_module(module_lookup(state_->modules()), path);
-    return found == no_id ? std::nullopt : std::optional(module_ref(*state_, found));
+    const auto target = stemma::find_module(module_lookup(state_->modules()), path);
+    return target == no_id ? std::nullopt : std::optional(module_ref(*state_, target));
 }
 
 STEMMA_INLINE query_result model::query(std::string_view text) const {
     const auto asked = parse_query(text);
-    const auto& found = state_->tags();
+    const auto& all_tags = state_->tags();
     const auto& ops = state_->opened.operators();
-    const model_facts facts(state_->opened.model(), state_->modules(), found,
+    const model_facts facts(state_->opened.model(), state_->modules(), all_tags,
                             [&]() -> const source_lines& { return state_->opened.lines(); });
     std::vector<id> modules;
     if (!asked.asks_for_operators()) {
-        modules = find_matching_modules(asked, state_->modules(), found.tags, ops,
-                                        found.attributions, found.provenances, facts);
+        modules = find_matching_modules(asked, state_->modules(), all_tags.tags, ops,
+                                        all_tags.attributions, all_tags.provenances, facts);
     }
-    auto nodes = find_matching_operators(asked, state_->modules(), found.tags, ops,
-                                         found.attributions, found.provenances, facts);
+    auto nodes = find_matching_operators(asked, state_->modules(), all_tags.tags, ops,
+                                         all_tags.attributions, all_tags.provenances, facts);
     return {detail::make_list<node_ref>(*state_, std::move(nodes)),
             detail::make_list<module_ref>(*state_, std::move(modules))};
 }

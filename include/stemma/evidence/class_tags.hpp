@@ -39,10 +39,10 @@ struct class_tags {
             if (found_.empty()) {
                 return;
             }
-            const auto found =
+            const auto entry =
                 found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-            if (found != found_.end()) {
-                f(claim{found->second, no_id, detail::confidence::class_tag, provenance::leftover,
+            if (entry != found_.end()) {
+                f(claim{entry->second, no_id, detail::confidence::class_tag, provenance::leftover,
                         false});
             }
         }
@@ -55,21 +55,21 @@ struct class_tags {
     /// Complexity: O(operators with tags), and O(modules * length) for each distinct tag.
     template <operator_view Ops, module_view Modules>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        std::unordered_map<id, id> found;
-        std::unordered_map<std::string_view, id> known;
+        std::unordered_map<id, id> by_node;
+        std::unordered_map<std::string_view, id> by_tag;
         for (const auto& [v, tag] : context.hierarchies().class_tags) {
-            const auto [read, is_new] = known.emplace(tag, no_id);
+            const auto [read, is_new] = by_tag.emplace(tag, no_id);
             if (is_new) {
                 read->second = find(context.modules(), tag);
             }
             if (read->second != no_id) {
-                const auto [first, alone] = found.emplace(v, read->second);
+                const auto [first, alone] = by_node.emplace(v, read->second);
                 if (!alone) {
                     first->second = context.index().lca(first->second, read->second);
                 }
             }
         }
-        return {context.ops(), std::move(found)};
+        return {context.ops(), std::move(by_node)};
     }
 
 private:

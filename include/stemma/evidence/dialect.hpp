@@ -72,24 +72,24 @@ template <named_operators Ops, module_view Modules>
     report.quality.resize(report.of.size(), scope_quality::operator_only);
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const auto v = static_cast<id>(index_of(ops.graph(), *it));
-        auto& found = report.of[v];
+        auto& entry = report.of[v];
         auto& quality = report.quality[v];
         const auto chain = hierarchies.chain_of.empty() ? no_id : hierarchies.chain_of[v];
         if (chain != no_id) {
-            const auto& known = hierarchies.chains[chain];
-            const bool classes = !known.levels.back().qualified_class.empty();
-            found = known.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
+            const auto& slot = hierarchies.chains[chain];
+            const bool classes = !slot.levels.back().qualified_class.empty();
+            entry = slot.dialect == hierarchy_dialect::dynamo ? dialect::dynamo : dialect::builder;
             quality = classes ? scope_quality::path_and_class : scope_quality::path;
             continue;
         }
         if (std::binary_search(hierarchies.bare.begin(), hierarchies.bare.end(), v)) {
-            found = dialect::dynamo;
+            entry = dialect::dynamo;
             continue;
         }
         if constexpr (calling_operators<Ops>) {
             const bool call = ops.callee(*it) != no_id;
             if (call || ops.enclosing_function(*it) != no_id) {
-                found = dialect::function;
+                entry = dialect::function;
                 quality = call ? scope_quality::path_and_class : scope_quality::operator_only;
                 continue;
             }
@@ -98,12 +98,13 @@ template <named_operators Ops, module_view Modules>
         if (scope == no_id) {
             continue;
         }
-        const bool left = std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
+        const bool is_leftover =
+            std::binary_search(scopes.leftover.begin(), scopes.leftover.end(), v);
         const auto style = scopes.scopes[scope].style;
-        found = left                             ? dialect::optimized
+        entry = is_leftover                      ? dialect::optimized
                 : style == scope_style::relative ? dialect::builder_name
                                                  : dialect::torchscript;
-        const bool classes = style == scope_style::typed && !left;
+        const bool classes = style == scope_style::typed && !is_leftover;
         quality = classes ? scope_quality::path_and_class : scope_quality::path;
     }
     return report;

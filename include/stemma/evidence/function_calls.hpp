@@ -44,15 +44,15 @@ struct function_calls {
                     }
                     return;
                 }
-                const auto found =
+                const auto entry =
                     found_.all.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-                if (found == found_.all.end()) {
+                if (entry == found_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
                         say(0, detail::confidence::foreign_function, false);
                     }
                     return;
                 }
-                for (auto module : found->second) {
+                for (auto module : entry->second) {
                     const bool leaf = tree_->end(module) == module + 1;
                     say(module,
                         call   ? detail::confidence::function_call
@@ -67,8 +67,8 @@ struct function_calls {
         /// `around` (`no_id`: in the main graph, or for an unknown one); `no_id` if unknown.
         /// Complexity: O(1) on average.
         [[nodiscard]] id module_of(id v, id around) const {
-            const auto found = found_.by_caller.find(detail::modules_of_calls::key(v, around));
-            return found == found_.by_caller.end() ? no_id : found->second;
+            const auto entry = found_.by_caller.find(detail::modules_of_calls::key(v, around));
+            return entry == found_.by_caller.end() ? no_id : entry->second;
         }
 
     private:

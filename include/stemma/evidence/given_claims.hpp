@@ -22,8 +22,8 @@ struct claim_table {
     /// Returns: the number of operators with a claim. Complexity: O(operators).
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t claimed = 0;
-        for (const auto& made : of) {
-            claimed += made.module == no_id ? 0U : 1U;
+        for (const auto& entry : of) {
+            claimed += entry.module == no_id ? 0U : 1U;
         }
         return claimed;
     }

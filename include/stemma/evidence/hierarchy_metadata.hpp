@@ -57,26 +57,26 @@ struct hierarchy_metadata {
             }
             const bool exact =
                 place.exact && !std::binary_search(shallow_.begin(), shallow_.end(), place.module);
-            claim made{place.module,
-                       no_id,
-                       exact ? detail::confidence::metadata : detail::confidence::shallow,
-                       provenance::metadata,
-                       exact,
-                       no_id};
+            claim candidate{place.module,
+                            no_id,
+                            exact ? detail::confidence::metadata : detail::confidence::shallow,
+                            provenance::metadata,
+                            exact,
+                            no_id};
             const auto stands_before = [](const auto& one, id wanted) {
                 return one.first < wanted;
             };
             auto other =
                 std::lower_bound(table_->further.begin(), table_->further.end(), v, stands_before);
             const bool several = other != table_->further.end() && other->first == v;
-            made.doubtful = several || std::binary_search(table_->rewritten.begin(),
-                                                          table_->rewritten.end(), v);
-            f(made);
+            candidate.doubtful = several || std::binary_search(table_->rewritten.begin(),
+                                                               table_->rewritten.end(), v);
+            f(candidate);
             for (; several && other != table_->further.end() && other->first == v; ++other) {
                 const auto further = bound_->of_chain[other->second];
                 if (further.module != no_id) {
-                    made.module = further.module;
-                    f(made);
+                    candidate.module = further.module;
+                    f(candidate);
                 }
             }
         }

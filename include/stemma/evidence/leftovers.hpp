@@ -43,10 +43,10 @@ struct leftovers {
             if (found_.empty()) {
                 return;
             }
-            const auto found =
+            const auto entry =
                 found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-            if (found != found_.end()) {
-                f(claim{found->second.first, no_id, found->second.second, provenance::leftover,
+            if (entry != found_.end()) {
+                f(claim{entry->second.first, no_id, entry->second.second, provenance::leftover,
                         true, no_id});
             }
         }
@@ -60,7 +60,7 @@ struct leftovers {
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        std::unordered_map<id, std::pair<id, float>> found;
+        std::unordered_map<id, std::pair<id, float>> by_node;
         const auto& table = context.scopes();
         const tree_index& tree = context.index();
         const auto& graph = context.ops().graph();
@@ -94,13 +94,13 @@ struct leftovers {
                         module = tree.lca(module, detail::nearest_called(context.modules(), owner));
                     }
                 });
-                found[v] = {module, ends ? detail::confidence::leftover_of_both
-                                         : detail::confidence::leftover};
+                by_node[v] = {module, ends ? detail::confidence::leftover_of_both
+                                           : detail::confidence::leftover};
             }
         }
-        follow_data(context, found);
-        add_folded(context, found);
-        return {context.ops(), std::move(found)};
+        follow_data(context, by_node);
+        add_folded(context, by_node);
+        return {context.ops(), std::move(by_node)};
     }
 
 private:
@@ -118,9 +118,9 @@ private:
             const auto v = static_cast<id>(detail::index_of(graph, *it));
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
-                const auto known = found.find(u);
-                if (known != found.end()) {
-                    found[v] = known->second;
+                const auto entry = found.find(u);
+                if (entry != found.end()) {
+                    found[v] = entry->second;
                 } else if (table.scope_of[u] != no_id) {
                     const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
                     found[v] = {bound.module,

@@ -39,34 +39,34 @@ template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
                                                   thread_limit threads = {}) {
-    named_modules found;
-    found.builder.set_root_name(root_name);
+    named_modules result;
+    result.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
-        found.hierarchies = detail::collect_hierarchies(ops);
-        detail::grow_hierarchies(found.hierarchies, found.builder);
-        found.owner.resize(ops.parameter_count(), no_id);
-        for (id p = 0; p < found.owner.size(); ++p) {
+        result.hierarchies = detail::collect_hierarchies(ops);
+        detail::grow_hierarchies(result.hierarchies, result.builder);
+        result.owner.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < result.owner.size(); ++p) {
             detail::prefetch_name_behind(ops, p);
             if (const auto path = detail::owner_path(ops.parameter_name(p)); !path.empty()) {
-                found.owner[p] = found.builder.at_path(path);
+                result.owner[p] = result.builder.at_path(path);
             }
         }
-        found.size = static_cast<id>(found.builder.size());
+        result.size = static_cast<id>(result.builder.size());
         if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
             ops.for_each_folded_parameter([&](id p, std::string_view origin) {
                 if (const auto path = detail::owner_path(origin);
-                    !path.empty() && found.owner[p] == no_id) {
-                    found.folded.emplace_back(p, found.builder.at_path(path));
+                    !path.empty() && result.owner[p] == no_id) {
+                    result.folded.emplace_back(p, result.builder.at_path(path));
                 }
             });
         }
-        found.modules = found.builder.build();
+        result.modules = result.builder.build();
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
     auto owners = start_beside(threads, size, grow_owners);
-    found.scopes = detail::collect_scopes(ops, threads.without_one());
+    result.scopes = detail::collect_scopes(ops, threads.without_one());
     owners.get();
-    return found;
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI

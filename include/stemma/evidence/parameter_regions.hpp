@@ -50,11 +50,11 @@ struct parameter_regions {
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        std::vector<id> found;
+        std::vector<id> matches;
         if (has_regions(context)) {
-            found = detail::region_finder<Ops, Modules>(context).run();
+            matches = detail::region_finder<Ops, Modules>(context).run();
         }
-        return {context.ops(), std::move(found)};
+        return {context.ops(), std::move(matches)};
     }
 
     /// Returns: sequence members that operators imply and the modules lack, as they have no

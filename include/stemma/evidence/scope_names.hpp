@@ -42,13 +42,15 @@ struct scope_names {
             }
             const auto& bound = bound_->of(v, scope);
             if (bound.module != no_id) {
-                claim made{bound.module, bound.call, bound.confidence, provenance::scope, true};
-                made.caller = bound.caller;
+                claim candidate{bound.module, bound.call, bound.confidence, provenance::scope,
+                                true};
+                candidate.caller = bound.caller;
                 if (std::binary_search(shallow_.begin(), shallow_.end(), bound.module)) {
-                    made.exact = false;
-                    made.confidence = std::min(made.confidence, detail::confidence::shallow);
+                    candidate.exact = false;
+                    candidate.confidence =
+                        std::min(candidate.confidence, detail::confidence::shallow);
                 }
-                f(made);
+                f(candidate);
             }
         }
 

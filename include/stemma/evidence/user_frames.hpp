@@ -41,13 +41,14 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
 /// `site-packages` or `dist-packages`; `npos` if there is none.
 [[nodiscard]] inline std::size_t installed_part(std::string_view path) noexcept {
     constexpr std::string_view folders[]{"/site-packages/", "/dist-packages/"};
-    auto found = path.npos;
+    auto result = path.npos;
     for (const auto folder : folders) {
         if (const auto at = path.rfind(folder); at != path.npos) {
-            found = found == path.npos ? at + folder.size() : std::max(found, at + folder.size());
+            result =
+                result == path.npos ? at + folder.size() : std::max(result, at + folder.size());
         }
     }
-    return found;
+    return result;
 }
 
 /// Returns: the start of the part of a path that names a module of Python itself, or `npos`: after

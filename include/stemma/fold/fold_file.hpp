@@ -37,7 +37,7 @@ namespace stemma::inline STEMMA_ABI {
 /// Which modules become functions, and how.
 struct module_folding {
     std::string modules{};       ///< a query: these, and selected ones below; "": all selected ones
-    id depth = no_id;            ///< modules at most so far below the root
+    id depth = no_id;            ///< maximal depth of modules
     std::size_t least = 2;       ///< nodes that a function is worth
     bool lift = true;            ///< whether models of too low an IR version are lifted
     bool vary_constants = false; ///< whether equal bodies may differ in Constants

@@ -89,8 +89,8 @@ public:
         if (name.empty() || name == "other" || detail::parse_provenance(name)) {
             refuse(name, "is not a valid name for a custom source");
         }
-        if (const auto known = find(name)) {
-            return *known;
+        if (const auto existing = find(name)) {
+            return *existing;
         }
         if (added_.size() == most_added) {
             refuse(name, "exceeds the number of sources of evidence");
@@ -101,12 +101,12 @@ public:
 
     /// Returns: the provenance with that name, if there is one. Complexity: O(names).
     [[nodiscard]] std::optional<provenance> find(std::string_view name) const noexcept {
-        const auto found = std::find(added_.begin(), added_.end(), name);
-        if (found == added_.end()) {
+        const auto position = std::find(added_.begin(), added_.end(), name);
+        if (position == added_.end()) {
             return detail::parse_provenance(name);
         }
         return static_cast<provenance>(detail::provenance_count +
-                                       static_cast<std::size_t>(found - added_.begin()));
+                                       static_cast<std::size_t>(position - added_.begin()));
     }
 
     /// Returns: the name of `p`, as `to_string` for built-in ones.

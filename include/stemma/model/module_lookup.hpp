@@ -101,11 +101,11 @@ public:
     /// Returns: the module at a dotted path below `from`, or `no_id`.
     /// Complexity: O(length); one look-up per segment not shared with the previous path.
     [[nodiscard]] id find(std::string_view path, id from = 0) {
-        const auto found = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
+        const auto match = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
             return parent == nowhere ? nowhere
                                      : std::min(lookup_->child(parent, attribute), nowhere);
         });
-        return found == nowhere ? no_id : found;
+        return match == nowhere ? no_id : match;
     }
 
 private:

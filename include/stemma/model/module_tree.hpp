@@ -160,8 +160,8 @@ public:
                 return m;
             }
         }
-        return m >= end ? no_id : children_.find(child_hash(parent, attribute), [&](id known) {
-            return index_.parent(known) == parent && this->attribute(known) == attribute;
+        return m >= end ? no_id : children_.find(child_hash(parent, attribute), [&](id other) {
+            return index_.parent(other) == parent && this->attribute(other) == attribute;
         });
     }
 

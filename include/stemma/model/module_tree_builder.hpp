@@ -52,10 +52,10 @@ public:
     id child(id parent, std::string_view attribute) {
         const auto name = names_.intern(attribute);
         const auto next = static_cast<id>(modules_.size());
-        const auto found = children_.insert(detail::hash_mix(parent, name), next, [&](id m) {
+        const auto existing = children_.insert(detail::hash_mix(parent, name), next, [&](id m) {
             return modules_[m].parent == parent && modules_[m].attribute == name;
         });
-        return found == next ? add_module(parent, name) : found;
+        return existing == next ? add_module(parent, name) : existing;
     }
 
     /// Returns: the module at a dotted path below `from`, added with its ancestors if missing.
@@ -132,8 +132,8 @@ public:
         }
         tree.index_ = tree_index(std::move(parents));
         place_tensors(tree);
-        for (const auto& known : aliases_) {
-            tree.aliases_.push_back({known.path, rank_[known.module]});
+        for (const auto& entry : aliases_) {
+            tree.aliases_.push_back({entry.path, rank_[entry.module]});
         }
         tree.shared_ = shared_;
         tree.fill_optional_columns();

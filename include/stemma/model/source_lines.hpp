@@ -62,36 +62,37 @@ public:
 
     /// Returns: the number of a frame whose file has that full path. Complexity: O(length).
     id add_frame(const source_position& at, frame_kind kind, std::uint32_t text = 0) {
-        const frame made{paths_.intern(at.file), at.line, functions_.intern(at.function), text,
-                         kind};
-        const auto hash =
-            detail::hash_mix(detail::hash_mix(made.file, made.line),
-                             detail::hash_mix(made.function, (std::uint64_t{text} << 8U) |
-                                                                 static_cast<std::uint64_t>(kind)));
+        const frame created{paths_.intern(at.file), at.line, functions_.intern(at.function), text,
+                            kind};
+        const auto hash = detail::hash_mix(
+            detail::hash_mix(created.file, created.line),
+            detail::hash_mix(created.function,
+                             (std::uint64_t{text} << 8U) | static_cast<std::uint64_t>(kind)));
         const auto next = static_cast<id>(frames_.size());
-        const auto found =
-            frame_index_.insert(hash, next, [&](id known) { return frames_[known] == made; });
-        if (found == next) {
-            frames_.push_back(made);
+        const auto existing =
+            frame_index_.insert(hash, next, [&](id other) { return frames_[other] == created; });
+        if (existing == next) {
+            frames_.push_back(created);
         }
-        return found;
+        return existing;
     }
 
     /// Returns: the number of the chain in which frame `at` is called from the frames of chain
     /// `callers`, `no_id` for none. Complexity: O(1) expected.
     id add_link(id callers, id at) {
         const auto next = static_cast<id>(links_.size());
-        const auto found = link_index_.insert(detail::hash_mix(callers, at), next, [&](id known) {
-            return links_[known].callers == callers && links_[known].at == at;
-        });
-        if (found == next) {
+        const auto existing =
+            link_index_.insert(detail::hash_mix(callers, at), next, [&](id other) {
+                return links_[other].callers == callers && links_[other].at == at;
+            });
+        if (existing == next) {
             // Among frames of a kind, the innermost counts.
             const auto shown = callers == no_id ? no_id : links_[callers].shown;
             const bool counts =
                 shown == no_id || frames_[at].kind <= frames_[links_[shown].at].kind;
             links_.push_back({callers, at, counts ? next : shown});
         }
-        return found;
+        return existing;
     }
 
     /// Sets the chain of an operator. Complexity: O(1) amortized.
@@ -140,17 +141,17 @@ public:
 
     /// Returns: the line that a user wants to see for an operator, as in `frame_of_chain`.
     [[nodiscard]] std::optional<source_position> of(id node) const {
-        const auto found = frame_of(node);
-        return found == no_id ? std::nullopt : std::optional(position(found));
+        const auto number = frame_of(node);
+        return number == no_id ? std::nullopt : std::optional(position(number));
     }
 
     /// Returns: the frames of a chain, innermost first. Complexity: O(its length).
     [[nodiscard]] std::vector<id> frames_of_chain(id chain) const {
-        std::vector<id> found;
+        std::vector<id> result;
         for (; chain != no_id; chain = links_[chain].callers) {
-            found.push_back(links_[chain].at);
+            result.push_back(links_[chain].at);
         }
-        return found;
+        return result;
     }
 
     /// Returns: a frame by number, with its file's display name.

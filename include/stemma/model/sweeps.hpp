@@ -179,10 +179,10 @@ template <operator_view Ops>
             bool all = problem.evidence[v] == no_id && down[v] != no_id;
             for (auto [it, last] = out_edges(vertex, graph); it != last && all; ++it) {
                 const auto reader = detail::index_of(graph, target(*it, graph));
-                const bool known = problem.evidence[reader] != no_id;
-                all = known ? evidence[reader].module == down[v] &&
-                                  evidence[reader].confidence >= detail::confidence::sure
-                            : settled[reader] && down[reader] == down[v];
+                const bool is_known = problem.evidence[reader] != no_id;
+                all = is_known ? evidence[reader].module == down[v] &&
+                                     evidence[reader].confidence >= detail::confidence::sure
+                               : settled[reader] && down[reader] == down[v];
             }
             settled[v] = all;
         });

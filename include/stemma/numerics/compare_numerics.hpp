@@ -21,13 +21,13 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What is known of where the difference in a module's results comes from.
+/// The verdict on a module.
 enum class module_verdict : std::uint8_t {
-    within,       ///< its results are within the bounds
-    adds,         ///< what it reads is within the bounds, or it exceeds them on right inputs
-    passes_on,    ///< on right inputs its results are within the bounds
-    unclear,      ///< what it reads is beyond the bounds already: run it apart to know
-    not_compared, ///< no result of it could be compared
+    within,       ///< its outputs are within the bounds
+    adds,         ///< its inputs are within the bounds, or it exceeds them on correct inputs
+    passes_on,    ///< on correct inputs its outputs are within the bounds
+    unclear,      ///< its inputs already exceed the bounds: isolate it to decide
+    not_compared, ///< no output could be compared
 };
 
 /// Returns: the name that reports use.
@@ -50,17 +50,17 @@ enum class module_verdict : std::uint8_t {
 /// A value in both runs.
 struct compared_value {
     paired_value pair{};                          ///< which two
-    std::optional<value_difference> difference{}; ///< nothing where the shapes differ
+    std::optional<value_difference> difference{}; ///< nothing if the shapes differ
     bool exceeds = false;                         ///< a bound, or in shape
 };
 
-/// What the numbers say of a module.
+/// The numerics of a module.
 struct module_numerics {
     id module = no_id;                          ///< of the first model
-    std::optional<value_difference> incoming{}; ///< of what it reads, the worst
-    std::optional<value_difference> outgoing{}; ///< of what it makes, the worst
-    std::optional<value_difference> own{};      ///< of what it makes of right inputs, the worst
-    std::size_t outputs = 0;                    ///< values that it makes
+    std::optional<value_difference> incoming{}; ///< of its inputs, the worst
+    std::optional<value_difference> outgoing{}; ///< of its outputs, the worst
+    std::optional<value_difference> own{};      ///< of its outputs on correct inputs, the worst
+    std::size_t outputs = 0;                    ///< its outputs
     std::size_t compared = 0;                   ///< those that could be compared
     bool reads_exceeding = false;               ///< something that exceeds a bound
     id first = no_id; ///< the first of its results that exceeds a bound, by place in `values`

@@ -31,11 +31,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A part of the second model that is to run on values of the first.
+/// A part of the second model to run on values of the first.
 struct isolated_part {
     id module = no_id;     ///< of the first model
     std::string file{};    ///< in the folder
-    std::string refusal{}; ///< why it cannot be run apart; "" where it can
+    std::string refusal{}; ///< why it cannot be isolated, or ""
     cut_record cut{};      ///< of the second model
 };
 
@@ -45,7 +45,7 @@ inline constexpr std::string_view isolation_file = "isolate.json";
 inline constexpr std::string_view isolation_inputs = "inputs.npz";
 inline constexpr std::string_view isolation_results = "results.npz";
 
-/// Writes what `isolate_modules` does.
+/// Implements `isolate_modules`.
 class module_isolator {
 public:
     module_isolator(const observed_model& a, const observed_model& b, const numerics_report& report)
@@ -73,7 +73,8 @@ public:
             }
             const auto other = find_module(paths, a_.opened->modules().path(one.module));
             if (other == no_id) {
-                parts.push_back({one.module, {}, "the other model has no module of this path", {}});
+                parts.push_back(
+                    {one.module, {}, "the other model has no module with this path", {}});
             } else {
                 modules.push_back(other);
                 module_of.emplace(other, one.module);
@@ -99,12 +100,12 @@ public:
 private:
     [[nodiscard]] std::string missing_input(const cut_record& record) const {
         if (!record.exact) {
-            return "it holds a random operator";
+            return "it contains a random operator";
         }
         for (const auto& name : record.inputs) {
             const auto mine = mine_.find(name);
             if (mine == mine_.end() || !a_.values->holds(mine->second)) {
-                return "no value of the first run stands for its input '" + name + "'";
+                return "the first run has no value for its input '" + name + "'";
             }
         }
         return {};
@@ -183,13 +184,13 @@ private:
 
 } // namespace detail
 
-/// Prepares to tell modules that add a difference from those that pass one on: cuts the modules
-/// whose results exceed a bound out of the second model, and writes them to a folder with
-/// `inputs.npz`, what they read in the first run, and `isolate.json`, which says what is to be run.
-/// A runner (docs/numerics.md) writes the results beside them, for `add_isolated`.
+/// Prepares to distinguish modules that add error from those that pass it on: cuts the
+/// out-of-bounds modules out of the second model, and writes them to a folder with `inputs.npz`,
+/// their inputs from the first run, and `isolate.json`, which says what to run. A runner
+/// (docs/numerics.md) writes the results beside them, for `add_isolated`.
 ///
 /// Requires: `b.opened` is `second`; it keeps its evidence.
-/// Returns: what was written, and what could not be.
+/// Returns: the parts, including those that cannot be run.
 /// Throws: as `model_cutter::write_all`; `error` of `too_large` for 4 GiB of inputs.
 /// Complexity: O(bytes).
 inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,
@@ -200,10 +201,9 @@ inline std::vector<isolated_part> isolate_modules(const observed_model& a, const
     return detail::module_isolator(a, b, report).write(second, folder, std::move(options));
 }
 
-/// Adds what modules of the second model made of the first one's inputs: a folder that
-/// `isolate_modules` wrote, in which a runner left `results.npz`.
-/// Returns: how many modules were run apart.
-/// Throws: `error` of `cannot_read` where no results are there, `malformed` or `unsupported`.
+/// Adds the results of isolated modules: from a folder written by `isolate_modules`, with the
+/// runner's `results.npz`. Returns: the number of modules that were run.
+/// Throws: `error` of `cannot_read` if there are no results, `malformed` or `unsupported`.
 /// Complexity: O(bytes of the results).
 inline std::size_t add_isolated(numerics_report& report, const observed_model& a,
                                 const std::string& folder) {
@@ -216,7 +216,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     if (json.is_discarded() || !json.is_object() ||
         json.value("schema", "") != "stemma.isolate/1" || !json.contains("parts") ||
         !json["parts"].is_array()) {
-        fail("is no list of parts to run, stemma.isolate/1");
+        fail("is not a list of parts to run, stemma.isolate/1");
     }
     const value_file results((std::filesystem::path(folder) / detail::isolation_results).string());
     std::map<std::string_view, std::string_view> mine; // names in b: names in a

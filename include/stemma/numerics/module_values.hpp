@@ -19,21 +19,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The values at the borders of modules, each with all that lies below it, as a run of the model
-/// can show them: values of the main graph that depend on more than weights.
+/// The observable values at module boundaries (descendants included): values of the main graph that
+/// depend on more than weights.
 struct module_values {
     detail::grouped_ids
-        inputs; ///< by module: made outside of it and read in it, inputs of the model first
-    detail::grouped_ids outputs; ///< by module: made in it and read, or given, outside of it
+        inputs; ///< by module: produced outside and read inside, inputs of the model first
+    detail::grouped_ids outputs; ///< by module: produced inside and read outside, or model outputs
     detail::grouped_ids hidden;  ///< by module: values at its border that no run shows, as they are
                                  ///< in bodies of nodes or in functions
-    std::vector<id> rank;        ///< by node: its place in an order in which the model can run
+    std::vector<id> rank;        ///< by node: its place in an order of execution
 };
 
 namespace detail {
 
-/// Returns: by node, its place in an order in which the model can run; of nodes on a circle, the
-/// last.
+/// Returns: by node, its place in an order of execution; the last for nodes on a cycle.
 [[nodiscard]] inline std::vector<id> running_order(const operator_graph& graph) {
     std::vector<id> rank(num_vertices(graph), no_id);
     id next = 0;
@@ -43,7 +42,7 @@ namespace detail {
     return rank;
 }
 
-/// Returns: the ids by module, in the order of `pairs`, without those that `drop` names.
+/// Returns: the ids by module, in the order of `pairs`, without those in `drop`.
 template <class Drop>
 [[nodiscard]] grouped_ids grouped(std::size_t count, const std::vector<std::pair<id, id>>& pairs,
                                   Drop drop) {
@@ -58,7 +57,7 @@ template <class Drop>
 
 } // namespace detail
 
-/// Finds the values at the borders of all modules.
+/// Finds the values at all module boundaries.
 /// Requires: the model keeps its evidence. Complexity: O(nodes + edges + length of the result).
 [[nodiscard]] inline module_values find_module_values(const attributed_model& opened) {
     const auto& model = opened.model();
@@ -73,7 +72,7 @@ template <class Drop>
     for (id node = 0; node < model.node_count(); ++node) {
         apart[node] = depends[node] <= dependence::weight;
     }
-    std::vector<bool> given(model.value_count(), false); // outputs of graphs that no node owns
+    std::vector<bool> given(model.value_count(), false); // outputs of graphs without owner
     for (id g = 0; g < model.graph_count(); ++g) {
         for (const auto value : model.graph(g).outputs) {
             if (value != no_id && model.graph(g).kind != graph_kind::body) {
@@ -91,7 +90,7 @@ template <class Drop>
         }
         return leaving;
     });
-    // Inputs of the model, which no node makes.
+    // Inputs of the model, without a producer.
     std::vector<std::pair<id, id>> in;
     std::vector<std::unordered_set<id>> met(tree.size());
     for (id node = 0; node < model.node_count(); ++node) {

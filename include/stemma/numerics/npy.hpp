@@ -23,8 +23,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// NumPy's letters for element types, and their numbers in ONNX. What NumPy has no type for it
-/// stores as raw bytes, `V`; two of them are taken to be a bfloat16.
+/// NumPy's codes of element types, and their numbers in ONNX. Types unknown to NumPy are raw bytes,
+/// `V`; two of them are read as bfloat16.
 inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_types{{{"f4", 1},
                                                                                       {"u1", 2},
                                                                                       {"i1", 3},
@@ -41,7 +41,7 @@ inline constexpr std::array<std::pair<std::string_view, std::int64_t>, 15> npy_t
                                                                                       {"c16", 15},
                                                                                       {"V2", 16}}};
 
-/// Reads the header of an .npy file: a dictionary as Python prints it.
+/// Reads the header of an .npy file: a Python dictionary literal.
 class npy_header_reader {
 public:
     npy_header_reader(std::string_view text, std::string_view file, std::string_view place)
@@ -63,16 +63,16 @@ public:
                 fail(error_code::malformed, "unknown key in the header");
             }
             if (!takes(',') && next() != '}') {
-                fail(error_code::malformed, "the header is no dictionary");
+                fail(error_code::malformed, "the header is not a dictionary");
             }
         }
         if (descr.empty() || !has_shape_) {
-            fail(error_code::malformed, "the header tells no type or no shape");
+            fail(error_code::malformed, "the header has no type or no shape");
         }
     }
 
     std::string_view descr;         ///< as written: `<f4`
-    bool column_major = false;      ///< elements stand column by column
+    bool column_major = false;      ///< Fortran order
     std::vector<std::int64_t> dims; ///< extents
 
 private:
@@ -102,7 +102,7 @@ private:
         const auto quote = next();
         const auto end = quote == '\'' || quote == '"' ? text_.find(quote, 1) : text_.npos;
         if (end == text_.npos) {
-            fail(error_code::malformed, "the header is no dictionary");
+            fail(error_code::malformed, "the header is not a dictionary");
         }
         const auto inside = text_.substr(1, end - 1);
         text_.remove_prefix(end + 1);
@@ -127,13 +127,13 @@ private:
             const auto [end, failed] =
                 std::from_chars(text_.data(), text_.data() + text_.size(), extent);
             if (failed != std::errc() || extent < 0 || dims.size() == 64) {
-                fail(error_code::malformed, "the shape is no list of numbers");
+                fail(error_code::malformed, "the shape is not a list of numbers");
             }
             text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-            static_cast<void>(takes('L')); // as Python 2 wrote long ones
+            static_cast<void>(takes('L')); // Python 2's long
             dims.push_back(extent);
             if (!takes(',') && next() != ')') {
-                fail(error_code::malformed, "the shape is no list of numbers");
+                fail(error_code::malformed, "the shape is not a list of numbers");
             }
         }
     }
@@ -146,7 +146,7 @@ private:
 
 } // namespace detail
 
-/// Reads a tensor in NumPy's format .npy; the elements stay where they are.
+/// Reads an .npy tensor; the elements are not copied.
 /// Requires: `bytes` outlive the result.
 /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`.
 /// Complexity: O(length of the header).
@@ -160,7 +160,7 @@ private:
         return std::size_t{static_cast<unsigned char>(bytes[at])};
     };
     if (!bytes.starts_with(magic) || bytes.size() < 12) {
-        fail(error_code::malformed, "is no .npy data");
+        fail(error_code::malformed, "is not .npy data");
     }
     const bool is_long = byte(6) > 1;
     const auto begin = is_long ? std::size_t{12} : std::size_t{10};
@@ -186,8 +186,8 @@ private:
               "elements of type '" + std::string(header.descr) + "' are not read as numbers"));
 }
 
-/// Returns: what stands in front of the elements of a tensor in an .npy file, or "" for an element
-/// type that NumPy knows no name for. Complexity: O(rank).
+/// Returns: the .npy header of a tensor, or "" for an element type unknown to NumPy. Complexity:
+/// O(rank).
 [[nodiscard]] inline std::string npy_header(std::int64_t data_type,
                                             std::span<const std::int64_t> dims) {
     std::string_view type;
@@ -206,7 +206,7 @@ private:
     }
     text.append("), }");
     constexpr std::size_t before = 10;
-    constexpr std::size_t alignment = 64; // of the elements, as NumPy wants it
+    constexpr std::size_t alignment = 64; // of the elements, required by NumPy
     text.append(alignment - 1 - (before + text.size()) % alignment, ' ').append("\n");
     std::string header = "\x93NUMPY\x01";
     header.push_back('\0');

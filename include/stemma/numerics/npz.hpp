@@ -21,7 +21,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A member of an .npz file: the content of an .npy file.
+/// A member of an .npz file: an .npy file.
 struct npz_entry {
     std::string_view name;  ///< without `.npy`
     std::string_view bytes; ///< in the file
@@ -29,11 +29,10 @@ struct npz_entry {
 
 namespace detail {
 
-/// Returns: the members of an .npz file as `numpy.savez` writes it, in its order. Checksums are not
-/// looked at.
+/// Returns: the members of an .npz file of `numpy.savez`, in order. Checksums are not verified.
 /// Requires: `bytes` outlive the result.
-/// Throws: `error` of `error_code::malformed`, or of `unsupported` for members that are compressed
-/// or encrypted. Complexity: O(members).
+/// Throws: `error` of `error_code::malformed`, or of `unsupported` for compressed or encrypted
+/// members. Complexity: O(members).
 [[nodiscard]] inline std::vector<npz_entry> read_npz(std::string_view bytes,
                                                      std::string_view file) {
     std::vector<npz_entry> entries;
@@ -62,8 +61,8 @@ public:
     /// Requires: nothing was written to `out`, which outlives the writer.
     npz_writer(output_file& out, std::string path) : out_(&out), path_(std::move(path)) {}
 
-    /// Adds a tensor: `elements` as they stand in memory. Requires: `npy_header` knows the type,
-    /// and names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in all.
+    /// Adds a tensor with `elements` in memory order. Requires: `npy_header` knows the type, and
+    /// names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in total.
     /// Complexity: O(bytes).
     void add(std::string_view name, std::int64_t data_type, std::span<const std::int64_t> dims,
              std::string_view elements) {
@@ -100,7 +99,7 @@ public:
         put(elements);
     }
 
-    /// Writes the directory, after which nothing may be added.
+    /// Writes the directory; nothing may be added afterwards.
     /// Throws: as `output_file::write`; `too_large` for 65,535 members or more.
     void finish() {
         if (count_ >= 0xffffU) {

@@ -23,12 +23,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How it is known that two values are the same one.
+/// The basis for pairing two values.
 enum class value_pairing : std::uint8_t {
-    given,   ///< whoever asks says so
-    name,    ///< they have one name
-    carried, ///< the second model computes it where the first one does, see `align_graphs`
-    order,   ///< modules of one path make as many values that have no other partner
+    given,   ///< by the caller
+    name,    ///< same name
+    carried, ///< same computation, see `align_graphs`
+    order,   ///< modules of the same path have equally many unpaired values
 };
 
 /// Returns: the name that reports use.
@@ -46,23 +46,21 @@ enum class value_pairing : std::uint8_t {
     return "";
 }
 
-/// A model whose values are looked at, the values of a run of it, and those at the borders of its
-/// modules.
+/// A model with the values of a run, and its boundary values.
 struct observed_model {
     const attributed_model* opened = nullptr; ///< not null
     const module_values* borders = nullptr;   ///< not null
     const value_file* values = nullptr;       ///< not null
 };
 
-/// A value of the first model, and the one of the second that stands for it.
+/// A value of the first model, and its counterpart in the second.
 struct paired_value {
     id value = no_id;                        ///< of the first model
     std::string other{};                     ///< its name in the second
-    value_pairing how = value_pairing::name; ///< why these two
+    value_pairing how = value_pairing::name; ///< the basis
 };
 
-/// Names of values of the first model, and what they are called in the second: what is known of how
-/// one became the other.
+/// Known pairs: names in the first model to names in the second.
 using given_pairs = std::map<std::string, std::string, std::less<>>;
 
 namespace detail {
@@ -91,7 +89,7 @@ public:
             }
         }
         pair_by_carry();
-        // Modules inside first, whose values have fewer others to be taken for.
+        // Submodules first, as their values have fewer candidates.
         const module_lookup paths(b_.opened->modules());
         for (id m = modules; m-- > 0;) {
             const auto other = find_module(paths, a_.opened->modules().path(m));
@@ -124,11 +122,11 @@ private:
         } else if (b_.values->holds(name) && means_the_same(value, name)) {
             take(value, name, value_pairing::name);
         } else {
-            met_.erase(value); // perhaps by its place
+            met_.erase(value); // possibly paired by order
         }
     }
 
-    /// Where a tool gave values other names, what it did to the graph tells which is which.
+    /// Pairs renamed values by aligning the graphs.
     void pair_by_carry() {
         const auto& model = a_.opened->model();
         std::unordered_set<id> open;
@@ -165,7 +163,7 @@ private:
         }
     }
 
-    /// Whether a value of b is there, has no partner, and holds numbers of one kind and shape.
+    /// Whether a value of b exists, is unpaired, and has the same kind of numbers and shape.
     [[nodiscard]] bool may_stand_for(id value, id other) const {
         const auto name = b_.opened->model().value_name(other);
         if (b_.opened->model().graph_of_value(other) != 0 || !b_.values->holds(name) ||
@@ -182,7 +180,7 @@ private:
                 (is_real(mine->data_type()) && is_real(theirs->data_type())));
     }
 
-    /// Exporters number values: in two files a number means the same only in the same module.
+    /// Exporters number values, so equal numbers only match within the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
         const bool is_number =
             detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
@@ -235,11 +233,10 @@ private:
 
 } // namespace detail
 
-/// Finds which values of two runs are the same: as `given`, else by name, else where the second
-/// model computes what the first one does, else by their order where modules of one path have as
-/// many. Only values at the borders of modules, which both runs show. Returns: inputs first, then
-/// in an order of execution. Complexity: O(n log n) of the values, and that of `align_graphs` where
-/// names do not tell.
+/// Pairs the boundary values of two runs: as `given`, else by name, else by equal computation, else
+/// by order if modules of the same path have equally many. Returns: inputs first, then in an order
+/// of execution. Complexity: O(n log n) in the values, and that of `align_graphs` if names do not
+/// suffice.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return detail::value_pairer(a, b, given).pair();

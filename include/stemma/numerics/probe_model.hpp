@@ -35,14 +35,14 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What `model_prober` shows.
+/// Options of `model_prober`.
 struct probe_options {
     std::vector<bool> modules{};      ///< by module; empty for all
-    std::vector<std::string> names{}; ///< values shown besides, where the model makes them
-    type_inference infer{}; ///< asked once, when the library does not know the type of a value
+    std::vector<std::string> names{}; ///< further values, if the model produces them
+    type_inference infer{};           ///< called once, if the type of a value is unknown
 };
 
-/// Why a value at the border of a module is not shown.
+/// Why a boundary value is not exposed.
 enum class probe_omission : std::uint8_t {
     unknown_type, ///< an output needs element type and rank
     no_tensor,    ///< a sequence, map or optional
@@ -62,16 +62,14 @@ enum class probe_omission : std::uint8_t {
     return "";
 }
 
-/// Adds the values at the borders of modules to the outputs of a model, so that whatever runs it
-/// shows them. Everything else of the file stays, byte for byte.
-///
-/// The fewest values are shown from which all of them are known: one that several modules share is
-/// shown once, inputs and outputs of the model stand for themselves, and what depends on weights
-/// alone is left out.
+/// Adds the values at module boundaries to the outputs of a model, so that any runtime returns
+/// them. Everything else stays byte for byte.
+///  The set is minimal: shared values are exposed once; inputs and outputs of the model, and values
+/// that depend only on weights, are left out.
 class model_prober {
 public:
     /// Requires: `opened` outlives it, and keeps its evidence.
-    /// Complexity: O(nodes + edges), and that of `shape_inference` where types are missing.
+    /// Complexity: O(nodes + edges), and that of `shape_inference` if types are missing.
     explicit model_prober(const attributed_model& opened, probe_options options = {})
         : opened_(opened)
         , model_(opened.model())
@@ -87,16 +85,16 @@ public:
     model_prober(const model_prober&) = delete;
     model_prober& operator=(const model_prober&) = delete;
 
-    /// Returns: the values at the borders of the modules.
+    /// Returns: the values at module boundaries.
     [[nodiscard]] const module_values& borders() const noexcept { return borders_; }
 
-    /// Returns: the values that a run shows, inputs first, then in an order of execution.
+    /// Returns: the observable values, inputs first, then in an order of execution.
     [[nodiscard]] std::span<const id> shown() const noexcept { return shown_; }
 
     /// Returns: those of them that become outputs.
     [[nodiscard]] std::span<const id> added() const noexcept { return added_; }
 
-    /// Returns: values that are not shown, and why.
+    /// Returns: values that are not exposed, and why.
     [[nodiscard]] std::span<const std::pair<id, probe_omission>> left_out() const noexcept {
         return left_out_;
     }
@@ -120,8 +118,8 @@ public:
         return std::move(splice.text);
     }
 
-    /// Writes what values there are, and which modules they lie between (`stemma.probe/1`).
-    /// `probed` is the path of the model that was written.
+    /// Writes the manifest of values and modules (`stemma.probe/1`). `probed` is the path of the
+    /// written model.
     /// Complexity: O(length of the result).
     template <text_sink Sink>
     void write_manifest(Sink& sink, const std::string& probed) const {
@@ -237,7 +235,7 @@ private:
     std::uint64_t write_to(Sink& sink) const {
         const auto whole = static_cast<std::uint32_t>(model_.bytes().size());
         const auto fields = output_fields();
-        // A graph may be written in pieces, of which the last takes what comes behind all others.
+        // A graph may come in chunks; new fields go to the last one.
         std::uint32_t begin = 0;
         std::uint32_t end = 0;
         for (const auto& container : model_.containers()) {
@@ -390,7 +388,7 @@ private:
     const attributed_model& opened_;
     const wire_model& model_;
     module_values borders_;
-    std::vector<bool> modules_; // by module: its border is shown
+    std::vector<bool> modules_; // by module: its boundary is exposed
     value_types types_;
     std::vector<id> shown_;
     std::vector<id> added_;

@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the number that a float16 stands for.
+/// Returns: the value of a float16.
 [[nodiscard]] inline double from_float16(std::uint16_t bits) noexcept {
     const int exponent = (bits >> 10U) & 31U;
     const int fraction = bits & 1023U;
@@ -39,12 +39,12 @@ namespace detail {
            (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
 }
 
-/// Returns: the number that a bfloat16 stands for.
+/// Returns: the value of a bfloat16.
 [[nodiscard]] inline double from_bfloat16(std::uint16_t bits) noexcept {
     return static_cast<double>(detail::bit_cast<float>(std::uint32_t{bits} << 16U));
 }
 
-/// Returns: the nearest number with a fraction of so many bits, ties to even, where the smallest
+/// Returns: the nearest number with that many fraction bits, ties to even, where the smallest
 /// normal one is 2^`least`.
 [[nodiscard]] inline double rounded_to(double number, int bits, int least) noexcept {
     if (number == 0 || !std::isfinite(number)) {
@@ -79,7 +79,7 @@ namespace detail {
     return static_cast<std::uint16_t>(detail::bit_cast<std::uint32_t>(rounded) >> 16U);
 }
 
-/// Element types by their number in ONNX, with bytes and real numbers of each element.
+/// Element types by number in ONNX, with bytes and real numbers per element.
 struct element_layout {
     std::int64_t data_type;
     unsigned bytes;
@@ -102,7 +102,7 @@ inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
                                                                  {15, 16, 2},
                                                                  {16, 2, 1}}};
 
-/// Returns: the layout of an element type, nothing for one that is not read as numbers.
+/// Returns: the layout of an element type, if it is numeric.
 [[nodiscard]] inline std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
     const auto* const found =
         std::find_if(element_layouts.begin(), element_layouts.end(),
@@ -112,8 +112,8 @@ inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
 
 } // namespace detail
 
-/// The elements of a tensor, as they stand in a file: float16, bfloat16, float32, float64, integers
-/// of 8 to 64 bits, booleans and complex numbers, read as double.
+/// The elements of a tensor in place: float16, bfloat16, float32, float64, integers of 8 to 64
+/// bits, booleans and complex numbers, read as double.
 ///
 /// 64-bit integers beyond 2^53 are rounded.
 class tensor_values {
@@ -121,11 +121,10 @@ public:
     /// No elements.
     tensor_values() = default;
 
-    /// `bytes` are those of the elements, row by row, in the order of bytes of the machine unless
-    /// `swapped`, column by column where `column_major`. Requires: they outlive it, unless `own`
-    /// holds them.
-    /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`, when
-    /// the shape asks for other bytes, or the elements cannot be read as numbers.
+    /// `bytes` are the elements, row-major unless `column_major`, in native byte order unless
+    /// `swapped`. Requires: they outlive it, unless `own` holds them.
+    /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`, if
+    /// the size does not match the shape, or the elements are not numeric.
     /// Complexity: O(rank).
     tensor_values(std::int64_t data_type, std::vector<std::int64_t> dims, std::string_view bytes,
                   std::string_view file, std::string_view place, bool swapped = false,
@@ -170,10 +169,10 @@ public:
     /// Returns: the number of the element type in ONNX.
     [[nodiscard]] std::int64_t data_type() const noexcept { return data_type_; }
 
-    /// Returns: its extents; none for a single number.
+    /// Returns: its extents; none for a scalar.
     [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }
 
-    /// Returns: how many numbers it holds; a complex one is two.
+    /// Returns: the number of numbers; a complex one is two.
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
 
     /// Whether two have the same bytes of the same type and shape. Complexity: O(bytes).
@@ -183,9 +182,9 @@ public:
                bytes_ == other.bytes_;
     }
 
-    /// Reads the numbers from the place `first` on, row by row, as many as `to` has room for.
-    /// Requires: `first + to.size() <= size()`. Complexity: O(numbers), times the rank where they
-    /// stand column by column.
+    /// Reads numbers from index `first` on in row-major order, filling `to`.
+    /// Requires: `first + to.size() <= size()`. Complexity: O(numbers), times the rank if
+    /// column-major.
     void read(std::size_t first, std::span<double> to) const {
         switch (data_type_) {
         case 1:
@@ -227,8 +226,8 @@ public:
         }
     }
 
-    /// Returns: the elements as another type has them, in the order of bytes of the machine, row by
-    /// row; nothing where that type is no real one. Numbers beyond an integer type are clamped.
+    /// Returns: the elements converted to another type, row-major in native byte order; nothing for
+    /// non-real types. Numbers out of an integer type's range are clamped.
     /// Complexity: O(numbers).
     [[nodiscard]] std::optional<std::string> bytes_as(std::int64_t data_type) const {
         if (data_type == data_type_ && !swapped_ && !column_major_) {
@@ -250,7 +249,7 @@ public:
         return bytes;
     }
 
-    /// How many numbers are best read at a time.
+    /// A good block size for reading.
     static constexpr std::size_t run_size = 4096;
 
 private:
@@ -284,7 +283,7 @@ private:
         }
     }
 
-    /// Returns: where the number stands that is at `row_major` when counted row by row.
+    /// Returns: the position of the number with row-major index `row_major`.
     [[nodiscard]] std::size_t place_of(std::size_t row_major) const noexcept {
         auto rest = row_major / layout_.numbers;
         std::size_t place = 0;
@@ -355,7 +354,7 @@ private:
     std::shared_ptr<const std::string> own_;
     detail::element_layout layout_{1, 4, 1};
     std::size_t count_ = 0;
-    std::vector<std::size_t> steps_; // by axis, where `column_major_`
+    std::vector<std::size_t> steps_; // by axis, if `column_major_`
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -15,18 +15,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How far a value is from what it should be. Of several values: of the worst of them, by each
-/// measure.
+/// The difference of a value from its reference; for several values, the worst of each measure.
 struct value_difference {
-    std::uint64_t elements = 0; ///< numbers that were compared
+    std::uint64_t elements = 0; ///< compared numbers
     bool identical = true;      ///< all are equal
     double max_abs = 0;         ///< the largest difference
-    double max_rel = 0;         ///< the largest share of what it should be, where that is not 0
+    double max_rel = 0;         ///< the largest relative to the reference, where that is not 0
     double cosine = 1;          ///< of the angle between the two as vectors
-    /// 10 log10(sum a^2 / sum (a - b)^2), in dB; infinite where they are equal.
+    /// 10 log10(sum a^2 / sum (a - b)^2), in dB; infinite if equal.
     double sqnr = std::numeric_limits<double>::infinity();
-    /// Numbers that are infinite or not a number, and not the same in both; they count as nothing
-    /// above.
+    /// Infinities and NaNs that differ; excluded above.
     std::uint64_t unequal_nonfinite = 0;
 
     /// Keeps the worse of each measure.
@@ -41,24 +39,23 @@ struct value_difference {
     }
 };
 
-/// What difference is too much. Without any bound given: a signal-to-noise ratio below
-/// `usual_sqnr`.
+/// Bounds on differences. The default is a minimal SQNR of `usual_sqnr`.
 struct difference_bounds {
     std::optional<double> max_abs{};    ///< the most
     std::optional<double> max_rel{};    ///< the most
     std::optional<double> min_cosine{}; ///< the least
     std::optional<double> min_sqnr{};   ///< the least, in dB
 
-    /// A thousandth of the size of a value: float16 stays within it in most models, int8 does not.
+    /// Noise of a thousandth: float16 mostly meets it, int8 does not.
     static constexpr double usual_sqnr = 60;
 
-    /// Returns: the least ratio that counts, if it does.
+    /// Returns: the minimal ratio, if any.
     [[nodiscard]] std::optional<double> least_sqnr() const noexcept {
         const bool others = max_abs || max_rel || min_cosine;
         return min_sqnr || others ? min_sqnr : std::optional(usual_sqnr);
     }
 
-    /// Whether a difference is too much; numbers that are finite on one side only always are.
+    /// Whether a difference exceeds a bound; numbers finite on one side only always do.
     [[nodiscard]] bool are_exceeded(const value_difference& by) const noexcept {
         const auto least = least_sqnr();
         return by.unequal_nonfinite > 0 || (max_abs && by.max_abs > *max_abs) ||
@@ -69,8 +66,8 @@ struct difference_bounds {
 
 namespace detail {
 
-/// Returns: how far `b` is from `a`; nothing where their shapes differ.
-/// Complexity: O(numbers), in a fixed amount of memory.
+/// Returns: the difference of `b` from `a`; nothing if their shapes differ. Complexity: O(numbers),
+/// in constant memory.
 [[nodiscard]] inline std::optional<value_difference> compare_values(const tensor_values& a,
                                                                     const tensor_values& b) {
     if (a.dims() != b.dims() || a.size() != b.size()) {

@@ -33,20 +33,20 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// A tensor in ONNX's format: a TensorProto, and the name in it.
+/// A TensorProto with its name.
 struct named_tensor {
     std::string_view name;
     tensor_values values;
 };
 
-/// Appends the lowest bytes of a number, the last one first.
+/// Appends the low bytes of a number, little-endian.
 inline void append_little_endian(std::uint64_t number, unsigned bytes, std::string& to) {
     for (unsigned i = 0; i < bytes; ++i) {
         to.push_back(static_cast<char>(i < 8 ? number >> 8U * i & 0xffU : 0U));
     }
 }
 
-/// Reads a TensorProto, as ONNX's test data hold one in each file.
+/// Reads a TensorProto, as in ONNX's test data.
 /// Throws: `error` of `error_code::malformed` or `unsupported`. Complexity: O(bytes).
 [[nodiscard]] inline named_tensor read_tensor_message(std::string_view bytes,
                                                       const std::string& file) {
@@ -94,14 +94,12 @@ inline void append_little_endian(std::uint64_t number, unsigned bytes, std::stri
 
 /// The values of one run of a model, by name: an .npz file; one .npy or .pb file; or a folder of
 /// such files.
-///
-/// A value in an .npy file is called as the file is, without the extension, where `%2F` stands for
-/// `/`, as in URLs. One in a .pb file has the name that stands in it. Files are mapped, and read
-/// when a value is asked for.
+///  A value in an .npy file is named after the file, without extension, with `%2F` for `/`, as in
+/// URLs; one in a .pb file has its stored name. Files are mapped and read on demand.
 class value_file {
 public:
-    /// Throws: `error` of `error_code::cannot_read` for what is not there, of `malformed` or
-    ///   `unsupported` for what cannot be read, of `contradiction` where two have one name.
+    /// Throws: `error` of `error_code::cannot_read` for missing files, of `malformed` or
+    /// `unsupported` for unreadable ones, of `contradiction` for duplicate names.
     /// Complexity: O(values), and of .pb files O(bytes).
     explicit value_file(const std::string& path) : path_(path) {
         std::error_code failed;
@@ -126,10 +124,10 @@ public:
         }
     }
 
-    /// As above, of the bytes of one file. Requires: `file` has the right extension.
+    /// As above, from the bytes of one file. Requires: `file` has the right extension.
     explicit value_file(mapped_file file) : path_(file.path()) { add(std::move(file)); }
 
-    /// Returns: as it was given.
+    /// Returns: the path.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
     /// Returns: the names of all values, sorted. Complexity: O(values).
@@ -141,10 +139,10 @@ public:
         return all;
     }
 
-    /// Whether there is a value of a name.
+    /// Whether a value exists.
     [[nodiscard]] bool holds(std::string_view name) const { return entries_.contains(name); }
 
-    /// Returns: a value, nothing where there is none of that name. Valid as long as this.
+    /// Returns: a value, if it exists. Valid as long as this.
     /// Throws: `error` of `error_code::malformed` or `unsupported`. Complexity: O(log values).
     [[nodiscard]] std::optional<tensor_values> find(std::string_view name) const {
         const auto found = entries_.find(name);
@@ -155,7 +153,7 @@ public:
         return read ? *read : read_npy(bytes, file->path(), found->first);
     }
 
-    /// Says that a value will not be asked for again: its pages leave the memory of the process.
+    /// Releases the pages of a value that is no longer needed.
     void release(std::string_view name) const noexcept {
         const auto found = entries_.find(name);
         if (found != entries_.end() && !found->second.read) {
@@ -220,7 +218,7 @@ private:
     }
 
     std::string path_;
-    std::deque<mapped_file> files_; // stay where they are
+    std::deque<mapped_file> files_; // with stable addresses
     std::map<std::string, entry, std::less<>> entries_;
 };
 

@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    [[nodiscard]] static bool is_floating(std::int32_t type) noexcept {
+    [[nodiscard]] static bool is_floating(std::int64_t type) noexcept {
         return type == 1 || type == 10 || type == 11 || type == 16;
     }
 

@@ -29,15 +29,15 @@ namespace detail {
 /// Returns: the values with the same name and graph as a given one, ascending: several if the model
 /// defines it more than once. Complexity: O(values).
 [[nodiscard]] inline std::vector<id> definitions_of(const onnx_model& model, id value) {
-    std::vector<id> found;
+    std::vector<id> result;
     for (id other = 0; other < model.value_count(); ++other) {
         if (model.graph_of_value(other) == model.graph_of_value(value) &&
             model.kind(other) != value_kind::undefined &&
             model.value_name(other) == model.value_name(value)) {
-            found.push_back(other);
+            result.push_back(other);
         }
     }
-    return found;
+    return result;
 }
 
 /// Returns: the definitions of a value, for a message: `node 'a' (#0) and node 'b' (#2)`.

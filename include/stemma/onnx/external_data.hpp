@@ -88,14 +88,15 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         failed.clear();
         // The replaced file may be mapped, or linked elsewhere: a new file takes its name.
         const bool replaces = replace && fs::is_regular_file(to);
-        const auto made = replaces ? fs::path(to.string() + ".stemma-new") : to;
+        const auto destination = replaces ? fs::path(to.string() + ".stemma-new") : to;
         if (replaces) {
-            fs::remove(made, failed);
+            fs::remove(destination, failed);
         }
-        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
-                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        placement == data_placement::link
+            ? fs::create_hard_link(from, destination, failed)
+            : static_cast<void>(fs::copy_file(from, destination, failed));
         if (!failed && replaces) {
-            fs::rename(made, to, failed);
+            fs::rename(destination, to, failed);
         }
         if (failed) {
             STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));

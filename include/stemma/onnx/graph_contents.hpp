@@ -69,8 +69,8 @@ private:
     [[nodiscard]] bool owns(id node) const { return !owns_.empty() && owns_[node]; }
 
     [[nodiscard]] static std::span<const id> find(const lists& in, id node) {
-        const auto found = in.find(node);
-        return found == in.end() ? std::span<const id>() : std::span<const id>(found->second);
+        const auto entry = in.find(node);
+        return entry == in.end() ? std::span<const id>() : std::span<const id>(entry->second);
     }
 
     template <class Function>

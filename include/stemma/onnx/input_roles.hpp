@@ -205,13 +205,13 @@ public:
     [[nodiscard]] const operator_roles* find(std::string_view domain, std::string_view type) const {
         if (!domain.empty()) {
             std::string full(domain);
-            const auto known = rows_.find(full.append("::").append(type));
-            if (known != rows_.end()) {
-                return &known->second;
+            const auto entry = rows_.find(full.append("::").append(type));
+            if (entry != rows_.end()) {
+                return &entry->second;
             }
         }
-        const auto known = rows_.find(std::string(type));
-        return known == rows_.end() ? nullptr : &known->second;
+        const auto match = rows_.find(std::string(type));
+        return match == rows_.end() ? nullptr : &match->second;
     }
 
 private:

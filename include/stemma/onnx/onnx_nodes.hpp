@@ -278,8 +278,8 @@ public:
     /// Returns: the path from the module of the enclosing function, or from the root, to that of a
     /// node.
     [[nodiscard]] std::string_view fold_path(id node) const {
-        const auto found = fold_paths_.find(node);
-        return found == fold_paths_.end() ? std::string_view() : found->second;
+        const auto entry = fold_paths_.find(node);
+        return entry == fold_paths_.end() ? std::string_view() : entry->second;
     }
 
     /// Calls `f(argument)` for every input slot of a node. Complexity: O(inputs).

@@ -162,7 +162,7 @@ public:
     [[nodiscard]] std::vector<claim> claims_about(id node) {
         std::vector<claim> claims;
         sources().prepare(context()).for_each_claim(
-            node, [&](const claim& made) { claims.push_back(made); });
+            node, [&](const claim& candidate) { claims.push_back(candidate); });
         return claims;
     }
 
@@ -183,9 +183,9 @@ public:
         std::vector<claim> claims;
         for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
-            prepared.for_each_claim(node, [&](const claim& made) {
-                if (made.source == source) {
-                    claims.push_back(made);
+            prepared.for_each_claim(node, [&](const claim& candidate) {
+                if (candidate.source == source) {
+                    claims.push_back(candidate);
                 }
             });
             if (!claims.empty()) {
@@ -343,15 +343,15 @@ private:
                                       : nullptr;
             return;
         }
-        auto found = capture_->find_claims(
+        auto evidence = capture_->find_claims(
             model(), *ops_, modules_, context().owners().mapping,
             [&](provenance p) { return uses(p); },
             [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
-        claims_ = std::move(found.claims);
-        notes_ = std::move(found.notes);
-        decides_ = found.decides && !claims_.empty();
-        given_sources_ = std::move(found.sources);
-        carried_ = std::move(found.carried);
+        claims_ = std::move(evidence.claims);
+        notes_ = std::move(evidence.notes);
+        decides_ = evidence.decides && !claims_.empty();
+        given_sources_ = std::move(evidence.sources);
+        carried_ = std::move(evidence.carried);
         capture_.reset();
     }
 
@@ -359,19 +359,19 @@ private:
         if (!uses(provenance::recorded)) {
             return;
         }
-        auto found =
+        auto evidence =
             fresh_ ? detail::kept_evidence(*record_) : detail::find_recorded(model(), tree);
         if (&tree != &modules_) {
-            detail::move_claims(tree, modules_, found);
+            detail::move_claims(tree, modules_, evidence);
         }
-        if (found.sketch_damaged) {
+        if (evidence.sketch_damaged) {
             problems_.push_back(std::string(detail::sketch_key) + " cannot be read and is ignored");
         }
-        if (!found.by_module_alone.empty()) {
+        if (!evidence.by_module_alone.empty()) {
             detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()),
-                                   found);
+                                   evidence);
         }
-        claims_ = std::move(found.claims);
+        claims_ = std::move(evidence.claims);
     }
 
     [[nodiscard]] detail::onnx_sources sources() const {

@@ -140,8 +140,8 @@ void adopt_policy(Any& option, const std::string& name, const policies_by_name<A
     if (option.is_chosen() || name.empty()) {
         return;
     }
-    if (auto found = known != nullptr ? known->find(name) : library().find(name)) {
-        option = *std::move(found);
+    if (auto policy = known != nullptr ? known->find(name) : library().find(name)) {
+        option = *std::move(policy);
     } else {
         problems.push_back(std::string(model_key) + " names a " + std::string(role) + " policy, '" +
                            name + "', which is unknown here; the default is used");
@@ -160,9 +160,9 @@ inline void adopt_sources(attribution_options& options, const std::vector<std::s
         const auto number = parse_provenance(name);
         if (number && is_evidence(*number)) {
             options.sources->push_back(*number);
-        } else if (auto found = options.known != nullptr ? options.known->sources.find(name)
+        } else if (auto entry = options.known != nullptr ? options.known->sources.find(name)
                                                          : std::nullopt) {
-            options.evidence.push_back(*std::move(found));
+            options.evidence.push_back(*std::move(entry));
         } else if (std::none_of(options.evidence.begin(), options.evidence.end(), is_given)) {
             problems.push_back(std::string(model_key) + " names a source of evidence, '" + name +
                                "', which is unknown here and ignored");
@@ -210,22 +210,23 @@ inline std::vector<std::string> adopt_options(attribution_options& options,
                                               const detail::model_record& record) {
     using operators = onnx_operators<wire_model>;
     std::vector<std::string> problems;
-    const auto* known = options.known;
+    const auto* registry = options.known;
     const auto selection = record.option("select");
     const auto keep = split_list(record.option("keep"));
     if (!keep.empty() && (selection.empty() || selection == "default") &&
         !options.selection.is_chosen()) {
         options.selection = not_infrastructure{.packages = {}, .keep = keep};
     }
-    detail::adopt_policy(options.selection, selection, known ? &known->selections : nullptr,
+    detail::adopt_policy(options.selection, selection, registry ? &registry->selections : nullptr,
                          detail::selections_by_name<module_tree>, "selection", problems);
-    detail::adopt_policy(options.naming, record.option("naming"), known ? &known->namings : nullptr,
+    detail::adopt_policy(options.naming, record.option("naming"),
+                         registry ? &registry->namings : nullptr,
                          detail::namings_by_name<module_tree>, "naming", problems);
     detail::adopt_policy(options.resolution, record.option("resolve"),
-                         known ? &known->resolutions : nullptr, detail::resolutions_by_name,
+                         registry ? &registry->resolutions : nullptr, detail::resolutions_by_name,
                          "resolution", problems);
     detail::adopt_policy(options.propagation, record.option("propagate"),
-                         known ? &known->propagations : nullptr,
+                         registry ? &registry->propagations : nullptr,
                          detail::propagations_by_name<operators>, "propagation", problems);
     detail::adopt_sources(options, split_list(record.option("sources")), problems);
     if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {

@@ -88,8 +88,8 @@ private:
         if (tried == 0 || fits * 10 >= tried * 9) {
             return;
         }
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
+        const auto of = [](std::size_t count, std::size_t all) {
+            return std::to_string(count) + " of " + std::to_string(all);
         };
         add("capture.misfit",
             of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +

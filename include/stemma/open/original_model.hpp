@@ -111,7 +111,7 @@ private:
     /// last one, which produces its result; `no_id` for none.
     [[nodiscard]] id maker_of(const wire_model& model, id node) const {
         const auto& before = original_->model();
-        id found = no_id;
+        id result = no_id;
         std::uint32_t best = 0;
         for (const auto op : alignment_.of(node).kind == origin_kind::unknown
                                  ? std::span<const id>()
@@ -120,12 +120,12 @@ private:
             const std::uint32_t rank = same_name                                   ? 3
                                        : before.op_type(op) == model.op_type(node) ? 2
                                                                                    : 1;
-            if (rank > best || (rank == best && op > found)) {
+            if (rank > best || (rank == best && op > result)) {
                 best = rank;
-                found = op;
+                result = op;
             }
         }
-        return found;
+        return result;
     }
 
     /// Returns: source lines of nodes by their origins in an original, or by its modules.
@@ -149,30 +149,30 @@ private:
 
     void settle(id node, captured_evidence& result) {
         const auto origins = alignment_.origins(node);
-        const auto& found = alignment_.of(node);
+        const auto& entry = alignment_.of(node);
         members_.clear();
         modules_.clear();
-        if (found.kind != origin_kind::unknown) {
+        if (entry.kind != origin_kind::unknown) {
             const auto& tags = original_->tags();
-            auto& made = result.claims.front().of[node];
+            auto& slot = result.claims.front().of[node];
             for (const auto op : origins) {
                 const auto& before = tags.attributions[op];
-                const bool first = made.module == no_id;
-                made.call = first                                                      ? before.call
-                            : made.module == before.module && made.call == before.call ? made.call
+                const bool first = slot.module == no_id;
+                slot.call = first                                                      ? before.call
+                            : slot.module == before.module && slot.call == before.call ? slot.call
                                                                                        : no_id;
-                made.module = first ? before.module
-                                    : original_->modules().index().lca(made.module, before.module);
-                made.confidence = first ? std::min(found.confidence, before.confidence)
-                                        : std::min(made.confidence, before.confidence);
+                slot.module = first ? before.module
+                                    : original_->modules().index().lca(slot.module, before.module);
+                slot.confidence = first ? std::min(entry.confidence, before.confidence)
+                                        : std::min(slot.confidence, before.confidence);
                 tags.pool.for_each(tags.tag_sets[op], [&](id m) { modules_.push_back(m); });
                 note(op, result.carried.origins);
             }
-            made.source = provenance::recorded;
+            slot.source = provenance::recorded;
         }
         std::sort(members_.begin(), members_.end());
         members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
-        result.carried.origins.add(members_.empty() ? origin_kind::unknown : found.kind, members_);
+        result.carried.origins.add(members_.empty() ? origin_kind::unknown : entry.kind, members_);
         std::sort(modules_.begin(), modules_.end());
         modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
         if (modules_.size() > 1) {
@@ -187,8 +187,8 @@ private:
         }
         const auto& model = original_->model();
         const auto& earlier = original_->tags().origins;
-        if (const auto known = earlier.of(op); !known.empty()) {
-            for (const auto number : known) {
+        if (const auto existing = earlier.of(op); !existing.empty()) {
+            for (const auto number : existing) {
                 if (earlier_.size() <= number) {
                     earlier_.resize(std::size_t{number} + 1, no_id);
                 }

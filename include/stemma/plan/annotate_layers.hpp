@@ -28,7 +28,7 @@ namespace detail {
 /// The key of node metadata that ONNX Runtime's option `session.layer_assignment_settings` reads.
 inline constexpr std::string_view layer_annotation_key = "layer_ann";
 
-/// Gives nodes an annotation in place of the one that they have. A `model_editor`.
+/// Sets or replaces the annotation of nodes. A `model_editor`.
 class layer_annotator {
 public:
     layer_annotator(const wire_model& model, std::span<const id> nodes, std::string annotation)
@@ -62,15 +62,15 @@ public:
 private:
     const wire_model* model_;
     std::string annotation_;
-    std::shared_ptr<const std::vector<bool>> asked_; // by node, for all copies
+    std::shared_ptr<const std::vector<bool>> asked_; // by node, shared by copies
 };
 
 } // namespace detail
 
-/// Writes a model in which some nodes have an annotation as `layer_ann`, by which ONNX Runtime
-/// assigns nodes to devices; the rest of the file stays byte for byte.
-/// Throws: `error` of `error_code::too_large` where it reaches 2 GiB, `cannot_write`, and as
-///   `place_external_data`. Complexity: O(bytes).
+/// Writes a model with `layer_ann` annotations on some nodes, by which ONNX Runtime assigns nodes
+/// to devices; the rest of the file stays byte for byte.
+/// Throws: `error` of `error_code::too_large` if it reaches 2 GiB, `cannot_write`, and as
+/// `place_external_data`. Complexity: O(bytes).
 inline void annotate_layers(const attributed_model& opened, std::span<const id> nodes,
                             std::string annotation, const std::string& output,
                             const write_options& options = {}) {

@@ -23,15 +23,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which execution provider a node runs on, as ONNX Runtime says.
+/// The execution provider of a node, as reported by ONNX Runtime.
 struct placed_node {
     std::string provider{}; ///< `CPUExecutionProvider`
-    std::string name{};     ///< of the node; "" for all nodes that no other line names
+    std::string name{};     ///< of the node; "" for all nodes without their own line
 };
 
 namespace detail {
 
-/// Reads what a verbose log of ONNX Runtime says below "Node placements".
+/// Reads "Node placements" in a verbose log of ONNX Runtime.
 [[nodiscard]] inline std::vector<placed_node> read_placement_log(std::string_view text) {
     constexpr std::string_view all = "All nodes placed on [";
     constexpr std::string_view some = "Node(s) placed on [";
@@ -58,7 +58,7 @@ namespace detail {
                 line = {};
             }
         }
-        // `MatMul (/fc/MatMul)`, one a line or several between commas.
+        // `MatMul (/fc/MatMul)`, one per line or comma-separated.
         while (!provider.empty() && !line.empty()) {
             const auto begin = line.find(" (");
             const auto end = begin == line.npos ? line.npos : line.find("), ", begin);
@@ -77,7 +77,7 @@ namespace detail {
     return placed;
 }
 
-/// Reads which provider ran a node, as a profile of ONNX Runtime says. Keeps one event at a time.
+/// Reads the provider of nodes in a profile of ONNX Runtime, one event at a time.
 [[nodiscard]] inline std::vector<placed_node> read_placement_profile(std::string_view text,
                                                                      const std::string& file) {
     using json = nlohmann::json;
@@ -102,7 +102,8 @@ namespace detail {
         return false; // the event is not kept
     };
     if (json::parse(text, read, false).is_discarded()) {
-        STEMMA_THROW(error(error_code::malformed, file, "", "is no profile: the JSON is damaged"));
+        STEMMA_THROW(
+            error(error_code::malformed, file, "", "is not a profile: the JSON is damaged"));
     }
     std::vector<placed_node> placed;
     for (auto& [name, provider] : provider_of) {
@@ -113,9 +114,9 @@ namespace detail {
 
 } // namespace detail
 
-/// Reads which provider each node runs on: a verbose log of ONNX Runtime with "Node placements", or
-/// a profile as it writes it.
-/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for what tells nothing of that.
+/// Reads the provider of each node from a verbose log of ONNX Runtime with "Node placements", or
+/// from its profile.
+/// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes).
 [[nodiscard]] inline std::vector<placed_node> read_placement(const std::string& path) {
     const mapped_file file(path);
@@ -128,20 +129,20 @@ namespace detail {
         profile ? detail::read_placement_profile(text, path) : detail::read_placement_log(text);
     if (placed.empty()) {
         STEMMA_THROW(error(error_code::malformed, path, "",
-                           "tells of no node where it runs: neither a verbose log of ONNX Runtime "
+                           "has no placements: neither a verbose log of ONNX Runtime "
                            "with 'Node placements' nor a profile"));
     }
     return placed;
 }
 
-/// How many nodes run on which provider.
+/// Numbers of nodes by provider.
 using provider_counts = std::map<std::string, std::size_t, std::less<>>;
 
 /// Where the modules of a model run.
 struct module_placement {
-    std::vector<provider_counts> modules; ///< by module, with all below it
-    std::size_t unmatched = 0;            ///< nodes of the log that the model has not: fused ones
-    std::size_t unplaced = 0;             ///< nodes that the log says nothing of, Constants aside
+    std::vector<provider_counts> modules; ///< by module with descendants
+    std::size_t unmatched = 0; ///< nodes of the log that are not in the model, such as fused ones
+    std::size_t unplaced = 0;  ///< nodes that are not in the log, except Constants
 };
 
 /// Returns: where modules run.
@@ -166,7 +167,7 @@ struct module_placement {
         matched += where != nullptr && where != rest ? 1U : 0U;
         const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
         if (where == nullptr || (where == rest && constant)) {
-            result.unplaced += constant ? 0U : 1U; // a runtime keeps no Constants
+            result.unplaced += constant ? 0U : 1U; // runtimes remove Constants
         } else {
             ++result.modules[opened.tags().attributions[node].module][where->provider];
         }

@@ -28,19 +28,19 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The nodes that a quantizer or runtime is to treat otherwise than the rest.
+/// The nodes that a quantizer or runtime is to treat specially.
 struct precision_plan {
     std::vector<id> nodes{};     ///< of the main graph, in order, without Constants
-    std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 where unknown
-    std::size_t unnamed = 0;     ///< nodes without a name, which no list can hold
-    std::size_t inside = 0;      ///< nodes in bodies and functions, which tools do not list
+    std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 if unknown
+    std::size_t unnamed = 0;     ///< unnamed nodes, which cannot be listed
+    std::size_t inside = 0;      ///< nodes in bodies and functions, which tools do not support
 };
 
-/// A module that `numerics` found to exceed a bound.
+/// A module that exceeds a bound in `numerics`.
 struct sensitive_module {
     std::string path{}; ///< of the module
-    double ratio = 0;   ///< SQNR of its results in dB, of right inputs where that is known
-    bool adds = false;  ///< it is known to add a difference of its own
+    double ratio = 0;   ///< SQNR of its outputs in dB, on correct inputs if known
+    bool adds = false;  ///< it is known to add error
 };
 
 namespace detail {
@@ -63,7 +63,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
 
 } // namespace detail
 
-/// Returns: a plan for the nodes that a query finds.
+/// Returns: a plan for the nodes that match a query.
 /// Throws: as `find_nodes`. Complexity: that of `find_nodes`.
 [[nodiscard]] inline precision_plan plan_for_query(const attributed_model& opened,
                                                    std::string_view query) {
@@ -73,8 +73,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
 }
 
 /// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and
-/// hold
-///   no other such module: those known to add a difference first, the worst of them first.
+/// contain no other such module: those known to add error first, then the worst first.
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes + n log n of the modules).
 [[nodiscard]] inline std::vector<sensitive_module> sensitive_modules(const std::string& report) {
@@ -86,7 +85,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
     const auto schema = json.is_object() ? json.find("schema") : json.end();
     if (!json.is_object() || schema == json.end() || *schema != "stemma.numerics/1" ||
         !json.contains("modules") || !json["modules"].is_array()) {
-        fail("is no report of numerics, stemma.numerics/1");
+        fail("is not a report of numerics, stemma.numerics/1");
     }
     const auto ratio_of = [](const nlohmann::json& by) -> std::optional<double> {
         const auto found = by.is_object() ? by.find("sqnr") : by.end();
@@ -109,7 +108,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         found.push_back(
             {one["module"].get<std::string>(), own.value_or(all.value_or(0)), verdict == "adds"});
     }
-    std::unordered_set<std::string> around; // modules that hold such ones
+    std::unordered_set<std::string> around; // modules that contain such ones
     for (const auto& one : found) {
         for (auto at = one.path.rfind('.'); at != one.path.npos; at = one.path.rfind('.', at - 1)) {
             around.insert(one.path.substr(0, at));
@@ -127,8 +126,8 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
     return found;
 }
 
-/// Returns: a plan for the nodes of modules, by path, in and below them.
-/// Throws: `error` of `error_code::not_found` for a path that the model has not.
+/// Returns: a plan for the nodes in and below modules given by path.
+/// Throws: `error` of `error_code::not_found` for an unknown path.
 /// Complexity: O(nodes + length of the paths).
 [[nodiscard]] inline precision_plan plan_for_modules(const attributed_model& opened,
                                                      std::span<const sensitive_module> modules) {
@@ -155,7 +154,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
     return plan;
 }
 
-/// What plans are written for; docs/plan.md says how each is read.
+/// Formats of plans, described in docs/plan.md.
 enum class plan_format : std::uint8_t {
     ort,           ///< ONNX Runtime: `nodes_to_exclude`
     ort_overrides, ///< ONNX Runtime: `TensorQuantOverrides`, activations of 16 bits
@@ -165,8 +164,7 @@ enum class plan_format : std::uint8_t {
     aimet,         ///< AIMET: what `flip_layers_to_higher_precision` takes
 };
 
-/// Returns: the format that a name means: `ort`, `ort-overrides`, `olive`, `nncf`, `tensorrt`,
-///   `aimet`.
+/// Returns: the format with a name: `ort`, `ort-overrides`, `olive`, `nncf`, `tensorrt`, `aimet`.
 [[nodiscard]] constexpr std::optional<plan_format> parse_plan_format(std::string_view name) {
     return name == "ort"             ? std::optional(plan_format::ort)
            : name == "ort-overrides" ? std::optional(plan_format::ort_overrides)
@@ -179,7 +177,7 @@ enum class plan_format : std::uint8_t {
 
 namespace detail {
 
-/// Whether trtexec can tell a name from what stands around it.
+/// Whether trtexec can parse a name in a list.
 [[nodiscard]] inline bool is_layer_name(std::string_view name) {
     return name.find_first_of(",:*\"' \n") == name.npos;
 }
@@ -203,9 +201,8 @@ void write_layer_precisions(Sink& sink, std::span<const std::string_view> names)
 
 } // namespace detail
 
-/// Writes a plan as a tool reads it. Requires: a plan for this model.
-/// Returns: how many nodes are left out, as the format cannot tell their names from what stands
-///   around them.
+/// Writes a plan in a tool's format. Requires: a plan for this model. Returns: the number of
+/// omitted nodes, whose names the format cannot represent.
 /// Complexity: O(length of the result).
 template <text_sink Sink>
 std::size_t write_plan(Sink& sink, const precision_plan& plan, const attributed_model& opened,

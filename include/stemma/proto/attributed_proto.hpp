@@ -25,12 +25,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A model that the caller holds as a message, with everything that is known of where its nodes
-/// come from: all that an `attributed_model` finds in the same model written to a file, and `tag`,
-/// which changes the message in place.
-///
-/// Numbers of nodes and values are those of `basic_proto_model`. Whoever wants the verbs of files
-/// (cut, fold, split) opens `mapped_file::holding(model.SerializeAsString(), name)`.
+/// A caller's model message with the attributions of its nodes: everything that an
+/// `attributed_model` finds in the same model in a file, and `tag`, which changes the message in
+/// place.
+///  Numbers of nodes and values are those of `basic_proto_model`. For the verbs on files (cut,
+/// fold, split), open `mapped_file::holding(model.SerializeAsString(), name)`.
 template <model_message Proto>
 class basic_attributed_proto {
 public:
@@ -45,29 +44,29 @@ public:
         , outline_(model)
         , known_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
 
-    /// The message that was given, not a copy.
+    /// The original message, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
 
-    /// Its nodes, values and graphs as they were when this was made.
+    /// Its nodes, values and graphs at construction.
     [[nodiscard]] const detail::model_tables& model() const noexcept { return known_.model(); }
 
-    /// Of a capture, of the record in the model, or made from the model.
+    /// From a capture, the record in the model, or the model itself.
     [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
 
-    /// What was found, or what the model carries.
+    /// The tags found, or carried by the model.
     [[nodiscard]] const tagging& tags() const noexcept { return known_.tags(); }
 
-    /// To ask for claims, findings and notes. Tensor data is missing in its `model`, see
+    /// For claims, findings and notes. Tensor data is missing in its `model`, see
     /// `message_outline`.
     [[nodiscard]] attributed_model& known() noexcept { return known_; }
-    /// The same, to read.
+    /// The same, const.
     [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
 
-    /// Takes everything of stemma out of the message and puts in what was found: the same, record
-    /// and mark included, that is written into a file.
+    /// Removes everything of stemma from the message and writes the tags, including record and
+    /// mark, as into a file.
     ///
-    /// Throws: `error` of `error_code::contradiction` when nodes were added or removed since this
-    ///   was made, with the message as it was; else as `strip`.
+    /// Throws: `error` of `error_code::contradiction` if nodes were added or removed since
+    /// construction, leaving the message unchanged; else as `strip`.
     /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
     void tag(const carrier_set& carriers = {}) {
         const basic_proto_model<Proto> tables(*proto_);

@@ -16,16 +16,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What the ONNX checker can say.
+/// The verdict of the ONNX checker.
 enum class check_verdict : std::uint8_t {
-    valid,        ///< it finds nothing wrong
-    invalid,      ///< it refuses the model
+    valid,        ///< it accepts the model
+    invalid,      ///< it rejects the model
     cannot_judge, ///< the model is newer than the installed ONNX library
 };
 
-/// What the ONNX checker says of a model.
+/// The result of the ONNX checker.
 struct check_result {
-    check_verdict verdict = check_verdict::valid; ///< what the checker says
+    check_verdict verdict = check_verdict::valid; ///< the verdict
     std::string text; ///< why it is not valid, or what is newer than what; else ""
 };
 
@@ -54,8 +54,8 @@ template <class Opsets>
 
 } // namespace detail
 
-/// Returns: the first version in a model that the installed ONNX library is too old for, and what
-/// it knows; nothing when it can judge the model.
+/// Returns: the first version in a model that is too new for the installed ONNX library, with the
+/// known one, if any.
 /// Complexity: O(opsets of the model and its functions).
 [[nodiscard]] inline std::optional<std::string> find_newer_version(const onnx::ModelProto& model) {
     if (model.ir_version() > onnx::Version::IR_VERSION) {
@@ -72,8 +72,8 @@ template <class Opsets>
     return std::nullopt;
 }
 
-/// Asks the ONNX checker about a model, if it is not too new for it. External data are looked for
-/// in the working folder.
+/// Runs the ONNX checker on a model, unless that is too new. External data is looked up in the
+/// working folder.
 [[nodiscard]] inline check_result check(const onnx::ModelProto& model) {
     if (auto newer = find_newer_version(model)) {
         return {check_verdict::cannot_judge, std::move(*newer)};

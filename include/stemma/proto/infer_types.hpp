@@ -17,7 +17,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether `fits` holds for all of these nodes, and for all in their bodies, at any depth.
+/// Whether all of these nodes and those in their bodies, at any depth, satisfy `fits`.
 template <class Nodes, class Predicate>
 [[nodiscard]] bool every_node(const Nodes& nodes, const Predicate& fits) {
     for (const auto& node : nodes) {
@@ -38,8 +38,8 @@ template <class Nodes, class Predicate>
     return true;
 }
 
-/// Makes the imports of a model or function ones that the installed library knows, if that changes
-/// no operator's meaning; what a model imports and no operator uses means nothing.
+/// Lowers the imports of a model or function to versions known to the installed library, if no used
+/// operator changes meaning.
 template <class Importer, class Nodes>
 [[nodiscard]] bool lower_imports(Importer& importer, const Nodes& nodes) {
     const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
@@ -62,7 +62,7 @@ template <class Importer, class Nodes>
     return true;
 }
 
-/// Makes a model one that the installed library knows, if that changes no operator's meaning.
+/// Lowers a model to versions known to the installed library, if no operator changes meaning.
 [[nodiscard]] inline bool lower(onnx::ModelProto& model) {
     if (model.ir_version() > onnx::Version::IR_VERSION) {
         model.set_ir_version(onnx::Version::IR_VERSION);
@@ -75,7 +75,7 @@ template <class Importer, class Nodes>
     return lower_imports(model, model.graph().node());
 }
 
-/// Declares initializers that are stored as sparse tensors as what operators see: dense ones.
+/// Declares sparse initializers as dense, as operators see them.
 inline void make_dense(onnx::GraphProto& graph) {
     for (const auto& sparse : graph.sparse_initializer()) {
         auto& info = *graph.add_value_info();
@@ -123,12 +123,10 @@ void visit_types(const onnx::GraphProto& graph, std::uint32_t& number, Function&
 } // namespace detail
 
 /// Infers the types of all values with the shape inference of the ONNX library.
-///
-/// A model newer than the library is looked at as an older one when no operator in it changed
-/// since, and initializers stored as sparse tensors as the dense ones that they stand for. Calls
-/// `f(graph, name, type)` for each value of a known type: graphs are numbered as in onnx_model
-/// without functions, and a type is the bytes of a TypeProto. Returns: "" or why nothing could be
-/// inferred. Complexity: that of the library.
+///  A model newer than the library is treated as an older one if no operator in it has changed
+/// since; sparse initializers count as dense. Calls `f(graph, name, type)` for each value of a
+/// known type: graphs are numbered as in onnx_model without functions, and a type is the bytes of a
+/// TypeProto. Returns: "" or why nothing could be inferred. Complexity: that of the library.
 template <class Function>
 [[nodiscard]] std::string infer_types(onnx::ModelProto& model, Function f) {
     if (!detail::lower(model)) {

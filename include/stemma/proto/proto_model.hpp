@@ -34,8 +34,8 @@ concept model_message = requires(const Proto& model, Proto& editable) {
     editable.mutable_graph();
 };
 
-/// The structure of a model that is held as protobuf messages: numbers and tables are those that
-/// `wire_model` makes of the same model written to a file. Tensor data is not touched.
+/// The structure of a model in protobuf messages: numbers and tables are those of a `wire_model` of
+/// the same model in a file. Tensor data is not touched.
 ///
 /// `Proto` is `onnx::ModelProto` or the same message of another namespace or a newer schema. Fields
 /// that the schema does not know are found among the unknown ones.
@@ -59,10 +59,10 @@ public:
     using value_info_type =
         std::remove_cvref_t<decltype(std::declval<const graph_type&>().input(0))>;
 
-    /// Requires: `model` outlives the tables and keeps its messages: to add or remove nodes, or to
-    ///   change what they read, means to make new tables.
-    /// Throws: `error` when the model has no graph (`malformed`), has 4 GiB of names, or nests
-    ///   bodies deeper than protobuf can write (`unsupported`).
+    /// Requires: `model` outlives the tables and keeps its messages: adding or removing nodes, or
+    /// changing their inputs, requires new tables.
+    /// Throws: `error` if the model has no graph (`malformed`), has 4 GiB of names, or nests bodies
+    /// deeper than protobuf can write (`unsupported`).
     /// Complexity: O(messages + names).
     explicit basic_proto_model(const Proto& model) : model_(&model) {
         if (!model.has_graph()) {
@@ -79,7 +79,7 @@ public:
         }
     }
 
-    // The names are the model's own, so a copy would speak of the other's.
+    // Names point into the model, so a copy would refer to the original's.
     basic_proto_model(const basic_proto_model&) = delete;
     basic_proto_model& operator=(const basic_proto_model&) = delete;
     basic_proto_model(basic_proto_model&&) noexcept = default;
@@ -91,13 +91,13 @@ public:
     /// Returns: the message of a node.
     [[nodiscard]] const node_type& node(id node) const noexcept { return *node_messages_[node]; }
 
-    /// Returns: how many initializers there are, dense and sparse, in all graphs.
+    /// Returns: the number of initializers, dense and sparse, in all graphs.
     [[nodiscard]] std::size_t tensor_count() const noexcept { return tensors_.size(); }
     /// Returns: the value of the initializer that is number `i` of all: graph by graph in the order
     /// in which their messages end, dense ones before sparse ones.
     [[nodiscard]] id tensor_value(std::size_t i) const noexcept { return tensors_[i].value; }
 
-    /// Returns: how many value infos there are in all graphs, inputs and outputs included.
+    /// Returns: the number of value infos in all graphs, including inputs and outputs.
     [[nodiscard]] std::size_t value_info_count() const noexcept { return value_infos_.size(); }
     /// Returns: the value that the value info speaks of that is number `i` of all: graph by graph
     /// in the order in which their messages end, inputs before outputs before others; `no_id` when

@@ -31,7 +31,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A `carrier_sink`: what is written about one operator, as texts.
+/// A `carrier_sink` that collects texts for one operator.
 class proto_carrier_sink {
 public:
     /// An attribute with its texts.
@@ -125,7 +125,7 @@ private:
     bool has_mark_ = false;
 };
 
-/// Takes everything of stemma out of messages. An editor for `edit_messages`.
+/// Strips messages. An editor for `edit_messages`.
 class proto_strip_editor {
 public:
     /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
@@ -213,7 +213,7 @@ template <class Proto>
     return proto_strip_editor(ours);
 }
 
-/// Strips messages and puts a tagging in. An editor for `edit_messages`.
+/// Strips and tags messages. An editor for `edit_messages`.
 template <model_message Proto, carrier_policy Carrier>
 class proto_tag_editor {
 public:
@@ -276,7 +276,7 @@ private:
     std::vector<id_set> value_tags_;
 };
 
-/// Hands all messages to an editor, and adds record, table and sketch, the latter two unless empty.
+/// Passes all messages to an editor, and adds record, and table and sketch unless empty.
 template <model_message Proto, class Editor>
 void write_tags(Proto& model, Editor& editor, std::string_view record, std::string_view table,
                 std::string_view sketch) {
@@ -292,7 +292,7 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
 
 } // namespace detail
 
-/// Takes everything of stemma out of a model: nodes, initializers, value infos, its own metadata.
+/// Strips a model: nodes, initializers, value infos, and model metadata.
 ///
 /// Complexity: O(messages).
 /// Throws: `error` of `error_code::malformed` when an unknown field that is metadata's is no entry;
@@ -303,8 +303,7 @@ void strip(Proto& model) {
     detail::edit_messages(model, editor);
 }
 
-/// Takes everything of stemma out of a model and puts a tagging in, the same that `tag_editor` puts
-/// into a file.
+/// Strips a model and tags it, as `tag_editor` does for a file.
 ///
 /// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
 /// `tag_values` is set. `record`, and `table` and `sketch` unless empty, go to the model's

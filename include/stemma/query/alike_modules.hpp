@@ -23,7 +23,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How much of two modules has to be equal.
+/// The kind of equality of modules.
 enum class module_likeness : std::uint8_t {
     function, ///< what they compute, up to weights and names: operators with their attributes and
               ///< small constants, wiring, and what they give away
@@ -31,7 +31,7 @@ enum class module_likeness : std::uint8_t {
               ///< classes of modules inside
 };
 
-/// Tells which modules are equal up to weights and names, in whatever order their nodes stand.
+/// Finds modules that are equal up to weights and names, in any node order.
 class alike_modules {
 public:
     /// Requires: all outlive this. Complexity: O(nodes + modules + length of names).
@@ -44,7 +44,7 @@ public:
         , look_(modules.size(), 0) {
         std::vector<std::uint64_t> operators;
         for (id op = 0; op < model.operator_count(); ++op) {
-            // These may be written or not, see `node_sections`.
+            // These are optional, see `node_sections`.
             const auto type = model.operator_type(op);
             operators.push_back(
                 type == "Constant" || type == "Identity"
@@ -56,7 +56,7 @@ public:
         }
         const auto& tree = modules.index();
         for (auto m = static_cast<id>(modules.size()); m-- > 0;) {
-            // Modules below come first, and have added themselves.
+            // Descendants come first, and have already been added.
             look_[m] = detail::hash_bytes(modules.class_name(m), look_[m]);
             if (m > 0) {
                 const auto name = detail::hash_bytes(modules.attribute(m), 3);
@@ -66,9 +66,9 @@ public:
         }
     }
 
-    /// Whether two modules are alike; one that has no nodes is like others without.
-    /// Complexity: O(n log n) of the nodes in them and bytes of their attributes, where they look
-    /// like each other; else O(1).
+    /// Whether two modules are alike; modules without nodes are alike.
+    /// Complexity: O(n log n) in their nodes and bytes of attributes, if their hashes are equal;
+    /// else O(1).
     [[nodiscard]] bool operator()(id a, id b, module_likeness how = module_likeness::form) {
         if (a == b) {
             return true;
@@ -79,8 +79,8 @@ public:
         return digest(a, how) == digest(b, how) && match(*this, a, *this, b, how).has_value();
     }
 
-    /// Returns: the modules that are like one, without itself and those in it or around it, in the
-    /// order of the tree. None is of the same function as one without nodes.
+    /// Returns: the modules like one, without itself, its ancestors and descendants, in tree order.
+    /// None for a module without nodes by function.
     /// Complexity: O(modules with as many of the same operators), and as above for those.
     [[nodiscard]] std::vector<id> like(id m, module_likeness how = module_likeness::form) {
         std::vector<id> found;
@@ -100,9 +100,9 @@ public:
         return found;
     }
 
-    /// Returns: the nodes of a module and those of another one, perhaps of another model, that
-    /// stand for each other; nothing where these modules are not alike. The names of the modules
-    /// themselves do not count. Complexity: O(n log n) of the nodes and bytes of their attributes.
+    /// Returns: the corresponding nodes of two modules, possibly of different models; nothing if
+    /// these are not alike. The names of the modules themselves do not count. Complexity: O(n log
+    /// n) of the nodes and bytes of their attributes.
     [[nodiscard]] static std::optional<std::vector<std::pair<id, id>>>
     match(alike_modules& first, id m, alike_modules& second, id n,
           module_likeness how = module_likeness::function) {
@@ -136,7 +136,7 @@ private:
         return *sections_;
     }
 
-    /// The section of a module, kept while no other one is asked for.
+    /// The section of a module; the last one is cached.
     [[nodiscard]] const detail::node_section& section(id m, module_likeness how) {
         if (last_ != std::pair(m, how) || !last_section_) {
             last_section_ = sections().read(members_.all(m), how == module_likeness::form);
@@ -157,9 +157,9 @@ private:
     const wire_model* model_;
     const module_tree* modules_;
     detail::module_members members_;
-    std::vector<std::uint64_t> outline_; // by module: equal where they can be of one function
-    std::vector<std::uint64_t> look_;    // by module: equal for such trees
-    std::unordered_map<std::uint64_t, std::vector<id>> by_outline_; // once they are asked for
+    std::vector<std::uint64_t> outline_; // by module: equal if possibly of the same function
+    std::vector<std::uint64_t> look_;    // by module: equal for possibly equal trees
+    std::unordered_map<std::uint64_t, std::vector<id>> by_outline_; // computed on demand
     std::optional<detail::node_sections> sections_;
     std::array<std::unordered_map<id, std::uint64_t>, 2> digests_; // by likeness
     std::optional<detail::node_section> last_section_;

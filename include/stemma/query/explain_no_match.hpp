@@ -23,7 +23,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Looks for the terms of a query that hold for nothing.
+/// Finds the terms of a query that match nothing.
 template <module_view Modules, named_operators Ops, query_facts Facts>
 class lost_terms {
 public:
@@ -38,7 +38,7 @@ public:
         , facts_(facts)
         , matcher_(modules, tags, ops, attributions, provenances, facts) {}
 
-    /// Returns: a sentence about the first of them, or "". What is negated is not lost.
+    /// Returns: a sentence about the first of them, or "". Negated terms are skipped.
     [[nodiscard]] std::string find(const query& asked) const {
         if (asked.kind == query_kind::negation || asked.kind == query_kind::everything) {
             return {};
@@ -65,14 +65,14 @@ private:
         return {};
     }
 
-    /// As above; of a name that may be a module's or a node's, what is said of the module.
+    /// As above; for a name that may be a module's or a node's, the sentence about modules.
     [[nodiscard]] std::string find_in_places(const query& asked) const {
         for (const auto& part : asked.parts) {
             if (!matcher_.find(part).empty()) {
                 continue;
             }
             auto found = find(part);
-            return !found.empty() ? found : at_column("no node is there", part);
+            return !found.empty() ? found : at_column("no such node", part);
         }
         return {};
     }
@@ -99,13 +99,13 @@ private:
             text = "no module is of class '" + term.pattern + "'";
             break;
         case query_kind::depth:
-            return at_column("no module is so deep", term);
+            return at_column("no module has that depth", term);
         case query_kind::nodes:
         case query_kind::parameters:
         case query_kind::weights:
-            return at_column("no module is so large, or so small", term);
+            return at_column("no module has that size", term);
         case query_kind::has:
-            return at_column("no module holds such a node", term);
+            return at_column("no module contains such a node", term);
         case query_kind::line:
             return describe_line(term);
         case query_kind::attribute:
@@ -120,29 +120,29 @@ private:
             return at_column("no node makes a value of shape '" + term.pattern + "'", term);
         case query_kind::rank:
         case query_kind::bytes:
-            return at_column("no node makes such a value of which that is known", term);
+            return at_column("no node makes a value known to be such", term);
         case query_kind::feeds:
         case query_kind::before:
-            return at_column("no node leads there", term);
+            return at_column("no node comes before it", term);
         case query_kind::fed_by:
         case query_kind::after:
-            return at_column("no node comes from there", term);
+            return at_column("no node comes after it", term);
         case query_kind::between:
-            return at_column("no way leads from the one to the other through anything else", term);
+            return at_column("nothing lies between them", term);
         case query_kind::op_type:
             text = "no node is of type '" + term.pattern + "'";
             break;
         case query_kind::name:
-            text = "no node is called '" + term.pattern + "'";
+            text = "no node is named '" + term.pattern + "'";
             break;
         case query_kind::source:
-            text = "no node is known from '" + term.pattern + "'";
+            text = "no node has evidence '" + term.pattern + "'";
             break;
         case query_kind::reads:
             text = "no node reads '" + term.pattern + "'";
             break;
         default:
-            return at_column("holds for no node", term);
+            return at_column("matches no node", term);
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);
@@ -156,13 +156,12 @@ private:
     [[nodiscard]] static std::string list_of(nearest_texts& like) {
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; like it are '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return names;
     }
 
-    /// Of an attribute that some node has, what values there are; else what is called like it.
-    /// Which lines there are, or which files.
+    /// The existing lines or files.
     [[nodiscard]] std::string describe_line(const query& term) const {
         const glob pattern(term.pattern);
         nearest_texts like(term.pattern, 3);
@@ -193,12 +192,11 @@ private:
             }
         }
         if (!any) {
-            return at_column("no node says where it was written, see docs/source.md", term);
+            return at_column("no node has a source line, see docs/source.md", term);
         }
         std::string text = "no node was written in '" + term.pattern + "'";
         if (in_file) {
-            text =
-                "no node was written there; the next ones of '" + term.pattern + "' are in line ";
+            text = "no node was written there; the nearest lines of '" + term.pattern + "' are ";
             text.append(before == 0 ? "" : std::to_string(before));
             text.append(before == 0 || behind == 0 ? "" : " and ");
             text.append(behind == 0 ? "" : std::to_string(behind));
@@ -206,7 +204,7 @@ private:
         }
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; files like it are '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; similar files: '" : ", '").append(name).append("'");
         }
         return at_column(text + names, term);
     }
@@ -234,7 +232,7 @@ private:
         return "column " + std::to_string(term.column) + ": " + text;
     }
 
-    /// Returns: how to ask for what bears the name that was taken for a module's, or "".
+    /// Returns: how to query a class, operator or node with the name, or "".
     [[nodiscard]] std::string meant_otherwise(const query& term) const {
         if (term.kind != query_kind::path && term.kind != query_kind::tag) {
             return {};
@@ -315,9 +313,8 @@ private:
 
 } // namespace detail
 
-/// Says why a query that holds for nothing does not: which of its terms does not fit anything, what
-/// is like it, and how to ask for the class, operator or node of that name; or that none fits all
-/// of it.
+/// Explains why a query matches nothing: the failing term, similar names, and how to query a class,
+/// operator or node of that name; or that nothing matches all terms.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
@@ -329,8 +326,8 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
                                                         provenances, facts)
                     .find(asked);
     return !text.empty()                ? text
-           : asked.asks_for_operators() ? "no node fits all that is asked"
-                                        : "no module fits all that is asked";
+           : asked.asks_for_operators() ? "no node matches all terms"
+                                        : "no module matches all terms";
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -30,7 +30,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Answers what is asked of single operators, and of modules by what they hold.
+/// Matches operator terms, and module terms about contents.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 class operator_matcher {
 public:
@@ -51,10 +51,10 @@ public:
     operator_matcher(const operator_matcher&) = delete;
     operator_matcher& operator=(const operator_matcher&) = delete;
 
-    /// Answers what is asked of single modules.
+    /// Matches module terms.
     [[nodiscard]] const module_matcher<Modules>& modules() const noexcept { return modules_; }
 
-    /// Returns: the operators for which `asked` holds, by vertex index, ascending.
+    /// Returns: the operators that match `asked`, by vertex index, ascending.
     [[nodiscard]] std::vector<id> find(const query& asked) const {
         left_t left(ops_->graph());
         narrow(asked, true, left);
@@ -64,7 +64,7 @@ public:
 private:
     using left_t = vertices_left<graph_of<Ops>>;
 
-    /// Leaves only those for which `asked` holds, or does not, as is wanted.
+    /// Keeps only those that match `asked`, or do not, as `wanted`.
     void narrow(const query& asked, bool wanted, left_t& left) const {
         if (!asked.asks_for_operators()) {
             const auto fitting = modules_.fitting(asked);
@@ -79,7 +79,7 @@ private:
         }
     }
 
-    /// Leaves only those for whose attribution `fits(made)` is what is wanted.
+    /// Keeps only those whose attribution satisfies `fits(made)`, or not, as `wanted`.
     template <class Fits>
     void keep_if_made(left_t& left, bool wanted, Fits fits) const {
         left.keep_if(wanted, [&](const operator_t<Ops>& v) {
@@ -147,7 +147,7 @@ private:
         return [&term, this](id value) { return fits_value(term, facts_->value(value)); };
     }
 
-    /// Leaves only those that have some fact which fits, or only the others.
+    /// Keeps only those with a matching fact, or only the others.
     template <class List, class Fits>
     void keep_if_some(left_t& left, bool wanted, List list, Fits fits) const {
         left.keep_if(wanted, [&](const operator_t<Ops>& v) {
@@ -193,7 +193,7 @@ private:
         return nodes_[m];
     }
 
-    /// Returns: the modules that do the same as one, where facts know it.
+    /// Returns: the modules with the same function as one, if the facts know.
     [[nodiscard]] std::vector<id> like(id m) const {
         if constexpr (requires { facts_->like(m); }) {
             return facts_->like(m);
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    /// Returns: by module, whether it or one below has an operator that is asked for.
+    /// Returns: by module, whether it contains a matching operator.
     [[nodiscard]] vertex_marks holders_of(const query& asked) const {
         vertex_marks holds(tree_->size(), 0);
         for (auto v : find(asked)) {
@@ -267,11 +267,11 @@ private:
     std::span<const attribution> attributions_;
     const provenance_names* provenances_;
     const Facts* facts_;
-    mutable std::vector<id> nodes_; // by module, with all below; once they are asked for
+    mutable std::vector<id> nodes_; // by module with descendants; computed on demand
 };
 
-/// Returns: the modules that a query holds for: the highest ones that lie in it with all below; or,
-/// where it asks for sizes, each for which it holds but the root, unless it is the only one.
+/// Returns: the matching modules: the topmost ones that match with all descendants; or, for size
+/// queries, each match except the root, unless it is the only one.
 [[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
                                                   const vertex_marks& holds) {
     std::vector<id> found;
@@ -302,10 +302,9 @@ private:
 
 } // namespace detail
 
-/// Returns: the modules that lie in what is asked for with all that is below them, in the order of
-/// the tree, without those that are below another one.
+/// Returns: the topmost modules that match with all descendants, in tree order.
 ///
-/// Requires: the query asks about modules only.
+/// Requires: the query has only module terms.
 /// Complexity: O(terms * (modules + length of all paths)).
 template <module_view Modules>
 [[nodiscard]] std::vector<id> find_matching_modules(const query& asked, const Modules& modules,
@@ -315,12 +314,9 @@ template <module_view Modules>
     return detail::list_modules(asked, modules.index(), holds);
 }
 
-/// The same for queries that also ask for sizes of modules and what they hold: of these, each
-/// module but the root for which they hold.
-///
-/// `attributions` is by vertex index; everyone has a module; their sources are called as
-/// `provenances` says. `facts` are what is known besides. Complexity: that, and of
-/// `find_matching_operators` for what modules hold.
+/// The same for queries with size or contents terms: each match except the root.
+///  `attributions` is by vertex index; every one has a module; `provenances` names their sources;
+/// `facts` provides further facts. Complexity: that, and of `find_matching_operators` for contents.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] std::vector<id>
 find_matching_modules(const query& asked, const Modules& modules, const tag_table& tags,
@@ -332,14 +328,11 @@ find_matching_modules(const query& asked, const Modules& modules, const tag_tabl
     return detail::list_modules(asked, modules.index(), matcher.modules().fitting(asked));
 }
 
-/// Returns: the operators for which a query holds, by vertex index, ascending.
-///
-/// `attributions` is by vertex index; everyone has a module; their sources are called as
-/// `provenances` says. An operator is in its module and in
-/// all above. `facts` are what is known besides; without them terms about attributes, values and
-/// weights hold for nothing. Complexity: O(terms * (modules + length of all paths + operators)),
-/// the operators with their parameters, attributes or values for terms that ask for these, and the
-/// edges for those that ask for places.
+/// Returns: the operators that match a query, by vertex index, ascending. `attributions` is by
+/// vertex index; every one has a module; `provenances` names their sources. An operator is in its
+/// module and all ancestors. Without `facts`, terms about attributes, values and weights match
+/// nothing. Complexity: O(terms * (modules + length of all paths + operators)), plus parameters,
+/// attributes, values or edges for terms about these.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] std::vector<id>
 find_matching_operators(const query& asked, const Modules& modules, const tag_table& tags,

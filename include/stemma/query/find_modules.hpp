@@ -30,7 +30,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: what queries ask of a model besides names and places. Complexity: O(1).
+/// Returns: the facts about a model for queries. Complexity: O(1).
 [[nodiscard]] inline model_facts facts_of(const attributed_model& opened) {
     return {opened.model(), opened.modules(), opened.tags(),
             [&]() -> const source_lines& { return opened.lines(); }};
@@ -38,8 +38,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Throws: the `error` of `error_code::not_found` that says why nothing fits a query, and what is
-///   like it. Complexity: that of `explain_no_match`.
+/// Throws: `error` of `error_code::not_found` that explains why nothing matches a query.
+/// Complexity: that of `explain_no_match`.
 [[noreturn]] inline void refuse_unmatched(const attributed_model& opened, const query& asked) {
     STEMMA_THROW(error(error_code::not_found, opened.file().path(), "query",
                        explain_no_match(asked, opened.modules(), opened.tags().tags,
@@ -47,10 +47,9 @@ namespace detail {
                                         opened.tags().provenances, detail::facts_of(opened))));
 }
 
-/// Returns: the modules that a query asks for (see docs/query.md), in the order
-///   of the tree, without those that lie below another one.
-/// Throws: `error` of `error_code::not_found` when there are none, as above; of `refused` when the
-///   query cannot be read, or asks about nodes.
+/// Returns: the topmost modules that match a query (see docs/query.md), in tree order.
+/// Throws: `error` of `error_code::not_found` if there are none, as above; of `refused` for a
+/// malformed query, or one about nodes.
 /// Complexity: that of `find_matching_modules`.
 [[nodiscard]] inline std::vector<id> find_modules(const attributed_model& opened,
                                                   std::string_view text) {
@@ -69,9 +68,9 @@ namespace detail {
     return found;
 }
 
-/// Returns: the nodes that a query asks for, ascending.
-/// Throws: `error` of `error_code::not_found` when there are none; of `refused` when the query
-///   cannot be read. Complexity: that of `find_matching_operators`.
+/// Returns: the nodes that match a query, ascending.
+/// Throws: `error` of `error_code::not_found` if there are none; of `refused` for a malformed
+/// query. Complexity: that of `find_matching_operators`.
 [[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
                                                 std::string_view text) {
     const auto asked = parse_query(text);
@@ -84,8 +83,8 @@ namespace detail {
     return found;
 }
 
-/// Returns: the nodes that a query asks for, and the modules and values that go with them.
-/// Throws, Complexity: as `find_nodes`.
+/// Returns: the nodes that match a query, with their modules and values. Throws, Complexity: as
+/// `find_nodes`.
 [[nodiscard]] inline query_answer answer_query(const query& asked, const attributed_model& opened) {
     auto answer = answer_query(asked, opened.model(), opened.operators(), opened.modules(),
                                opened.tags(), detail::facts_of(opened));
@@ -96,9 +95,9 @@ namespace detail {
     return answer;
 }
 
-/// Sorts the lists of an answer, where an order is given, and leaves the first ones of each. Nodes
-/// count by the parameters that they read; what has no size is last.
-/// Complexity: O(n log n) of the lists, and that of the facts that are asked for.
+/// Sorts the lists of an answer, if an order is given, and truncates each. Nodes count by the
+/// parameters that they read; entries without a size come last. Complexity: O(n log n) in the
+/// lists, and that of the facts.
 inline void sort_answer(query_answer& answer, const attributed_model& opened,
                         std::optional<answer_order> order,
                         std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -151,7 +150,7 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
     detail::sort_by(answer.initializers, most, std::less<>(), size_of);
 }
 
-/// Returns: the deepest modules of some nodes, in the order of the tree.
+/// Returns: the deepest modules of some nodes, in tree order.
 /// Complexity: O(n log n).
 [[nodiscard]] inline std::vector<id> modules_of(std::span<const id> nodes, const tagging& found) {
     std::vector<id> modules;
@@ -163,7 +162,7 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
     return modules;
 }
 
-/// Writes the answer to a query (`stemma.query/1`) about a model, which is called by its path.
+/// Writes the answer to a query (`stemma.query/1`) about a model, named by its path.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_answer(Sink& sink, const query_answer& answer, std::string_view asked,
@@ -178,13 +177,14 @@ void write_answer(Sink& sink, const query_answer& answer, std::string_view asked
     json.finish();
 }
 
-/// Part of a model: nodes, and the modules that hold some of them.
+/// Part of a model: nodes, and the modules that contain some of them.
 struct queried_part {
     std::vector<id> nodes;   ///< ascending
-    std::vector<id> modules; ///< those with such nodes in or below them, in the order of the tree
+    std::vector<id> modules; ///< those with such nodes in or below them, in tree order
 };
 
-/// Returns: what a query asks for; the whole model, also modules without nodes, for "".
+/// Returns: the part that matches a query; the whole model, including modules without nodes, for
+/// "".
 /// Throws: as `find_nodes`. Complexity: that of `find_nodes`, and O(nodes + modules).
 [[nodiscard]] inline queried_part find_part(const attributed_model& opened,
                                             std::string_view text = {}) {
@@ -213,8 +213,8 @@ struct queried_part {
     return part;
 }
 
-/// Returns: by module, whether a query asks for it, for one around it or one below it, and it is at
-///   most `depth` levels below the root; "" asks for all.
+/// Returns: by module, whether it, an ancestor or a descendant matches a query, and it is at most
+/// `depth` levels below the root; "" matches all.
 /// Throws: as `find_modules`. Complexity: that of `find_modules`, and O(modules * depth).
 [[nodiscard]] inline std::vector<bool> find_branches(const attributed_model& opened,
                                                      std::string_view text = {}, id depth = no_id) {

@@ -29,18 +29,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What queries ask of an ONNX model: attributes, types, weights and sizes. Each kind of fact is
-/// collected when it is first asked for; for one thread.
+/// Facts about an ONNX model for queries: attributes, types, weights and sizes. Collected lazily;
+/// not thread-safe.
 class model_facts {
 public:
-    /// Requires: all outlive this. `lines` finds where the nodes were written; what it returns
-    /// outlives this, too. Complexity: O(1).
+    /// Requires: all outlive this. `lines` finds source lines; its result outlives this, too.
+    /// Complexity: O(1).
     model_facts(const wire_model& model, const module_tree& modules, const tagging& found,
                 std::function<const source_lines&()> lines = {})
         : model_(&model), modules_(&modules), found_(&found), lines_(std::move(lines)) {}
 
-    /// Returns: the line where a node was written, if that is known. Complexity: O(1), after what
-    /// finds the lines.
+    /// Returns: the source line of a node, if known. Complexity: O(1), after `lines`.
     [[nodiscard]] std::optional<source_position> source(id node) const {
         return lines_ ? lines_().of(node) : std::nullopt;
     }
@@ -55,7 +54,7 @@ public:
         return facts;
     }
 
-    /// Returns: the values that a node makes. Complexity: O(outputs).
+    /// Returns: the outputs of a node. Complexity: O(outputs).
     [[nodiscard]] std::vector<id> values_of(id node) const {
         std::vector<id> values;
         for (id i = 0; i < model_->output_count(node); ++i) {
@@ -78,7 +77,7 @@ public:
         return values;
     }
 
-    /// Returns: type and shape of a value, as declared, stored or inferred.
+    /// Returns: type and shape of a value, declared, stored or inferred.
     /// Complexity: O(rank), after `infer_shapes`.
     [[nodiscard]] value_fact value(id value) const {
         const auto& known = types();
@@ -95,14 +94,14 @@ public:
         return type ? fact_of(detail::describe_type(*type)) : value_fact();
     }
 
-    /// Returns: elements of the parameters of a module, with all below.
+    /// Returns: elements of the parameters of a module with its descendants.
     /// Complexity: O(1), after `collect_statistics`, as below.
     [[nodiscard]] std::uint64_t parameters(id m) const { return statistics().parameters[m]; }
 
     /// Returns: bytes of these in the file.
     [[nodiscard]] std::uint64_t weight_bytes(id m) const { return statistics().bytes[m]; }
 
-    /// Returns: the modules of the same function as one, see `alike_modules::like`.
+    /// Returns: the modules with the same function as one, see `alike_modules::like`.
     [[nodiscard]] std::vector<id> like(id m) const {
         if (!alike_) {
             alike_.emplace(*model_, *modules_, found_->attributions);

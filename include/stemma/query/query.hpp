@@ -19,7 +19,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Reads a query from left to right.
+/// A recursive-descent parser for queries.
 class query_parser {
 public:
     explicit query_parser(std::string_view text) : in_(text) {}
@@ -41,7 +41,7 @@ public:
 private:
     static constexpr std::size_t max_nesting = 100;
 
-    /// Reads operands with `word` between them.
+    /// Reads operands separated by `word`.
     template <class Operand>
     query parse_list(query_kind kind, std::string_view word, Operand operand) {
         const auto start = in_.at();
@@ -110,7 +110,7 @@ private:
                                           [](char c) { return (c < 'a' || c > 'z') && c != '-'; });
         const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
         const auto rest = word.substr(key.size());
-        // A name with a hyphen is one unless it is a word of the language.
+        // A hyphenated word is a name unless it is a keyword.
         const bool spelled = key.find('-') == key.npos || find_key(key) != nullptr;
         if (!key.empty() && spelled && !rest.empty() && !rest.starts_with("::") &&
             std::string_view(":=<>").find(rest.front()) != std::string_view::npos) {
@@ -170,7 +170,7 @@ private:
                                 "a depth is a whole number, 0 for the root");
             break;
         case query_operand::confidence:
-            // Confidences are kept as `float`.
+            // Confidences are stored as `float`.
             asked.number = static_cast<float>(in_.take_number(
                 [](double x) { return x >= 0 && x <= 1; }, "a confidence is a number from 0 to 1"));
             break;
@@ -220,7 +220,7 @@ private:
             in_.fail(start, "the file is missing before the line: line:FILE:LINE");
         }
         if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('\\'))) {
-            return; // all lines of a file, which may be `C:\net.py`
+            return; // all lines of a file; the name may be `C:\net.py`
         }
         const auto number = [&](std::string_view text) {
             std::uint32_t line = 0;
@@ -229,8 +229,9 @@ private:
                                std::all_of(text.begin(), text.end(), is_digit) &&
                                std::from_chars(text.data(), end, line).ptr == end && line >= 1;
             if (!reads) {
-                in_.fail(start, "'" + std::string(wanted) +
-                                    "' is no line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
+                in_.fail(start,
+                         "'" + std::string(wanted) +
+                             "' is not a line: line:FILE:LINE or line:FILE:FIRST-LAST, from 1");
             }
             return line;
         };
@@ -265,7 +266,7 @@ private:
         }
     }
 
-    /// What is asked for at a place: a term, a group, or the name of a module or node.
+    /// An operand of `feeds:` and the like: a term, a group, or the name of a module or node.
     query parse_place() {
         if (++nesting_ > max_nesting) {
             in_.fail(in_.at(), "nested too deeply");
@@ -308,7 +309,7 @@ private:
             }
             names.append(names.empty() ? "" : ", ").append(known.name);
         }
-        in_.fail(at, "'" + std::string(word) + "' is not known; 'is:' takes " + names);
+        in_.fail(at, "'" + std::string(word) + "' is unknown; 'is:' takes " + names);
     }
 
     [[noreturn]] void fail_unknown(std::string_view word, std::size_t at) const {
@@ -320,18 +321,18 @@ private:
         }
         std::string like;
         for (const auto& name : nearest.take()) {
-            like.append(like.empty() ? "; like it is '" : ", '").append(name).append(":'");
+            like.append(like.empty() ? "; similar: '" : ", '").append(name).append(":'");
         }
-        in_.fail(at, "'" + std::string(word) + ":' is not known" + like + "; known are " + names);
+        in_.fail(at, "'" + std::string(word) + ":' is unknown" + like + "; known: " + names);
     }
 
-    /// What is asked of one module holds, outside of brackets, for all that lies in it; what is
-    /// asked of its size for itself.
+    /// Outside brackets, a module term matches everything inside; a size term only the module
+    /// itself.
     query finish_term(query asked, std::size_t start) {
         const bool of_module = asked.kind < query_kind::op_type;
         const auto bracket = in_.at();
         if (in_brackets_ && !of_module) {
-            in_.fail(start, "asks about a node; in brackets stands what is asked about a module");
+            in_.fail(start, "is a node term; brackets take module terms");
         }
         if (in_brackets_ || !of_module) {
             in_.skip_spaces();
@@ -361,7 +362,7 @@ private:
         if (asked.kind == query_kind::depth &&
             (asked.relation == query_relation::less || asked.relation == query_relation::at_most)) {
             in_.fail(start,
-                     "everything lies in a module of so small a depth; write 'not depth>...'");
+                     "matches everything, as the root is that shallow; write 'not depth>...'");
         }
         in_.skip_spaces();
         if (!passes_down) {
@@ -378,7 +379,7 @@ private:
 
 } // namespace detail
 
-/// Reads a query as it is written, such as `class:Block and op:MatMul`.
+/// Parses a query such as `class:Block and op:MatMul`.
 ///
 /// Throws: `error` of `error_code::refused` that names the column.
 /// Complexity: O(length).

@@ -27,9 +27,9 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What of a model a query asks for.
+/// The answer to a query about a model.
 struct query_answer {
-    std::vector<id> modules;      ///< see `find_matching_modules`; none when it asks about nodes
+    std::vector<id> modules;      ///< see `find_matching_modules`; none for node queries
     std::vector<id> nodes;        ///< by vertex index, ascending
     std::vector<id> values;       ///< that the nodes make
     std::vector<id> initializers; ///< values that the nodes read
@@ -192,14 +192,14 @@ void sort_by(std::vector<id>& numbers, std::size_t most, Less less, Key key) {
 
 } // namespace detail
 
-/// Names of nodes, for tools that choose nodes by name.
+/// Names of nodes, for tools that select nodes by name.
 struct node_names {
-    std::vector<std::string> names; ///< each once, as they come; `#7` for a node without one
+    std::vector<std::string> names; ///< each once, in order; `#7` for unnamed nodes
     std::size_t unnamed = 0;        ///< nodes without a name
-    std::size_t others = 0;         ///< further nodes of the model that have one of the names
+    std::size_t others = 0;         ///< other nodes with one of the names
 };
 
-/// Returns: the names of some nodes, in their order, and what they do not tell apart.
+/// Returns: the names of some nodes in order, with the numbers of ambiguities.
 /// Complexity: O(nodes of the model * log names).
 [[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
     node_names found;
@@ -223,7 +223,7 @@ struct node_names {
     return found;
 }
 
-/// Writes the members `modules`, `nodes`, `values` and `initializers` into an object that is open.
+/// Writes the members `modules`, `nodes`, `values` and `initializers` into an open object.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_answer(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,

@@ -21,24 +21,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// An attribute of an operator, as a query compares it.
+/// An attribute of an operator, as compared by queries.
 struct attribute_fact {
     std::string name;             ///< `strides`
     std::string text;             ///< `[2,2]`
-    std::optional<double> number; ///< of one that is a single number
+    std::optional<double> number; ///< if it is a single number
 };
 
-/// What is known of a value.
+/// Facts about a value.
 struct value_fact {
     std::string type;                   ///< of its elements, `float32`; "" where unknown
     bool ranked = false;                ///< whether the number of extents is known
     std::vector<std::string> extents;   ///< numbers, names, or `?`
-    std::optional<std::uint64_t> bytes; ///< where all extents are known
+    std::optional<std::uint64_t> bytes; ///< if all extents are known
 };
 
-/// What a query asks of operators, values and modules besides names and places. Operators are given
-/// by vertex index, values and modules by number. Facts that also know which modules do the same
-/// as one have `like(m)`, a list of these.
+/// Facts for queries about operators, values and modules, beyond names and places. Operators are
+/// given by vertex index, values and modules by number. Facts may also have `like(m)`, a list of
+/// the modules with the same function.
 template <class F>
 concept query_facts = requires(const F& facts, id number) {
     { facts.attributes(number) } -> std::convertible_to<std::vector<attribute_fact>>;
@@ -49,24 +49,24 @@ concept query_facts = requires(const F& facts, id number) {
     { facts.weight_bytes(number) } -> std::convertible_to<std::uint64_t>;
 };
 
-/// Knows nothing: terms about attributes, values and weights hold for nothing.
+/// No facts: terms about attributes, values and weights match nothing.
 struct no_facts {
     /// Returns: the attributes of an operator.
     [[nodiscard]] std::vector<attribute_fact> attributes(id) const { return {}; }
-    /// Returns: the values that an operator makes.
+    /// Returns: the outputs of an operator.
     [[nodiscard]] std::vector<id> values_of(id) const { return {}; }
     /// Returns: the parameters that an operator reads, as values.
     [[nodiscard]] std::vector<id> weights_of(id) const { return {}; }
     /// Returns: type and shape of a value.
     [[nodiscard]] value_fact value(id) const { return {}; }
-    /// Returns: elements of the parameters of a module and of all below.
+    /// Returns: elements of the parameters of a module and its descendants.
     [[nodiscard]] std::uint64_t parameters(id) const { return 0; }
     /// Returns: bytes of these.
     [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
 };
 
-/// Facts that also know where operators were written: `source(number)` of the vertex index. Without
-/// it terms about lines hold for nothing.
+/// Facts with source lines: `source(number)` of the vertex index. Without it, terms about lines
+/// match nothing.
 template <class F>
 concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
     { facts.source(number) } -> std::convertible_to<std::optional<source_position>>;
@@ -74,8 +74,8 @@ concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
 
 namespace detail {
 
-/// Whether a place is as a term says: the file by its last names, as `models/net.py` is one
-/// `net.py`, and the line.
+/// Whether a position matches a term, by line and by the last names of the file: `net.py` matches
+/// `models/net.py`.
 [[nodiscard]] inline bool fits_line(const query& term, const glob& pattern,
                                     const source_position& at) {
     if (term.last > 0 && (at.line < term.number || at.line > term.last)) {
@@ -93,7 +93,7 @@ namespace detail {
     }
 }
 
-/// What types are also called.
+/// Alternative names of types.
 inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> type_aliases{
     {{"float", "float32"},
      {"double", "float64"},
@@ -110,7 +110,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     return !type.empty() && glob_match(pattern, type);
 }
 
-/// Whether a value is as a term says: its type, rank, shape or size.
+/// Whether a value matches a term about its type, rank, shape or size.
 [[nodiscard]] inline bool fits_value(const query& term, const value_fact& fact) {
     switch (term.kind) {
     case query_kind::weight:
@@ -136,7 +136,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     }
 }
 
-/// Whether an attribute is as a term says.
+/// Whether an attribute matches a term.
 [[nodiscard]] inline bool fits_attribute(const query& term, const attribute_fact& fact) {
     if (!glob_match(term.word, fact.name)) {
         return false;
@@ -147,7 +147,7 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     if (term.pattern.empty() || glob_match(term.pattern, fact.text)) {
         return true;
     }
-    float asked = 0; // as files keep them
+    float asked = 0; // as stored in files
     const auto end = term.pattern.data() + term.pattern.size();
     const auto parsed = read_real(term.pattern.data(), end, asked);
     return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&

@@ -12,7 +12,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What one part of a query asks.
+/// The kind of a query node.
 enum class query_kind : std::uint8_t {
     everything, ///< always holds
     all_of,     ///< all parts hold
@@ -50,7 +50,7 @@ enum class query_kind : std::uint8_t {
     between,    ///< of one operator: after the first part and before the second one
 };
 
-/// How a number is compared with the one in a query.
+/// How to compare with the number in a query.
 enum class query_relation : std::uint8_t {
     equal,    ///< `:` or `=`
     less,     ///< `<`
@@ -59,20 +59,20 @@ enum class query_relation : std::uint8_t {
     at_least, ///< `>=`
 };
 
-/// A question about modules and operators, as a tree; see docs/query.md for how it is written.
+/// A parsed query as a tree; docs/query.md has the syntax.
 struct query {
-    query_kind kind = query_kind::everything;        ///< what this part asks
+    query_kind kind = query_kind::everything;        ///< of this part
     std::string pattern;                             ///< a glob
     query_relation relation = query_relation::equal; ///< of what is compared
     double number = 0;                               ///< of what is compared
     double last = 0;                                 ///< of `line`: the last one; 0: all
-    std::size_t column = 1;                          ///< where it is written, from 1
+    std::size_t column = 1;                          ///< in the text, from 1
     std::vector<query>
         parts{};        ///< what it is made of: one of `negation`, `module`, `has` and those
                         ///< of places, two of `between`, any number of `all_of`, `any_of`
     std::string word{}; ///< of `attribute`: its name, a glob
 
-    /// Whether `x` is to `number` as the query says.
+    /// Whether `x` satisfies the comparison.
     [[nodiscard]] bool compares(double x) const noexcept {
         switch (relation) {
         case query_relation::equal:
@@ -89,7 +89,7 @@ struct query {
         return false;
     }
 
-    /// Whether some part asks about operators rather than modules.
+    /// Whether some part is an operator term.
     [[nodiscard]] bool asks_for_operators() const noexcept {
         return kind >= query_kind::op_type ||
                (kind != query_kind::has && std::any_of(parts.begin(), parts.end(), [](auto& part) {
@@ -97,8 +97,8 @@ struct query {
                 }));
     }
 
-    /// Whether some part asks how large modules are, or what they hold: such parts hold for a
-    /// module itself, and not for all that is below it.
+    /// Whether some part is about sizes or contents of modules: such parts match a module itself,
+    /// not its descendants.
     [[nodiscard]] bool asks_for_sizes() const noexcept {
         return (kind >= query_kind::nodes && kind <= query_kind::has) ||
                (kind <= query_kind::negation &&
@@ -106,7 +106,7 @@ struct query {
                             [](auto& part) { return part.asks_for_sizes(); }));
     }
 
-    /// Whether some part asks about values: their types, shapes or sizes.
+    /// Whether some part is about types, shapes or sizes of values.
     [[nodiscard]] bool asks_for_values() const noexcept {
         return (kind >= query_kind::weight && kind <= query_kind::bytes) ||
                (kind <= query_kind::negation &&

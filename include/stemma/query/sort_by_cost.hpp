@@ -14,9 +14,9 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Sorts the modules and nodes of an answer by what they cost, the costliest first, and leaves the
-/// first ones of each list. Nodes in functions count at the calls, and are last.
-/// Requires: `cost` is that of the model that was asked. Complexity: O(n log n) of the lists.
+/// Sorts the modules and nodes of an answer by cost, the most expensive first, and truncates each
+/// list. Nodes in functions count at the calls, and come last. Requires: `cost` is that of the
+/// queried model. Complexity: O(n log n) of the lists.
 inline void sort_by_cost(query_answer& answer, const model_cost& cost, cost_measure by,
                          std::size_t most = std::numeric_limits<std::size_t>::max()) {
     detail::sort_by(answer.modules, most, std::less<>(),

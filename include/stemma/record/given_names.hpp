@@ -47,8 +47,8 @@ public:
 
     /// Returns: the name for a node, "" if it has its own.
     [[nodiscard]] std::string_view of(id node) const {
-        const auto found = names_.find(node);
-        return found == names_.end() ? std::string_view() : found->second;
+        const auto entry = names_.find(node);
+        return entry == names_.end() ? std::string_view() : entry->second;
     }
 
     /// Appends the name of a node after its other fields, where it was removed; and metadata that

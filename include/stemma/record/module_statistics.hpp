@@ -110,7 +110,7 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
         auto& counts = result.weights[m];
         const auto key = [](const weight_count& c) { return std::pair(c.kind, c.data_type); };
         auto at = detail::range::find_if(
-            counts, [&](const auto& known) { return key(known) >= key(more); });
+            counts, [&](const auto& entry) { return key(entry) >= key(more); });
         if (at == counts.end() || key(*at) != key(more)) {
             at = counts.insert(at, {more.kind, more.data_type, 0, 0});
         }
@@ -154,8 +154,8 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     result.own_parameters.resize(modules.size());
     result.trainable.resize(modules.size());
     result.operators.resize(modules.size());
-    for (const auto& made : found.attributions) {
-        ++result.own_nodes[made.module];
+    for (const auto& entry : found.attributions) {
+        ++result.own_nodes[entry.module];
     }
     for (id m = 0; m < modules.size() && !result.declared; ++m) {
         result.declared = modules.parameter_count(m) > 0;
@@ -184,7 +184,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     const auto merge_into = [](auto& above, const auto& below) {
         for (const auto& more : below) {
             const auto same = detail::range::find_if(
-                above, [&](const auto& known) { return known.op == more.op; });
+                above, [&](const auto& other) { return other.op == more.op; });
             same == above.end() ? above.push_back(more)
                                 : static_cast<void>(same->count += more.count);
         }

@@ -164,21 +164,21 @@ template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
                 const tagging& found, std::string_view graph, id node,
                 const sidecar_sources& sources) {
-    const auto& made = found.attributions[node];
+    const auto& entry = found.attributions[node];
     json.begin_object(true);
     json.member("index", model.position(node));
     json.member("name", model.name(node));
     json.member("op_type", model.op_type(node));
     json.member("graph", graph);
-    json.member("scope_module", modules.path(made.module));
+    json.member("scope_module", modules.path(entry.module));
     json.member("module", modules.path(found.selected(node)));
-    json.member("tag", found.tags.text(made.module));
+    json.member("tag", found.tags.text(entry.module));
     json.key("tags");
     write_tags(json, found, found.tag_sets[node]);
-    json.member("provenance", found.provenances[made.source]);
-    json.member("confidence", made.confidence);
+    json.member("provenance", found.provenances[entry.source]);
+    json.member("confidence", entry.confidence);
     json.key("call");
-    made.call == no_id ? json.null() : json.value(made.call);
+    entry.call == no_id ? json.null() : json.value(entry.call);
     for (auto caller : found.callers.of(node)) {
         json.member("caller", modules.path(caller));
     }

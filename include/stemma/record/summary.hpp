@@ -52,7 +52,7 @@ struct tag_summary {
     std::size_t initializers = 0;  ///< among the values
     std::size_t modules = 0;       ///< of the tree
     std::size_t conflicts = 0;     ///< nodes with disputed claims
-    std::size_t dropped = 0;       ///< nodes whose claims were not believed
+    std::size_t dropped = 0;       ///< nodes whose claims were dropped
 
     provenance_names provenances; ///< of the sources queried
     /// Numbers of nodes, by provenance.
@@ -92,10 +92,10 @@ struct tag_summary {
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, detail::dialect_count> by_dialect{};
     for (auto node : nodes) {
-        const auto& made = found.attributions[node];
+        const auto& entry = found.attributions[node];
         summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
-        ++summary.provenance[static_cast<std::size_t>(made.source)];
-        summary.tagged += named && detail::is_tagged(made) ? 1U : 0U;
+        ++summary.provenance[static_cast<std::size_t>(entry.source)];
+        summary.tagged += named && detail::is_tagged(entry) ? 1U : 0U;
         ++by_module[found.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {

@@ -37,13 +37,13 @@ namespace detail {
 /// Returns: the value of a metadata entry of the model, if it exists.
 [[nodiscard]] inline std::optional<std::string_view> find_model_metadata(const wire_model& model,
                                                                          std::string_view key) {
-    std::optional<std::string_view> found;
+    std::optional<std::string_view> result;
     model.for_each_model_metadata([&](std::string_view name, std::string_view value) {
         if (name == key) {
-            found = value;
+            result = value;
         }
     });
-    return found;
+    return result;
 }
 
 /// Returns: the model's record of its tags, if it was tagged.

@@ -23,24 +23,23 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What one part of a capture says of the nodes of a model.
+/// The contribution of one part of a capture.
 struct captured_share {
-    provenance source = provenance::exported; ///< which part
-    std::size_t speaks_of = 0;                ///< nodes
-    std::size_t agrees = 0;                   ///< of these, that are where it says
-    std::size_t decides = 0;                  ///< of these, that are there because it says so
+    provenance source = provenance::exported; ///< the part
+    std::size_t speaks_of = 0;                ///< nodes with its claims
+    std::size_t agrees = 0;                   ///< of these, attributed as claimed
+    std::size_t decides = 0;                  ///< of these, decided by it
 };
 
-/// All that `analyze` says of a model, or of a part of it.
+/// The report of `analyze` about a model or a part of it.
 struct model_report {
-    queried_part part;                    ///< what was looked at
+    queried_part part;                    ///< the analyzed part
     tag_summary summary;                  ///< of its nodes
     model_analysis analysis;              ///< of its nodes, and of all modules
     std::vector<captured_share> captured; ///< by part of the capture, of all nodes
 };
 
-/// Looks at the nodes of a model that a query asks for, at all for "". `truth` is as for
-/// `summarize`.
+/// Analyzes the nodes of a model that match a query, or all for "". `truth` is as for `summarize`.
 /// Throws: as `find_nodes` and `summarize`.
 /// Complexity: that of `find_nodes`, `summarize` and `analyze_modules`.
 [[nodiscard]] inline model_report analyze_model(attributed_model& opened,
@@ -78,16 +77,16 @@ void write_report(Sink& sink, const model_report& report, const attributed_model
     json.finish();
 }
 
-/// The tables of a report, as rows of comma-separated values.
+/// The CSV tables of a report.
 enum class report_table : std::uint8_t {
     tags,      ///< nodes by primary tag, most first
     modules,   ///< nodes, parameters and bytes by module
     operators, ///< nodes by module and operator
     weights,   ///< elements and bytes by module, kind and type of weights
-    below,     ///< nodes that are known only to be in or below a module
+    below,     ///< nodes only known to be in or below a module
 };
 
-/// Returns: the table of a name: `tags`, `modules`, `operators`, `weights` or `below`.
+/// Returns: the table with a name: `tags`, `modules`, `operators`, `weights` or `below`.
 /// Complexity: O(1).
 [[nodiscard]] constexpr std::optional<report_table>
 parse_report_table(std::string_view name) noexcept {
@@ -101,7 +100,7 @@ parse_report_table(std::string_view name) noexcept {
     return std::nullopt;
 }
 
-/// Writes one table of a report with a row of headings, of the modules those that were looked at.
+/// Writes one table of a report with a header row, restricted to the analyzed modules.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_csv(Sink& sink, report_table table, const model_report& report,

@@ -11,11 +11,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which values of a column are the good ones.
+/// Which values of a column are good.
 enum class column_direction : std::uint8_t {
-    neither, ///< one cannot say
-    lower,   ///< the low ones: time, error
-    higher,  ///< the high ones: similarity
+    neither, ///< unspecified
+    lower,   ///< low ones: time, error
+    higher,  ///< high ones: similarity
 };
 
 /// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these. Complexity: O(1).

@@ -25,24 +25,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a picture says besides what a graph and a tree know. Make your own of the same shape.
+/// Annotations of a picture beyond graph and tree. Provide your own with the same interface.
 struct no_annotations {
-    /// A line below an operator: its weights, say.
+    /// A line below an operator, such as its weights.
     [[nodiscard]] std::string operator_note(id) const { return {}; }
-    /// Two more lines there: its attributes, which the pointer shows in full.
+    /// Two more lines there: its attributes, in full as a tooltip.
     [[nodiscard]] std::string operator_attributes(id) const { return {}; }
-    /// Whether an operator only works out shapes: connected ones are one box.
+    /// Whether an operator is shape arithmetic: connected ones become one box.
     [[nodiscard]] bool is_quiet(id) const { return false; }
-    /// A line in the box of a closed module, and below the title of an open one that has a colour.
+    /// A line in the box of a closed module, and below the title of a coloured open one.
     [[nodiscard]] std::string module_note(id) const { return {}; }
-    /// The colour of an operator's box: `#dbeafe`; "" for the usual one.
+    /// The colour of an operator's box: `#dbeafe`; "" for the default.
     [[nodiscard]] std::string operator_colour(id) const { return {}; }
-    /// The same of a module.
+    /// The same for a module.
     [[nodiscard]] std::string module_colour(id) const { return {}; }
-    /// Calls `f(value)` for what an operator reads from outside of the graph.
+    /// Calls `f(value)` for inputs of an operator from outside the graph.
     template <class Function>
     void for_each_input(id, Function) const {}
-    /// Calls `f(value)` for what an operator makes that leaves the graph.
+    /// Calls `f(value)` for outputs of an operator that leave the graph.
     template <class Function>
     void for_each_output(id, Function) const {}
 };
@@ -102,7 +102,7 @@ private:
     static constexpr std::size_t longest_name = 40;
     static constexpr std::size_t widest_list = 34;
 
-    /// Opens and closes the clusters in the order of the tree.
+    /// Opens and closes clusters in tree order.
     void write_clusters(id root) {
         std::vector<id> open;
         const auto close_until = [&](id m) {
@@ -158,13 +158,13 @@ private:
                          label_text(text) + "</FONT>";
     }
 
-    /// The same at the left.
+    /// The same, left-aligned.
     [[nodiscard]] static std::string below(const std::string& text) {
         constexpr std::string_view left = "<BR ALIGN=\"LEFT\"/>";
         return text.empty() ? text : small(text, left).append(left);
     }
 
-    /// Annotations of programs that were made before there were these have none.
+    /// Optional, for older annotation classes.
     [[nodiscard]] std::string attributes_of(id v) const {
         if constexpr (requires { annotations_.operator_attributes(v); }) {
             return annotations_.operator_attributes(v);
@@ -228,8 +228,8 @@ private:
                  dot_text(path_of(modules_, box.of)) + "\"]\n";
     }
 
-    /// Returns: by box, whether it only gives something to one box beside it, as weights that are
-    /// unpacked: it stands on the level of that one, else it would push apart what is above.
+    /// Returns: by box, whether it only feeds one adjacent box, such as unpacked weights: it gets
+    /// that box's level, so as not to stretch the layout.
     [[nodiscard]] std::vector<bool> find_aside() const {
         const auto& graph = ops_.graph();
         std::vector<bool> reads(folded_.boxes.size(), false);
@@ -266,7 +266,7 @@ private:
                     (label.empty() ? "" : " ") + std::string("+") + std::to_string(edge.values - 1);
             }
             const bool quiet = is_quiet(edge.from) || is_quiet(edge.to);
-            // A box of the rest is on many ways; it must not turn around what else leads down.
+            // The box for the rest is on many paths; it must not reverse other edges.
             const bool loose = folded_.boxes[edge.to].kind == box_kind::rest;
             const std::string look = quiet ? ", color=\"#94a3b8\", weight=0" : "";
             write_edge("b" + std::to_string(edge.from), "b" + std::to_string(edge.to),
@@ -277,7 +277,7 @@ private:
         }
     }
 
-    /// Returns: the attribute, which takes space where the label is "", too.
+    /// Returns: the attribute, which takes space even for an empty label.
     [[nodiscard]] static std::string edge_label(const std::string& label) {
         return "label=<" + (label.empty() ? " " : "  " + label + " ") + ">, ";
     }
@@ -293,7 +293,7 @@ private:
         return folded_.boxes[box].kind == box_kind::shape_arithmetic;
     }
 
-    /// Draws a value at the border of what is shown, when it is met first.
+    /// Draws a boundary value on first use.
     [[nodiscard]] std::string end_called(char kind, id value, const value_description& about) {
         auto name = kind + std::to_string(value);
         if (ends_.insert(name).second) {
@@ -304,7 +304,7 @@ private:
         return name;
     }
 
-    /// Draws what comes in from outside of what is shown, and what leaves it.
+    /// Draws the inputs and outputs of the shown part.
     void write_ends() {
         const auto& graph = ops_.graph();
         std::set<std::pair<id, id>> entered; // box, value
@@ -347,7 +347,7 @@ private:
         }
     }
 
-    /// That of the annotations, else the same for all modules that look the same.
+    /// That of the annotations, else one colour per look.
     [[nodiscard]] std::string colour(id m) const {
         constexpr std::array<std::string_view, 12> shades{
             "#dbeafe", "#dcfce7", "#fef3c7", "#fce7f3", "#ede9fe", "#cffafe",
@@ -372,7 +372,7 @@ private:
     const Annotations& annotations_;
     std::vector<id> looks_;                 // by module
     std::vector<std::vector<id>> boxes_in_; // by module
-    std::vector<std::size_t> nodes_in_;     // by module, what is not shown included
+    std::vector<std::size_t> nodes_in_;     // by module, including hidden ones
     vertices_by_index<graph_of<Ops>> vertex_;
     std::set<std::string> ends_;
     std::string text_;
@@ -380,12 +380,10 @@ private:
 
 } // namespace detail
 
-/// Draws a module, or the whole, in the language of Graphviz: a cluster for every open module, a
-/// box for every closed one, coloured by class, or by what is in it where there is none; labels on
-/// edges are shapes.
-///
-/// `options` say what is open and how large the picture may be, `describe` tells of values,
-/// `annotations` are as `no_annotations`. Complexity: O(V + E log E + modules).
+/// Draws a module or the whole model as DOT: a cluster for every open module, a box for every
+/// closed one, coloured by class or else by contents; edges are labelled with shapes.
+///  `options` limit what is open and the size, `describe` describes values, `annotations` has the
+/// interface of `no_annotations`. Complexity: O(V + E log E + modules).
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, class Annotations = no_annotations,
           detail::showing<Ops> Visibility = hide_constants>

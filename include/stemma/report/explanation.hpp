@@ -29,59 +29,59 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How a claim about a node is to what was decided.
+/// The relation of a claim to the decision.
 enum class claim_relation : std::uint8_t {
     decided,   ///< it names the same module
-    agrees,    ///< it is not exact, and names one above or below
-    disagrees, ///< it names another one
+    agrees,    ///< it is not exact, and names an ancestor or descendant
+    disagrees, ///< it names another module
 };
 
-/// What a source claims about a node.
+/// A claim about a node, with its relation to the decision.
 struct explained_claim {
     claim made;                                        ///< source, module, confidence
-    claim_relation relation = claim_relation::decided; ///< to what was decided
+    claim_relation relation = claim_relation::decided; ///< to the decision
 };
 
-/// A value, and a node at the other end of it.
+/// A value with the node at its other end.
 struct neighbour {
-    id value = no_id; ///< that is read
-    id node = no_id;  ///< that makes it, or reads it; `no_id` where none makes it
+    id value = no_id; ///< the value
+    id node = no_id;  ///< its producer or reader; `no_id` without a producer
     std::string type; ///< `float32[1,seq,32]`; "" where unknown
 };
 
-/// Which modules a value belongs to, and what is at both ends of it.
+/// An explanation of a value: its modules, producer and readers.
 struct value_explanation {
     id value = no_id;                         ///< by number
     std::vector<id> tags;                     ///< modules of its tags
-    id producer = no_id;                      ///< the node that makes it, if one does
-    std::vector<id> readers;                  ///< nodes, each as often as it reads it
+    id producer = no_id;                      ///< the producer, or `no_id`
+    std::vector<id> readers;                  ///< nodes, with multiplicity
     std::string type;                         ///< `float32[1,seq,32]`; "" where unknown
-    std::optional<module_weight> weight;      ///< where it is asked for and is one
-    std::optional<parameter_origin> origin{}; ///< of an initializer, where that was added
+    std::optional<module_weight> weight;      ///< if requested and it is one
+    std::optional<parameter_origin> origin{}; ///< of an initializer, if added
 };
 
-/// Which module a node came from, and how that is known.
+/// An explanation of a node: its module, with the evidence.
 struct node_explanation {
     id node = no_id;                             ///< by vertex index
-    id module = 0;                               ///< the deepest module that is known
+    id module = 0;                               ///< the deepest known module
     id selected = 0;                             ///< the module of the primary tag
     std::string tag;                             ///< the primary tag
     std::vector<id> tags;                        ///< modules of all tags
-    provenance source = provenance::root;        ///< what decided
+    provenance source = provenance::root;        ///< the deciding evidence
     float confidence = 0;                        ///< 0 to 1
-    id call = no_id;                             ///< call of a module that is called several times
+    id call = no_id;                             ///< of a module that is called several times
     bool conflict = false;                       ///< whether claims disagree
-    std::vector<id> callers;                     ///< modules that call the one it is of
+    std::vector<id> callers;                     ///< callers of its module
     std::vector<described_attribute> attributes; ///< in the order of the file
     std::vector<explained_claim> claims;         ///< of all sources
     id chain = no_id;                            ///< of frames, of `attributed_model::lines`
-    std::vector<neighbour> inputs;               ///< values that it reads, with their producers
-    std::vector<value_explanation> outputs;      ///< values that it makes
+    std::vector<neighbour> inputs;               ///< with their producers
+    std::vector<value_explanation> outputs;      ///< the values it produces
 };
 
-/// A parameter or buffer as the tree of modules declares it, whatever the file calls it.
+/// A parameter or buffer declared by the module tree.
 struct parameter_explanation {
-    id module = 0;          ///< that owns it
+    id module = 0;          ///< its owner
     std::size_t number = 0; ///< among its parameters, or its buffers
     bool buffer = false;    ///< whether it is a buffer
 };
@@ -92,25 +92,25 @@ struct function_explanation {
     std::vector<id> calls; ///< nodes
 };
 
-/// What there is to say of a name.
+/// The answer about a name.
 struct explanation {
-    std::string asked;                             ///< what was asked
-    std::vector<node_explanation> nodes;           ///< called so
-    std::vector<value_explanation> values;         ///< called so
-    std::vector<module_explanation> modules;       ///< of that path, alias or tag
-    std::vector<parameter_explanation> parameters; ///< of that path
+    std::string asked;                             ///< the question
+    std::vector<node_explanation> nodes;           ///< with this name
+    std::vector<value_explanation> values;         ///< with this name
+    std::vector<module_explanation> modules;       ///< with this path, alias or tag
+    std::vector<parameter_explanation> parameters; ///< with this path
     std::vector<function_explanation>
         functions; ///< `name`, `domain::name` or `domain::name:overload`
 
-    /// Whether nothing is called so.
+    /// Whether nothing has this name.
     [[nodiscard]] bool empty() const noexcept {
         return nodes.empty() && values.empty() && modules.empty() && parameters.empty() &&
                functions.empty();
     }
 };
 
-/// Answers one question after the other about an open model, for one thread. Requires: that
-/// outlives this, and its evidence was not forgotten.
+/// Answers questions about an open model; not thread-safe. Requires: the model outlives this, and
+/// its evidence was not forgotten.
 class explainer {
 public:
     /// Complexity: that of `find_value_tags`.
@@ -120,7 +120,7 @@ public:
         , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
         , describe_(opened.model(), value_descriptions::inferring::asked) {}
 
-    /// Returns: the nodes that `text` names: `#7` and `5/body#2` by position, else by name.
+    /// Returns: the nodes given by `text`: `#7` and `5/body#2` by position, else by name.
     /// Complexity: O(nodes).
     [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {
         const auto& model = opened_.model();
@@ -136,7 +136,7 @@ public:
         return nodes;
     }
 
-    /// Returns: the values of a name. Complexity: O(values).
+    /// Returns: the values with a name. Complexity: O(values).
     [[nodiscard]] std::vector<id> values_called(std::string_view text) const {
         std::vector<id> values;
         for (id value = 0; value < opened_.model().value_count(); ++value) {
@@ -147,7 +147,7 @@ public:
         return values;
     }
 
-    /// Returns: the modules of a path, alias or tag; the root is `''` or "".
+    /// Returns: the modules with a path, alias or tag; the root is `''` or "".
     /// Complexity: O(modules + aliases + length of tags).
     [[nodiscard]] std::vector<id> modules_called(std::string_view text) const {
         const auto& modules = opened_.modules();
@@ -172,8 +172,8 @@ public:
         return found;
     }
 
-    /// Returns: why nothing is called like a text: what is like it, how many nodes there are, or
-    /// how a position is written. Complexity: that of `nearest_texts` for all names.
+    /// Returns: why nothing matches a text: similar names, the number of nodes, or the syntax of
+    /// positions. Complexity: that of `nearest_texts` for all names.
     [[nodiscard]] std::string why_nothing(std::string_view text) const {
         const auto& model = opened_.model();
         if (const auto position = read_position(text)) {
@@ -183,7 +183,7 @@ public:
                 }
             }
         }
-        std::string why = "nothing is called '" + std::string(text) + "'";
+        std::string why = "nothing is named '" + std::string(text) + "'";
         const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
             return c >= '0' && c <= '9';
         });
@@ -192,12 +192,12 @@ public:
         }
         std::string like;
         for (const auto& name : names_like(text)) {
-            like.append(like.empty() ? "; like it are '" : ", '").append(name).append("'");
+            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return why + like;
     }
 
-    /// Returns: names of nodes, values, modules and functions that look most like `text`.
+    /// Returns: the names of nodes, values, modules and functions most similar to `text`.
     /// Complexity: that of `nearest_texts` for all of them.
     [[nodiscard]] std::vector<std::string> names_like(std::string_view text) const {
         const auto& model = opened_.model();
@@ -217,7 +217,7 @@ public:
         return nearest.take();
     }
 
-    /// Returns: what is known of a node. Complexity: O(claims about it + readers).
+    /// Returns: the explanation of a node. Complexity: O(claims about it + readers).
     [[nodiscard]] node_explanation explain_node(id node) const {
         const auto& model = opened_.model();
         const auto& found = opened_.tags();
@@ -256,7 +256,7 @@ public:
         return result;
     }
 
-    /// Returns: what is known of a value. Complexity: O(its readers), and that of inferring its
+    /// Returns: the explanation of a value. Complexity: O(its readers), and that of inferring its
     /// type.
     [[nodiscard]] value_explanation explain_value(id value) const {
         const auto readers = readers_[value];
@@ -268,14 +268,14 @@ public:
                 std::nullopt};
     }
 
-    /// Returns: what is known of a module. Complexity: that of `module_explainer`, the first time;
-    /// then of its `explain`.
+    /// Returns: the explanation of a module. Complexity: that of `module_explainer`, the first
+    /// time; then of its `explain`.
     [[nodiscard]] module_explanation explain_module(id m) const { return of_modules().explain(m); }
 
     /// Nodes, parameters and operators of all modules. Complexity: as above.
     [[nodiscard]] const module_statistics& counts() const { return of_modules().counts(); }
 
-    /// Says of initializers which entries of a `state_dict` they were made of.
+    /// Adds the origins of initializers in a `state_dict`.
     /// Complexity: O(initializers).
     void add_origins(std::span<const parameter_origin> origins) {
         for (const auto& origin : origins) {
@@ -285,8 +285,8 @@ public:
         }
     }
 
-    /// Returns: what is known of all that has a name, or of the node at a position.
-    /// Complexity: O(nodes + values + parameters), and that of explaining what is found.
+    /// Returns: the explanations of everything with a name, or of the node at a position.
+    /// Complexity: O(nodes + values + parameters), and that of the explanations.
     [[nodiscard]] explanation explain(std::string_view asked) const {
         explanation result{std::string(asked), {}, {}, {}, {}, {}};
         for (auto node : nodes_called(asked)) {
@@ -313,7 +313,7 @@ private:
         id index;
     };
 
-    /// Returns: what `#7` and `5/body#2` stand for.
+    /// Returns: the node at `#7` or `5/body#2`.
     [[nodiscard]] static std::optional<place> read_position(std::string_view text) {
         const auto hash = text.rfind('#');
         place read{text.substr(0, hash), no_id};
@@ -329,7 +329,7 @@ private:
         const auto& model = opened_.model();
         const auto count = model.graph(g).node_count;
         const auto path = model.graph_path(g);
-        return "there is no node " + std::string(text) + ": " +
+        return "no node " + std::string(text) + ": " +
                (g == 0 ? std::string("the main graph") : "'" + path + "'") + " has " +
                std::to_string(count) + (count == 1 ? " node" : " nodes") +
                (count == 0 ? "" : ", " + path + "#0 to " + path + "#" + std::to_string(count - 1));
@@ -397,7 +397,7 @@ private:
     std::vector<id_set> value_tags_;
     value_descriptions describe_;
     std::unordered_map<id, parameter_origin> origins_;   // by value
-    mutable std::optional<module_explainer> of_modules_; // once it is needed
+    mutable std::optional<module_explainer> of_modules_; // on demand
 };
 
 } // namespace stemma::inline STEMMA_ABI

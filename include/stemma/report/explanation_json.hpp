@@ -20,11 +20,11 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Writes explanations as JSON, with the names that a model has for what they are about.
+/// Writes explanations as JSON, with names from the model.
 template <text_sink Sink>
 class explanation_writer {
 public:
-    /// `counts` may be null where no answer is about a module.
+    /// `counts` may be null if no answer is about a module.
     explanation_writer(json_writer<Sink>& json, const attributed_model& opened,
                        const module_statistics* counts)
         : json_(json)
@@ -301,7 +301,7 @@ private:
 
 } // namespace detail
 
-/// Writes answers of an explainer about a model that is called `name` (`stemma.explain/1`).
+/// Writes answers of an explainer about a model named `name` (`stemma.explain/1`).
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_explanations(Sink& sink, std::span<const explanation> answers, const explainer& source,

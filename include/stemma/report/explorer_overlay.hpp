@@ -16,15 +16,15 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: how Model Explorer calls a graph: `main`, else its path.
+/// Returns: the name of a graph in Model Explorer: `main`, else its path.
 [[nodiscard]] inline std::string explorer_graph_id(const onnx_model& model, id g) {
     return g == 0 ? "main" : model.graph_path(g);
 }
 
 } // namespace detail
 
-/// Writes numbers of nodes as an overlay for Model Explorer, which shows their sums at modules.
-/// `value_of(node)` gives the number; what is 0 is left out. Complexity: O(nodes).
+/// Writes numbers of nodes as an overlay for Model Explorer, which sums them by module.
+/// `value_of(node)` is the number; zeros are omitted. Complexity: O(nodes).
 template <text_sink Sink, class ValueOf>
 void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_of) {
     std::vector<std::vector<id>> nodes(model.graph_count());
@@ -53,8 +53,7 @@ void write_explorer_overlay(Sink& sink, const onnx_model& model, ValueOf value_o
     json.finish();
 }
 
-/// Returns: by node the bytes of the parameters that it is the first to read, or gives as a
-/// Constant.
+/// Returns: by node the bytes of the parameters that it reads first, or holds as a Constant.
 /// Complexity: O(nodes + reads), and that of `find_weights`.
 [[nodiscard]] inline std::vector<std::uint64_t> weight_bytes(const wire_model& model) {
     std::vector<id> first(model.value_count(), no_id);

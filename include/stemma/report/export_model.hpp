@@ -29,8 +29,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Writes a model with its modules as GraphML. Requires, as all that follow: the evidence was not
-/// forgotten. Complexity: that of the overload that is given all parts, as below.
+/// Writes a model with its modules as GraphML. Requires, like all below: the evidence was not
+/// forgotten. Complexity: that of the overload with explicit parts, as below.
 template <text_sink Sink>
 void write_graphml(Sink& sink, const attributed_model& opened,
                    graphml_form form = graphml_form::nested) {
@@ -53,15 +53,15 @@ void write_dot(Sink& sink, const attributed_model& opened, const collapse_option
 
 } // namespace detail
 
-/// Draws a module, or the whole, in the language of Graphviz. Complexity: as above.
+/// Draws a module or the whole model as DOT. Complexity: as above.
 template <text_sink Sink>
 void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options = {}) {
     detail::write_dot(sink, opened, options, nullptr);
 }
 
-/// The same with closed modules and nodes coloured by a column of an overlay, "" for the first that
-/// has numbers: white for the best, red for the worst, the number below.
-/// Throws: `error` of `refused` where no column of numbers is called so.
+/// The same with closed modules and nodes coloured by a column of an overlay ("" for the first
+/// numeric one): white for the best, red for the worst, with the number below. Throws: `error` of
+/// `refused` if there is no such numeric column.
 template <text_sink Sink>
 void write_dot(Sink& sink, const attributed_model& opened, const collapse_options& options,
                const overlay_table& overlay, std::string_view column) {
@@ -69,7 +69,7 @@ void write_dot(Sink& sink, const attributed_model& opened, const collapse_option
     detail::write_dot(sink, opened, options, &colours);
 }
 
-/// Writes a model as Model Explorer reads it, called by the name of its file.
+/// Writes a model for Model Explorer, named after its file.
 /// Complexity: as above.
 template <text_sink Sink>
 void write_model_explorer(Sink& sink, const attributed_model& opened) {
@@ -80,13 +80,13 @@ void write_model_explorer(Sink& sink, const attributed_model& opened) {
     write_model_explorer(sink, label, model, opened.modules(), opened.tags(), counts, describe);
 }
 
-/// What an overlay for Model Explorer adds up.
+/// The numbers of an overlay for Model Explorer.
 enum class overlay : bool {
-    nodes,       ///< one for every node
-    weight_bytes ///< the bytes of the weights that a node reads
+    nodes,       ///< 1 per node
+    weight_bytes ///< bytes of the weights that a node reads
 };
 
-/// Writes an overlay to lay over what `write_model_explorer` writes. Complexity: as above.
+/// Writes an overlay for the output of `write_model_explorer`. Complexity: as above.
 template <text_sink Sink>
 void write_explorer_overlay(Sink& sink, const attributed_model& opened, overlay what) {
     if (what == overlay::nodes) {
@@ -107,8 +107,8 @@ void write_module_dags(Sink& sink, const attributed_model& opened,
         [&](id node) { return names.node(node); }, options);
 }
 
-/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names that
-/// `write_module_dags` has for them. Complexity: as above.
+/// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names used
+/// in `write_module_dags`. Complexity: as above.
 template <text_sink Sink>
 void write_operation_metadata(Sink& sink, attributed_model& opened) {
     const detail::report_names names(opened.model());
@@ -116,8 +116,8 @@ void write_operation_metadata(Sink& sink, attributed_model& opened) {
     write_operation_metadata(sink, opened.model(), opened.tags(), values, names);
 }
 
-/// Writes the modules with what they hold (`stemma.tree/1`): those for which `shown` is true, by
-/// module; see `find_branches`. Complexity: O(length), and that of `collect_statistics`.
+/// Writes the modules with their contents (`stemma.tree/1`) that are `shown`; see `find_branches`.
+/// Complexity: O(length), and that of `collect_statistics`.
 template <text_sink Sink>
 void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bool>& shown) {
     const auto& modules = opened.modules();

@@ -21,19 +21,19 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What was written in one line of a program.
+/// The nodes of one source line.
 struct line_row {
-    std::string file;                                    ///< "" for nodes of which no line is known
+    std::string file;                                    ///< "" for nodes without a line
     std::uint32_t line = 0;                              ///< from 1; 0 for those
     std::string function;                                ///< "" where unknown
     std::vector<id> nodes;                               ///< ascending
     std::vector<std::pair<id, std::size_t>> operators{}; ///< by number, most first
-    std::vector<id> modules{}; ///< the deepest ones, in the order of the tree
-    double amount = 0;         ///< of what is counted: nodes, or what `amount_of` says
+    std::vector<id> modules{};                           ///< the deepest ones, in tree order
+    double amount = 0; ///< number of nodes, or the sum of `amount_of`
 };
 
-/// Returns: some nodes of a model by the lines where they were written, by file and line; last, if
-/// there are any, those of which none is known. `amount_of(node)` says what each adds.
+/// Returns: some nodes of a model by source line, sorted by file and line, nodes without a line
+/// last. `amount_of(node)` is summed per line.
 /// Complexity: O(nodes log nodes), and that of `attributed_model::lines`.
 [[nodiscard]] inline std::vector<line_row>
 group_by_line(const attributed_model& opened, std::span<const id> nodes,
@@ -121,7 +121,7 @@ void write_lines(Sink& sink, std::span<const line_row> rows, const attributed_mo
     json.finish();
 }
 
-/// Writes the same as rows of comma-separated values. Complexity: O(length).
+/// Writes the same as CSV. Complexity: O(length).
 template <text_sink Sink>
 void write_lines_csv(Sink& sink, std::span<const line_row> rows, const line_columns& columns = {}) {
     std::string head = "file,line,function,nodes";

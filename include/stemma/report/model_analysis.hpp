@@ -26,27 +26,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A weight that nodes of several modules read.
+/// A weight read in several modules.
 struct shared_weight {
-    id value = no_id;        ///< the initializer, or what a Constant gives
+    id value = no_id;        ///< the initializer, or the output of a Constant
     std::uint64_t bytes = 0; ///< of its data
     std::vector<id> modules; ///< the deepest ones, ascending
 };
 
-/// What there is to say of the modules of a model, beside a summary.
+/// An analysis of a model's modules, complementing the summary.
 struct model_analysis {
-    std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: certain
+    std::array<std::size_t, 11> confidence{};           ///< nodes by tenths; the last one: 1
     std::vector<std::pair<id, std::size_t>> only_below; ///< module, and how many nodes are known
                                                         ///< only to be in or below it; most first
     module_statistics modules;                          ///< counts by module
     std::vector<shared_weight> shared;                  ///< in file order
-    std::vector<id> without_nodes; ///< the highest modules that have none, nor any below
+    std::vector<id> without_nodes;             ///< the topmost modules without nodes in or below
     std::vector<non_convex_module> non_convex; ///< in the order of the tree
 };
 
 namespace detail {
 
-/// Looks at the modules of a model and at `nodes` of it. `graph` is the flat graph of the model.
+/// Analyzes the modules of a model and some `nodes`. `graph` is the flat graph of the model.
 /// Complexity: that of `collect_statistics` and of `find_non_convex_modules`.
 [[nodiscard]] inline model_analysis
 analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
@@ -95,7 +95,7 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
 
 } // namespace detail
 
-/// Writes the members of an analysis into an object that is open; of the modules those in `rows`.
+/// Writes the members of an analysis into an open object, with the modules in `rows`.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,

@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the way to a module as Model Explorer groups nodes, `encoder/layer/0`; "" for the root.
+/// Returns: the namespace of a module in Model Explorer, `encoder/layer/0`; "" for the root.
 /// Complexity: O(depth + length).
 [[nodiscard]] inline std::string explorer_namespace(const module_tree& modules, id m) {
     std::vector<id> way;
@@ -47,8 +47,7 @@ namespace detail {
     return text;
 }
 
-/// Writes the graphs of a model for Model Explorer, each with the values that it does not make
-/// itself as nodes of their own.
+/// Writes the graphs of a model for Model Explorer, with outer values as separate nodes.
 template <text_sink Sink, value_describer Describe>
 class explorer_writer {
 public:
@@ -118,14 +117,14 @@ private:
         json_.end_object();
     }
 
-    /// Whether a value reaches graph `g` as a tensor that none of its nodes makes.
+    /// Whether a value enters graph `g` from outside.
     [[nodiscard]] bool is_outer(id value, id g) const {
         const auto producer = model_.producer(value);
         return !model_.is_initializer(value) &&
                (producer == no_id || model_.graph_of(producer) != g);
     }
 
-    /// Calls `f(value)` for what a node reads, and for what its bodies read from around them.
+    /// Calls `f(value)` for the inputs of a node and captures of its bodies.
     template <class Function>
     void for_each_read(id node, Function f) const {
         for (auto value : model_.inputs(node)) {
@@ -291,7 +290,7 @@ private:
         json_.end_array();
     }
 
-    /// The results of a graph as nodes, so far as its own nodes make them.
+    /// The outputs of a graph as nodes, if produced by its own nodes.
     void write_outputs(id g) {
         std::size_t number = 0;
         for (auto value : model_.graph(g).outputs) {
@@ -320,7 +319,7 @@ private:
         }
     }
 
-    /// What there is to say of the modules that have nodes in a graph.
+    /// Attributes of the modules with nodes in a graph.
     void write_groups(id g) {
         std::vector<bool> present(modules_.size(), false);
         for (auto node : nodes_[g]) {
@@ -365,14 +364,14 @@ private:
     const Describe& describe_;
     graph_contents contents_;
     std::vector<std::vector<id>> nodes_; // by graph
-    std::set<id> outer_;                 // values that are nodes of the graph being written
+    std::set<id> outer_;                 // outer values of the graph being written
 };
 
 } // namespace detail
 
-/// Writes a model as Model Explorer reads it without an adapter: modules are namespaces, with
-/// class, tag and parameters; bodies and functions are graphs below the nodes that own or call
-/// them. Complexity: O(length of the result); memory for a buffer and tables of the nodes.
+/// Writes a model for Model Explorer without an adapter: modules are namespaces with class, tag and
+/// parameters; bodies and functions are graphs below the nodes that own or call them. Complexity:
+/// O(length of the result); memory for a buffer and tables of the nodes.
 template <text_sink Sink, value_describer Describe>
 void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
                           const module_tree& modules, const tagging& found,

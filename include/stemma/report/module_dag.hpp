@@ -17,24 +17,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which operators a module's DAG holds.
+/// The extent of a module's DAG.
 enum class dag_level : std::uint8_t {
-    subtree, ///< of the module and of all below it
-    direct,  ///< of the module itself
+    subtree, ///< the module with its descendants
+    direct,  ///< the module itself
 };
 
-/// Operators of one module, by vertex index, and the dependences between them.
+/// The operators of a module, by vertex index, and their dependences.
 struct module_dag {
     std::vector<id> operators;            ///< ascending
     std::vector<std::pair<id, id>> edges; ///< producer and reader, ascending, each pair once
 };
 
-/// The DAGs of all modules of a tree, made one at a time.
+/// The DAGs of all modules of a tree, computed one at a time.
 template <operator_graph_like Graph>
 class module_dags {
 public:
-    /// `modules_of(index, take)` calls `take(module)` for every module under which a vertex stands,
-    /// and is asked twice; one that stands under none is in no DAG.
+    /// `modules_of(index, take)` calls `take(module)` for every module that lists a vertex, and is
+    /// called twice; a vertex without modules is in no DAG.
     /// Requires: graph and tree outlive this. Complexity: O(V + modules + calls of `take`).
     template <class ModulesOf>
     module_dags(const Graph& graph, const tree_index& modules, ModulesOf modules_of)
@@ -76,8 +76,7 @@ public:
     }
 
 private:
-    /// Sorts what stands from `first` on, and leaves each once. Files have their operators, and
-    /// graphs their readers, mostly so.
+    /// Sorts and deduplicates from `first` on; the input is usually sorted already.
     template <class T>
     static void sort_each_once(std::vector<T>& items, std::size_t first) {
         const auto begin = items.begin() + static_cast<std::ptrdiff_t>(first);
@@ -90,7 +89,7 @@ private:
     const Graph& graph_;
     const tree_index& modules_;
     detail::vertices_by_index<Graph> vertex_;
-    std::vector<id> rounds_;      // by index, the last one in which it was in the DAG
+    std::vector<id> rounds_;      // by index, the last round in which it was in the DAG
     detail::grouped_ids members_; // vertex indices, by module
     id round_ = 0;
     module_dag dag_;

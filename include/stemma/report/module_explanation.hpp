@@ -28,41 +28,41 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A value that crosses the border of a module.
+/// A value that crosses the boundary of a module.
 struct crossing_value {
     id value = no_id;        ///< by number
     std::string type;        ///< `float32[1,seq,32]`; "" where unknown
-    std::vector<id> modules; ///< deepest modules of the nodes at the other side, ascending
-    bool of_model = false;   ///< whether it comes into the graph, or leaves it
+    std::vector<id> modules; ///< deepest modules of the nodes on the other side, ascending
+    bool of_model = false;   ///< whether it is an input or output of the graph
 };
 
-/// A weight of a module as the file stores it.
+/// A stored weight of a module.
 struct module_weight {
-    stored_weight weight; ///< which, and how large
+    stored_weight weight; ///< with its size
     std::string type;     ///< `float32[64,32]`
-    id module = 0;        ///< the module that it belongs to, the one explained or one below
+    id module = 0;        ///< its module, in or below the explained one
 };
 
-/// What stands in the way of running a module in one go.
+/// Why a module is not convex.
 struct module_reentry {
-    std::vector<id> nodes;    ///< the one it leaves from, those outside, the one it comes back to
-    std::size_t runs = 1;     ///< convex parts that the module falls into
-    std::size_t absorbed = 0; ///< nodes outside that would have to be taken in
+    std::vector<id> nodes;    ///< the path: last inside, those outside, first inside again
+    std::size_t runs = 1;     ///< number of convex parts
+    std::size_t absorbed = 0; ///< nodes outside that would have to be included
 };
 
-/// What a module is.
+/// An explanation of a module.
 struct module_explanation {
     id module = 0;                         ///< which
-    std::vector<std::string> aliases;      ///< other paths of it
-    std::vector<crossing_value> inputs;    ///< that it reads and does not make, without weights
-    std::vector<crossing_value> outputs;   ///< that it makes for others
-    std::vector<module_weight> weights;    ///< of it and of all below
+    std::vector<std::string> aliases;      ///< its other paths
+    std::vector<crossing_value> inputs;    ///< inputs, without weights
+    std::vector<crossing_value> outputs;   ///< outputs
+    std::vector<module_weight> weights;    ///< in and below it
     std::vector<id> alike;                 ///< other modules like it, see `alike_modules`
-    std::optional<module_reentry> reentry; ///< nothing for one that is convex
+    std::optional<module_reentry> reentry; ///< nothing if convex
 };
 
-/// Explains one module after the other of a model. Requires: the model outlives this, and its
-/// evidence was not forgotten.
+/// Explains the modules of a model. Requires: the model outlives this, and its evidence was not
+/// forgotten.
 class module_explainer {
 public:
     /// Complexity: that of `collect_statistics`.
@@ -96,7 +96,7 @@ public:
     /// Nodes, parameters and operators of all modules.
     [[nodiscard]] const module_statistics& counts() const noexcept { return counts_; }
 
-    /// Returns: the weight that a value is, and where it belongs; null where it is none.
+    /// Returns: the weight of a value with its module; null if it is not a weight.
     /// Complexity: O(weights).
     [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
         const auto found =
@@ -106,9 +106,9 @@ public:
                    : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));
     }
 
-    /// Returns: what there is to say of a module.
+    /// Returns: the explanation of a module.
     /// Complexity: O(nodes in it * log nodes + readers of them + weights + modules), and of the
-    /// graph where it is not contiguous.
+    /// graph if it is not contiguous.
     [[nodiscard]] module_explanation explain(id m) {
         module_explanation made;
         made.module = m;
@@ -167,7 +167,7 @@ private:
         }
     }
 
-    /// Whether a formal input is that of a body whose owner is inside.
+    /// Whether a formal input belongs to a body whose owner is inside.
     [[nodiscard]] bool is_made_inside(id m, id value) const {
         const auto& model = opened_->model();
         const auto& graph = model.graph(model.graph_of_value(value));
@@ -240,7 +240,7 @@ private:
         return found;
     }
 
-    /// Returns: how many vertices outside are on a way from a member to another.
+    /// Returns: the number of outside vertices on paths between members.
     [[nodiscard]] std::size_t count_between(const vertex_set& set,
                                             const order_stretch<operator_graph>& stretch) const {
         const auto& graph = opened_->operators().graph();
@@ -276,9 +276,9 @@ private:
     detail::module_members members_;
     alike_modules alike_;
     detail::grouped_ids readers_;
-    std::vector<bool> apart_;              // by node: copied to whoever reads it
-    std::vector<id> leaves_;               // by value: the graph that it is a result of
-    std::optional<std::vector<id>> order_; // producers first; empty where there is a cycle
+    std::vector<bool> apart_;              // by node: copied to every reader
+    std::vector<id> leaves_;               // by value: the graph whose output it is
+    std::optional<std::vector<id>> order_; // producers first; empty if cyclic
     std::vector<id> rank_;                 // by node: place in the order
 };
 

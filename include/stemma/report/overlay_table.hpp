@@ -26,30 +26,30 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What an overlay says of one thing: a number, a text, or nothing.
+/// A cell of an overlay: a number, a text, or nothing.
 using overlay_cell = std::variant<std::monostate, double, std::string>;
 
 /// A column of an overlay.
 struct overlay_column {
-    std::string name;                                    ///< what readers choose it by
+    std::string name;                                    ///< shown to users
     std::string unit;                                    ///< "" for none
-    column_direction better = column_direction::neither; ///< which values are the good ones
-    bool additive = false; ///< a module's is its own and those of the modules inside, added up
+    column_direction better = column_direction::neither; ///< which values are good
+    bool additive = false; ///< a module's value includes its submodules'
 };
 
-/// The cells of one module or node, one for each column.
+/// The cells of one module or node, one per column.
 struct overlay_row {
     id of = no_id;                   ///< module, or node
     std::vector<overlay_cell> cells; ///< by column
 };
 
-/// Numbers to be laid over a model: of a run, of a comparison, of another program.
+/// Numbers overlaid on a model: from a run, a comparison, or another program.
 struct overlay_table {
-    std::string title;                   ///< what the file calls itself, else its path
+    std::string title;                   ///< the file's title, else its path
     std::vector<overlay_column> columns; ///< at least one
     std::vector<overlay_row> modules;    ///< by module
     std::vector<overlay_row> nodes;      ///< by node
-    std::size_t unmatched = 0;           ///< rows of what the model has not
+    std::size_t unmatched = 0;           ///< rows not in the model
 };
 
 namespace detail {
@@ -66,7 +66,7 @@ public:
         const auto document = json::parse(text, nullptr, false);
         if (document.is_discarded()) {
             pass_over nothing;
-            stream_json(text, file_, nothing); // says where it is broken
+            stream_json(text, file_, nothing); // reports the position of errors
             fail("", "not JSON");
         }
         if (!document.is_object() || !document.contains("schema") ||
@@ -84,8 +84,8 @@ public:
                                "'; known: " + known_overlay_schemas());
         }
         if (table_.modules.empty() && table_.nodes.empty()) {
-            STEMMA_THROW(error(error_code::refused, file_, "",
-                               "says nothing of any module or node of the model"));
+            STEMMA_THROW(
+                error(error_code::refused, file_, "", "matches no module or node of the model"));
         }
         return std::move(table_);
     }
@@ -194,7 +194,7 @@ private:
         }
     }
 
-    /// Notes a row of something that the model has.
+    /// Adds a row of a known module or node.
     void add(const std::string& name, const places& known, std::unordered_set<id>& seen,
              const std::string& place, overlay_row row, std::vector<overlay_row>& rows) {
         const auto found = known.find(name);
@@ -219,7 +219,7 @@ private:
         if (value.is_string()) {
             return shortened(value.get_ref<const std::string&>(), longest_text);
         }
-        if (value.is_object() && !value.empty()) { // what has a share in it
+        if (value.is_object() && !value.empty()) { // contributors
             std::string names;
             for (const auto& [name, part] : value.items()) {
                 names.append(names.empty() ? "" : ", ").append(name);
@@ -229,7 +229,7 @@ private:
         return {};
     }
 
-    /// Returns: what stands at `outgoing/max_abs` of an object, or null.
+    /// Returns: the member at `outgoing/max_abs` of an object, or null.
     [[nodiscard]] static const json& at(const json& object, std::string_view way) {
         static const json null;
         const json* now = &object;
@@ -315,11 +315,11 @@ private:
 
 } // namespace detail
 
-/// Reads numbers to be laid over a model from JSON: what `analyze --cost`, `profile` and `numerics`
-/// print, or docs/overlay.schema.json, of which `file` is the name in messages.
+/// Reads an overlay from JSON: the output of `analyze --cost`, `profile` or `numerics`, or
+/// docs/overlay.schema.json. `file` is its name in messages.
 ///
-/// Throws: `error` of `malformed` for what is none of these, of `refused` where nothing in it is of
-/// the model. Complexity: O(length + nodes + modules).
+/// Throws: `error` of `malformed` for anything else, of `refused` if nothing in it matches the
+/// model. Complexity: O(length + nodes + modules).
 [[nodiscard]] inline overlay_table read_overlay(std::string_view text, std::string_view file,
                                                 const attributed_model& opened) {
     return detail::overlay_reader(file, opened).read(text);

@@ -21,27 +21,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What stands in a file where a node was written.
+/// The text of a node's source line.
 struct source_text {
-    std::string text;       ///< the line without the blanks around it; "" where it changed
-    bool changed = false;   ///< it is not the line that was exported
-    bool unchecked = false; ///< nobody kept what the line was, so that it may be another one
+    std::string text;       ///< the trimmed line; "" if changed
+    bool changed = false;   ///< it differs from the exported line
+    bool unchecked = false; ///< the exported line was not recorded, so it may differ
 };
 
-/// Reads lines of programs below one folder, and nothing outside of it: no file that a link there
-/// leads out to, none of more than 16 MiB. Files are kept mapped; for one thread.
+/// Reads source lines below one folder, and nothing outside it, not even through links, and no file
+/// above 16 MiB. Files stay mapped; not thread-safe.
 class source_folder {
 public:
-    /// Throws: `error` of `error_code::cannot_read` where there is no such folder.
+    /// Throws: `error` of `error_code::cannot_read` if the folder does not exist.
     explicit source_folder(const std::string& root) {
         std::error_code failed;
         root_ = std::filesystem::canonical(root, failed);
         if (failed || !std::filesystem::is_directory(root_, failed)) {
-            STEMMA_THROW(error(error_code::cannot_read, root, "", "is no folder"));
+            STEMMA_THROW(error(error_code::cannot_read, root, "", "is not a folder"));
         }
     }
 
-    /// Returns: the line of a frame; nothing where the file is not there, or has no such line.
+    /// Returns: the line of a frame, if the file and line exist.
     /// Complexity: O(bytes of the file).
     [[nodiscard]] std::optional<source_text> line(const source_lines& lines, id frame) {
         const auto& one = lines.frames()[frame];

@@ -14,9 +14,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Writes which nodes belong together as the mapping that Model Explorer takes for its view of two
-/// models side by side (`sync_navigation`): nodes of the main graphs, under the ids that
-/// `write_model_explorer` gives them. Complexity: O(nodes in links).
+/// Writes linked nodes as the mapping for Model Explorer's side-by-side view (`sync_navigation`):
+/// nodes of the main graphs, with the ids of `write_model_explorer`. Complexity: O(nodes in links).
 template <text_sink Sink>
 void write_sync_navigation(Sink& sink, std::span<const node_link> links, const onnx_model& first,
                            const onnx_model& second) {
@@ -53,7 +52,7 @@ void write_sync_navigation(Sink& sink, std::span<const node_link> links, const o
         }
     }
     json.end_array();
-    json.key("mapping"); // what older versions read
+    json.key("mapping"); // for older versions
     json.begin_object();
     for (const auto& link : links) {
         const auto left = ids(first, link.first);

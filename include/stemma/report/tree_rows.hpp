@@ -13,29 +13,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A line of a tree: a module, or siblings one after the other that are alike, of which the first
-/// stands for all.
+/// A line of a tree: a module, or consecutive siblings that are alike, represented by the first.
 struct tree_row {
     id module = 0;       ///< the first of them
     id last = 0;         ///< the last of them
-    id count = 1;        ///< how many they are
-    bool is_last = true; ///< whether no line of the same parent follows
+    id count = 1;        ///< their number
+    bool is_last = true; ///< whether it is the last line of its parent
 };
 
-/// How a tree is listed.
+/// Options for listing a tree.
 struct tree_listing {
-    std::function<bool(id, id)> alike{}; ///< siblings that share a line; none where it is empty
-    std::function<double(id)> largest{}; ///< siblings are sorted by it, if there is one
+    std::function<bool(id, id)> alike{}; ///< siblings that share a line; may be empty
+    std::function<double(id)> largest{}; ///< sort key of siblings; may be empty
 };
 
-/// Lists the modules of a tree that are `shown`, by module, each before what is below it. Below
-/// siblings that share a line stands what is in the first one.
-/// Requires: what is above a module that is shown is shown, too.
-/// Complexity: O(modules), a question of `alike` for each sibling, and n log n to sort them.
+/// Lists the `shown` modules of a tree in preorder. Siblings that share a line are followed by the
+/// contents of the first one. Requires: ancestors of shown modules are shown. Complexity:
+/// O(modules), a call of `alike` per sibling, and n log n for sorting.
 [[nodiscard]] inline std::vector<tree_row>
 list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_listing& how = {}) {
     std::vector<tree_row> rows;
-    std::vector<tree_row> open; // those to come, the next one at the end
+    std::vector<tree_row> open; // pending rows, the next one last
     const auto open_children = [&](id m) {
         std::vector<id> children;
         for (auto child = m + 1; child < tree.end(m); child = tree.end(child)) {

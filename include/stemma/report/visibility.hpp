@@ -23,7 +23,7 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 
 } // namespace detail
 
-/// Says which operators a view of a graph shows: a DAG, a picture, a report.
+/// Selects the operators shown in a view: a DAG, a picture, a report.
 ///
 /// `shows(ops, v)`: whether it shows `v`.
 ///

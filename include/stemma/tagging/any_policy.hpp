@@ -282,8 +282,8 @@ public:
     template <detail::held_diagnostics<any_diagnostics> P>
     any_diagnostics(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
         : held_name(detail::name_of_policy(chosen))
-        , judge_([chosen = std::move(chosen)](const finding& found) -> std::optional<severity> {
-            return chosen.judge(found);
+        , judge_([chosen = std::move(chosen)](const finding& item) -> std::optional<severity> {
+            return chosen.judge(item);
         }) {}
 
     /// Uses `judge(found)`.

@@ -94,10 +94,10 @@ private:
 struct evidence_result {
     std::vector<attribution> of;         ///< by vertex index; `module == no_id` without evidence
     per_operator_lists<claim> conflicts; ///< claims about operators that are disputed
-    per_operator_lists<id> alternatives; ///< modules, where one source named several and no other
-                                         ///< decided between them
+    per_operator_lists<id> alternatives; ///< modules claimed by one source that no other one
+                                         ///< decided between
     per_operator_lists<id> callers;      ///< the caller of a module owned elsewhere
-    std::size_t dropped = 0;             ///< operators whose claims were not believed
+    std::size_t dropped = 0;             ///< operators whose claims were dropped
 };
 
 /// The sources that need only the model itself.
@@ -120,21 +120,21 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         auto end = claims.begin();
         bool as_before = true;
         bool is_called = false;
-        sources.for_each_claim(*it, [&](const claim& made) {
-            if (made.module >= tree.size() ||
-                (made.caller != no_id && made.caller >= tree.size())) {
+        sources.for_each_claim(*it, [&](const claim& candidate) {
+            if (candidate.module >= tree.size() ||
+                (candidate.caller != no_id && candidate.caller >= tree.size())) {
                 STEMMA_THROW(error(error_code::refused, "", "evidence",
                                    "a source claims a module that is not in the tree"));
             }
-            is_called |= made.caller != no_id;
+            is_called |= candidate.caller != no_id;
             if (end == claims.end()) {
-                claims.push_back(made);
+                claims.push_back(candidate);
                 end = claims.end();
                 as_before = false;
                 return;
             }
-            if (!as_before || *end != made) {
-                *end = made;
+            if (!as_before || *end != candidate) {
+                *end = candidate;
                 as_before = false;
             }
             ++end;

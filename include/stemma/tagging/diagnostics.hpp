@@ -103,10 +103,10 @@ struct without_findings {
 /// function; for code that searches for findings.
 template <detail::judging P, class Report>
 [[nodiscard]] auto judged(P policy, Report report) {
-    return [policy = std::move(policy), report = std::move(report)](finding found) mutable {
-        if (const std::optional<severity> level = detail::judge(policy, found)) {
-            found.level = *level;
-            report(std::move(found));
+    return [policy = std::move(policy), report = std::move(report)](finding item) mutable {
+        if (const std::optional<severity> level = detail::judge(policy, item)) {
+            item.level = *level;
+            report(std::move(item));
         }
     };
 }

@@ -45,26 +45,26 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
         const auto& graph = ops.graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            const auto& made = result[v];
-            if (made.module == no_id || !independent[v]) {
+            const auto& entry = result[v];
+            if (entry.module == no_id || !independent[v]) {
                 continue;
             }
             bool foreign = false;
             const auto [in, in_last] = in_edges(*it, graph);
             bool own = in == in_last; // a constant may be in any scope
             detail::common_module readers;
-            float least = std::min(detail::confidence::read_by_others, made.confidence);
+            float least = std::min(detail::confidence::read_by_others, entry.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
                 const auto& read_by = result[detail::index_of(graph, target(*out, graph))];
                 if (const auto reader = read_by.module; reader != no_id) {
                     readers.add(reader);
                     least = std::min(least, read_by.confidence);
-                    foreign = foreign || !modules.are_related(reader, made.module);
-                    own = own || modules.is_ancestor(made.module, reader);
+                    foreign = foreign || !modules.are_related(reader, entry.module);
+                    own = own || modules.is_ancestor(entry.module, reader);
                 }
             }
             if (foreign && own) {
-                changed.push_back({v, made, readers.get(modules), least});
+                changed.push_back({v, entry, readers.get(modules), least});
             }
         }
         for (const auto& [v, before, common, least] : changed) { // after all have been examined

@@ -50,8 +50,8 @@ public:
     void add(std::string name, std::string argument, Make make) {
         enter(
             {std::move(name), std::move(argument), [make = std::move(make)](std::string_view text) {
-                 auto made = make(text);
-                 return made ? std::optional<Any>(Any(*std::move(made))) : std::nullopt;
+                 auto policy = make(text);
+                 return policy ? std::optional<Any>(Any(*std::move(policy))) : std::nullopt;
              }});
     }
 
@@ -60,32 +60,32 @@ public:
     /// Complexity: linear in the number of names.
     [[nodiscard]] std::optional<Any> find(std::string_view text) const {
         const auto colon = text.find(':');
-        const auto found = find_entry(text.empty() ? "default" : text.substr(0, colon));
+        const auto match = find_entry(text.empty() ? "default" : text.substr(0, colon));
         const bool has_argument = colon != text.npos;
-        if (found == entries_.end() || has_argument == found->argument.empty()) {
+        if (match == entries_.end() || has_argument == match->argument.empty()) {
             return std::nullopt;
         }
-        auto made = found->make(has_argument ? text.substr(colon + 1) : std::string_view{});
+        auto result = match->make(has_argument ? text.substr(colon + 1) : std::string_view{});
         if constexpr (std::default_initializable<Any>) {
             if (text.empty()) {
                 return Any();
             }
-            if (made) {
-                made->set_name(std::string(text));
+            if (result) {
+                result->set_name(std::string(text));
             }
         }
-        return made;
+        return result;
     }
 
     /// Returns: the same. Throws: `error` (`refused`), naming `role` and the known policies, if
     /// there is none.
     [[nodiscard]] Any get(std::string_view role, std::string_view text) const {
-        auto found = find(text);
-        if (!found) {
+        auto policy = find(text);
+        if (!policy) {
             STEMMA_THROW(
                 error(error_code::refused, "", "", unknown_name_text(role, text, names())));
         }
-        return *std::move(found);
+        return *std::move(policy);
     }
 
     /// Returns: the known names, in the order in which they were added: `all, depth:N`.
@@ -153,22 +153,22 @@ template <class P>
 
 template <class Any, class... Ps>
 [[nodiscard]] policies_by_name<Any> policies_by_their_names(Ps... policies) {
-    policies_by_name<Any> known;
-    (known.add(std::move(policies)), ...);
-    return known;
+    policies_by_name<Any> result;
+    (result.add(std::move(policies)), ...);
+    return result;
 }
 
 /// Returns: the library's selection policies: `default`, `all`, `package:a,b`, `class:Glob,...`,
 /// `depth:N`.
 template <module_view Modules>
 [[nodiscard]] policies_by_name<any_selection<Modules>> selections_by_name() {
-    auto known = policies_by_their_names<any_selection<Modules>>();
-    known.add("default", not_infrastructure{});
-    known.add(all_modules{});
-    known.add("package", "P", policy_of_list<in_packages>);
-    known.add("class", "GLOB", policy_of_list<of_classes>);
-    known.add("depth", "N", depth_of_text);
-    return known;
+    auto result = policies_by_their_names<any_selection<Modules>>();
+    result.add("default", not_infrastructure{});
+    result.add(all_modules{});
+    result.add("package", "P", policy_of_list<in_packages>);
+    result.add("class", "GLOB", policy_of_list<of_classes>);
+    result.add("depth", "N", depth_of_text);
+    return result;
 }
 
 /// Returns: the library's naming policies: `default` (`class_paths`), `attribute-paths`,
@@ -206,10 +206,10 @@ template <operator_view Ops>
 /// Returns: the library's diagnostics policies: `default` (`as_found`), `strict`, `errors`,
 /// `without:GLOB,...`.
 [[nodiscard]] inline policies_by_name<any_diagnostics> diagnostics_by_name() {
-    auto known =
+    auto result =
         policies_by_their_names<any_diagnostics>(as_found{}, warnings_as_errors{}, errors_only{});
-    known.add("without", "GLOB,...", policy_of_list<without_findings>);
-    return known;
+    result.add("without", "GLOB,...", policy_of_list<without_findings>);
+    return result;
 }
 
 } // namespace detail

@@ -41,9 +41,9 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     };
     std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
-        const auto found = heard.find(v);
-        if (result[v].module == no_id && found != heard.end()) {
-            result[v] = {found->second.module.get(modules), no_id, found->second.least,
+        const auto entry = heard.find(v);
+        if (result[v].module == no_id && entry != heard.end()) {
+            result[v] = {entry->second.module.get(modules), no_id, entry->second.least,
                          provenance::owner, false};
         }
     };

@@ -32,14 +32,14 @@ void decide_each(const propagation_problem<Ops>& problem, std::span<const id> do
     for (id v = 0; v < result.size(); ++v) {
         if (problem.evidence[v] == no_id) {
             // Assign members separately: copying a whole temporary stalls on store forwarding.
-            const attribution made =
+            const attribution decision =
                 decide(v, down.empty() ? no_id : down[v], up.empty() ? no_id : up[v]);
             auto& kept = result[v];
-            kept.module = made.module;
-            kept.call = made.call;
-            kept.confidence = made.confidence;
-            kept.source = made.source;
-            kept.conflict = made.conflict;
+            kept.module = decision.module;
+            kept.call = decision.call;
+            kept.confidence = decision.confidence;
+            kept.source = decision.source;
+            kept.conflict = decision.conflict;
         }
     }
 }

@@ -43,7 +43,7 @@ public:
     id_set_pool pool;                      ///< the sets of two or more
     per_operator_lists<claim> conflicts;   ///< claims about operators that are disputed
     per_operator_lists<id> callers; ///< by vertex index: modules that called one owned elsewhere
-    std::size_t dropped = 0;        ///< operators whose claims were not believed
+    std::size_t dropped = 0;        ///< operators whose claims were dropped
     provenance_names provenances;   ///< of the sources queried
     node_origins origins;           ///< in the original, if tags were carried over from one
 
@@ -94,44 +94,44 @@ template <operator_view Ops, module_view Modules, policy... Ps>
                   std::decay_t<decltype(evidence)>, std::decay_t<decltype(resolution)>,
                   std::decay_t<decltype(propagation)>>());
     tagging result;
-    evidence_result found;
+    evidence_result resolved;
     std::vector<bool> has_evidence;
     const auto threads = context.threads();
     const auto attribute_all = [&] {
-        found = attribute(context, evidence, resolution, threads);
+        resolved = attribute(context, evidence, resolution, threads);
         for (const auto& [v, before, readers, least] :
-             overrule_shared(context.ops(), context.index(), found.of, context.independent())) {
+             overrule_shared(context.ops(), context.index(), resolved.of, context.independent())) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
                     claim{readers, no_id, least, provenance::consumer}};
-                found.conflicts.add(v, claims);
+                resolved.conflicts.add(v, claims);
             }
         }
-        found.conflicts.sort();
+        resolved.conflicts.sort();
         if constexpr (parameter_readers<Ops>) {
-            number_calls(context.ops(), context.index(), found.of);
+            number_calls(context.ops(), context.index(), resolved.of);
         }
-        has_evidence.resize(found.of.size());
-        std::transform(found.of.begin(), found.of.end(), has_evidence.begin(),
-                       [](const attribution& known) { return known.module != no_id; });
-        propagate(context.ops(), context.index(), found.of, propagation, threads.without_one(),
+        has_evidence.resize(resolved.of.size());
+        std::transform(resolved.of.begin(), resolved.of.end(), has_evidence.begin(),
+                       [](const attribution& entry) { return entry.module != no_id; });
+        propagate(context.ops(), context.index(), resolved.of, propagation, threads.without_one(),
                   &context.independent());
     };
     run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),
         {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.provenances = context.provenances();
-    result.attributions = std::move(found.of);
-    result.conflicts = std::move(found.conflicts);
-    result.callers = std::move(found.callers);
-    result.dropped = found.dropped;
+    result.attributions = std::move(resolved.of);
+    result.conflicts = std::move(resolved.conflicts);
+    result.callers = std::move(resolved.callers);
+    result.dropped = resolved.dropped;
     result.tag_sets.resize(has_evidence.size(), no_id);
     for (id v = 0; v < has_evidence.size(); ++v) {
         result.tag_sets[v] = has_evidence[v] ? result.selected(v) : no_id;
     }
     std::vector<id> several;
-    found.alternatives.for_each([&](id v, std::span<const id> modules) {
+    resolved.alternatives.for_each([&](id v, std::span<const id> modules) {
         several.clear();
         for (auto m : modules) {
             several.push_back(result.tags.selected(m));

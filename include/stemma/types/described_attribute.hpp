@@ -24,25 +24,25 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// An attribute of a node as people read it.
+/// An attribute of a node as readable text.
 struct described_attribute {
-    std::string name;             ///< `strides`
-    std::string_view type;        ///< `int`, `ints`, `string`, `tensor`, ...; "" where unknown
-    std::string text;             ///< `[2,2]`, `SAME_UPPER`, `float16`, `int64[2] [1,-1]`
-    std::uint64_t length = 1;     ///< numbers of a list or tensor, texts of a list, bytes of a text
-    bool cut = false;             ///< whether `text` lacks some of it
-    std::optional<double> number; ///< of an attribute that is one number
+    std::string name;         ///< `strides`
+    std::string_view type;    ///< `int`, `ints`, `string`, `tensor`, ...; "" where unknown
+    std::string text;         ///< `[2,2]`, `SAME_UPPER`, `float16`, `int64[2] [1,-1]`
+    std::uint64_t length = 1; ///< numbers of a list or tensor, strings of a list, bytes of a string
+    bool cut = false;         ///< whether `text` is abbreviated
+    std::optional<double> number; ///< if it is a single number
 };
 
-/// How much of long attributes is shown.
+/// Limits for long attributes.
 struct attribute_limits {
     std::size_t items = 8;  ///< of lists and tensors
-    std::size_t bytes = 60; ///< of texts
+    std::size_t bytes = 60; ///< of strings
 };
 
 namespace detail {
 
-/// Attributes of standard operators whose number is a type of elements.
+/// Attributes of standard operators that are element types.
 inline constexpr std::array<std::string_view, 7> type_attributes{
     "dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type",
     "to"};
@@ -84,7 +84,7 @@ public:
 private:
     using at = onnx_fields::attribute;
 
-    /// Numbers in AttributeProto.AttributeType.
+    /// Values of AttributeProto.AttributeType.
     enum kind : std::uint64_t {
         a_float = 1,
         an_int,
@@ -125,7 +125,7 @@ private:
         } else if (field.number == at::floats &&
                    (field.type == wire_type::fixed32 || field.type == wire_type::bytes)) {
             implied_ = floats;
-            const auto packed = fields.text(field); // one number of four bytes, or many
+            const auto packed = fields.text(field); // one four-byte number, or many packed ones
             for (std::size_t i = 0; i + 4 <= packed.size(); i += 4) {
                 add_item([&] { return real_text(number_at<float>(packed.substr(i))); });
             }
@@ -207,7 +207,7 @@ private:
         return nodes;
     }
 
-    /// Returns: the beginning of a text, without what is no UTF-8.
+    /// Returns: the beginning of a string, without invalid UTF-8.
     [[nodiscard]] std::string shown_bytes(std::string_view bytes) const {
         std::string shown;
         for (auto left = bytes; !left.empty();) {
@@ -223,7 +223,7 @@ private:
 
     attribute_limits limits_;
     described_attribute made_;
-    std::uint64_t implied_ = 0; // of a file that does not write types
+    std::uint64_t implied_ = 0; // for files that omit types
     std::int64_t whole_ = 0;
     std::string_view bytes_;
     std::string list_;
@@ -232,8 +232,8 @@ private:
 
 } // namespace detail
 
-/// Returns: the attributes of a node in the order of the file, but for those in which stemma keeps
-/// tags. One that takes its value from the function around is `@name`.
+/// Returns: the attributes of a node in file order, without stemma's own. One that refers to an
+/// attribute of the enclosing function is `@name`.
 /// Throws: `error` of `malformed`. Complexity: O(fields, without data of tensors).
 [[nodiscard]] inline std::vector<described_attribute>
 describe_attributes(const wire_model& model, id node, attribute_limits limits = {}) {
@@ -248,7 +248,7 @@ describe_attributes(const wire_model& model, id node, attribute_limits limits = 
     return all;
 }
 
-/// Returns: `[2,2]`; of a long one how long it is, too: `[1,2,3,…] (64)`. Complexity: O(length).
+/// Returns: `[2,2]`; with the length of long ones: `[1,2,3,…] (64)`. Complexity: O(length).
 [[nodiscard]] inline std::string value_text(const described_attribute& one) {
     return one.text +
            (one.cut ? " (" + std::to_string(one.length) + (one.type == "string" ? " bytes)" : ")")
@@ -260,7 +260,7 @@ describe_attributes(const wire_model& model, id node, attribute_limits limits = 
     return one.name + "=" + value_text(one);
 }
 
-/// Says of nodes which attributes they have, on one line: `group=1, strides=[2,2]`.
+/// Lists the attributes of nodes on one line: `group=1, strides=[2,2]`.
 class attribute_texts {
 public:
     /// Requires: `model` outlives this.

@@ -31,14 +31,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Infers the types of the values that standard operators make, and those that ONNX Runtime fuses
-/// of them, as far as they follow from declared types and small constants: element type and rank,
-/// and extents where they follow simply. Of a large model it looks only at what the values depend
-/// on that somebody asks for.
-///
-/// Never guesses: what depends on data, on other operators of other domains or on opsets that are
-/// not known stays open. Formal inputs of bodies count as declared only; functions are inferred
-/// call by call, and of values in them what all calls agree on is known.
+/// Infers the types of results of standard operators and of ONNX Runtime's fused ones from declared
+/// types and small constants: element type, rank, and extents where these follow simply. Lazy: it
+/// only visits nodes that requested values depend on.
+///  Never guesses: anything that depends on data, other domains or unknown opsets stays open.
+/// Formal inputs of bodies count only as declared; functions are inferred call by call, and their
+/// values have the facts on which all calls agree.
 class shape_inference {
 public:
     /// Requires: both outlive it.
@@ -46,8 +44,8 @@ public:
     shape_inference(const wire_model& model, value_types& types)
         : shape_inference(model, types, false) {}
 
-    /// As above, but extents that have names are computed with, and what is found is told to an
-    /// observer. `bound` gives values to names. Requires: all but `bound` outlive it.
+    /// As above, but computes with named extents, and reports to an observer. `bound` gives values
+    /// to names. Requires: all but `bound` outlive it.
     shape_inference(const wire_model& model, value_types& types,
                     const std::map<std::string, std::int64_t>& bound, shape_observer& observer)
         : shape_inference(model, types, true) {
@@ -61,12 +59,11 @@ public:
     shape_inference(const shape_inference&) = delete;
     shape_inference& operator=(const shape_inference&) = delete;
 
-    /// Returns: what the extents that an observer sees are. Requires: there is one.
+    /// Returns: the algebra of the extents that an observer sees. Requires: there is one.
     [[nodiscard]] const detail::extent_algebra& algebra() const { return exact_->algebra(); }
 
-    /// Adds the type of a value to the types, if it has none there and it can be known.
-    /// Complexity: O(nodes that it depends on and that were not looked at); of a model with
-    /// functions all are.
+    /// Infers the type of a value, if it has none and it can be inferred. Complexity: O(unvisited
+    /// nodes that it depends on); all nodes for models with functions.
     void find(id value) {
         if (table_.opset() > detail::last_known_opset || types_.type_of(value)) {
             return;
@@ -79,7 +76,7 @@ public:
         add(value);
     }
 
-    /// Looks at all nodes, so that no `find` has to.
+    /// Visits all nodes, so that later `find`s are O(1).
     /// Complexity: O(nodes + values).
     void look_at_all() {
         if (table_.opset() <= detail::last_known_opset) {
@@ -116,7 +113,7 @@ private:
 
     struct step {
         id node;
-        bool listed; // whether its sources are on the stack above
+        bool listed; // whether its sources are on the stack
     };
 
     void add(id value) {
@@ -137,8 +134,8 @@ private:
         keep_common_facts();
     }
 
-    /// Infers a node of the main graph or its bodies, after all that it depends on. Nodes that
-    /// depend on themselves are inferred from what is known by then.
+    /// Infers a node of the main graph or its bodies after its dependencies. In cycles, nodes are
+    /// inferred from the facts known so far.
     void infer_with_sources(id node) {
         open_.push_back({node, false});
         while (!open_.empty()) {
@@ -160,7 +157,7 @@ private:
         }
     }
 
-    /// Calls `f(producer)` for what a node reads, and for what its bodies give back.
+    /// Calls `f(producer)` for the producers of inputs and of body results.
     template <class Function>
     void for_each_source(id node, Function f) const {
         const auto follow = [&](id value) {
@@ -170,7 +167,7 @@ private:
         };
         const auto inputs = model_.inputs(node);
         std::for_each(inputs.begin(), inputs.end(), follow);
-        if (exact_ && model_.owner(node) != no_id) { // formals are what the owner is given
+        if (exact_ && model_.owner(node) != no_id) { // formals depend on the owner's inputs
             const auto given = model_.inputs(model_.owner(node));
             std::for_each(given.begin(), given.end(), follow);
         }
@@ -212,13 +209,13 @@ private:
         }
     }
 
-    /// Infers the body of a function as one call of it sees it. What is known of values in the body
-    /// in the end is what all calls agree on.
+    /// Infers the body of a function for one call. In the end, values in the body have the facts on
+    /// which all calls agree.
     void infer_call(id call, id g) {
         const auto& function = model_.graph(g);
         if (inferred_ > 8 * std::size_t{model_.node_count()} || calls_[g].open ||
             open_calls_ == max_open_calls) {
-            return; // calls within calls, doubling or without end; or a recursion
+            return; // exponential nesting of calls, or recursion
         }
         calls_[g].open = true;
         ++open_calls_;
@@ -251,7 +248,7 @@ private:
         observer_->leave(call);
     }
 
-    /// Calls `f(value)` for all that is defined in a function and its bodies.
+    /// Calls `f(value)` for all values defined in a function and its bodies.
     template <class Function>
     void for_each_value(id g, Function f) const {
         const auto formals = [&](id graph) {
@@ -291,7 +288,7 @@ private:
         }
     }
 
-    /// What bodies give back is inferred before their owner, as their nodes are among its sources.
+    /// Body results are inferred before their owner, as their nodes are among its sources.
     void infer(id node) {
         const auto op = model_.operator_id(node);
         const auto bodies = contents_.bodies_of(node);
@@ -326,7 +323,7 @@ private:
         }
     }
 
-    // Deeper than any modules nest; every level takes space on the stack.
+    // Deeper than any modules nest; bounds stack use.
     static constexpr std::size_t max_open_calls = 200;
 
     struct function_calls {
@@ -340,13 +337,13 @@ private:
     detail::fact_memo memo_{table_};
     graph_contents contents_;
     std::vector<const detail::type_rule*> rules_; // by operator; null where there is none
-    std::vector<bool> met_;                       // by node: inferred, or about to be
-    std::vector<step> open_;                      // in `infer_with_sources`, whose memory it keeps
+    std::vector<bool> met_;                       // by node: inferred or in progress
+    std::vector<step> open_; // of `infer_with_sources`, kept to reuse its memory
     bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
-    std::size_t inferred_ = 0;           // nodes in bodies of functions, call after call
+    std::size_t inferred_ = 0;           // nodes in function bodies, summed over calls
     std::size_t open_calls_ = 0;
-    std::optional<detail::exact_facts> exact_; // where somebody observes
+    std::optional<detail::exact_facts> exact_; // if there is an observer
     detail::body_formals formals_{model_};
     shape_observer nobody_;
     shape_observer* observer_ = &nobody_;
@@ -354,7 +351,7 @@ private:
 
 namespace detail {
 
-/// Adds the types of all values that can be known, see `shape_inference`.
+/// Infers the types of all values, see `shape_inference`.
 /// Complexity: O(nodes + values).
 inline void infer_shapes(const wire_model& model, value_types& types) {
     shape_inference(model, types).find_all();

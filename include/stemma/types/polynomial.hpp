@@ -19,14 +19,13 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A polynomial in symbols with coefficients of 64 bits: how many elements, bytes or operations
-/// there are, where some extents are not fixed. Exact, or unknown: a result that does not fit is
-/// unknown, and so is everything computed from it.
+/// A polynomial in symbols with 64-bit coefficients: numbers of elements, bytes or operations with
+/// symbolic extents. Exact or unknown: overflow is unknown, and so is everything computed from it.
 class polynomial {
 public:
-    using symbol = std::uint32_t; ///< what a number means, its user knows
+    using symbol = std::uint32_t; ///< the user knows its meaning
 
-    /// A product of symbols, ascending, each as often as its power says.
+    /// A product of symbols, ascending, repeated by power.
     struct term {
         std::vector<symbol> symbols; ///< none for a constant
         std::int64_t factor = 0;     ///< not 0
@@ -51,19 +50,19 @@ public:
         return result;
     }
 
-    /// Returns: what nothing is known of.
+    /// Returns: unknown.
     [[nodiscard]] static polynomial unknown() {
         polynomial result;
         result.known_ = false;
         return result;
     }
 
-    /// Whether it stands for a number at all.
+    /// Whether it is known.
     [[nodiscard]] bool is_known() const noexcept { return known_; }
     /// Whether it is known to be 0.
     [[nodiscard]] bool is_zero() const noexcept { return known_ && terms_.empty(); }
 
-    /// Returns: its value where it has no symbols.
+    /// Returns: its value if it has no symbols.
     [[nodiscard]] std::optional<std::int64_t> constant() const noexcept {
         if (!known_ || terms_.size() > 1 || (terms_.size() == 1 && !terms_[0].symbols.empty())) {
             return std::nullopt;
@@ -71,7 +70,7 @@ public:
         return terms_.empty() ? 0 : terms_[0].factor;
     }
 
-    /// In the order of their symbols; the constant is the first.
+    /// In the order of their symbols; the constant comes first.
     [[nodiscard]] std::span<const term> terms() const noexcept { return terms_; }
 
     /// Adds, subtracts and multiplies exactly. Complexity: O(terms).
@@ -98,10 +97,10 @@ public:
         return result.checked();
     }
 
-    /// Whether all terms are the same; what is unknown is equal to what is unknown.
+    /// Whether all terms are the same; unknown equals unknown.
     bool operator==(const polynomial&) const = default;
 
-    /// Returns: what this is times, where it is a multiple of `divisor`.
+    /// Returns: the quotient, if this is a multiple of `divisor`.
     /// Complexity: O(terms of the result times those of the divisor).
     [[nodiscard]] std::optional<polynomial> divided_by(const polynomial& divisor) const {
         if (!known_ || !divisor.known_ || divisor.terms_.empty()) {
@@ -136,8 +135,8 @@ public:
         return result;
     }
 
-    /// Returns: its value for values of the symbols, `value_of(symbol)`; nothing where one of these
-    /// is unknown or the result does not fit. Complexity: O(length).
+    /// Returns: its value for values `value_of(symbol)`; nothing if one of these is unknown or the
+    /// result overflows. Complexity: O(length).
     template <class Values>
     [[nodiscard]] std::optional<std::int64_t> evaluate(Values value_of) const {
         if (!known_) {
@@ -159,7 +158,7 @@ public:
         return sum;
     }
 
-    /// Returns: about its value, for values of the symbols. Complexity: O(length).
+    /// Returns: its approximate value, for values of the symbols. Complexity: O(length).
     template <class Values>
     [[nodiscard]] double estimate(Values value_of) const {
         double sum = 0;
@@ -173,8 +172,8 @@ public:
         return sum;
     }
 
-    /// Returns: as one writes it, the highest powers first: `12*batch*sequence^2 + 5`; `?` for what
-    /// is unknown. `name_of(symbol)` and `number(factor)` write the parts. Complexity: O(length).
+    /// Returns: its text, highest powers first: `12*batch*sequence^2 + 5`; `?` if unknown.
+    /// `name_of(symbol)` and `number(factor)` write the parts. Complexity: O(length).
     template <class Names, class Numbers>
     [[nodiscard]] std::string text(Names name_of, Numbers number) const {
         if (!known_) {
@@ -205,14 +204,14 @@ public:
         return result;
     }
 
-    /// The same with whole numbers.
+    /// The same with integers.
     template <class Names>
     [[nodiscard]] std::string text(Names name_of) const {
         return text(name_of, [](std::int64_t number) { return std::to_string(number); });
     }
 
 private:
-    // More than any model has; keeps a hostile one from building them without end.
+    // More than any model has; bounds hostile ones.
     static constexpr std::size_t max_terms = 256;
     static constexpr std::size_t max_degree = 32;
 

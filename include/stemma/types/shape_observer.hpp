@@ -8,8 +8,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Sees a model as it runs, node by node, with what is known of the values by then. Bodies of nodes
-/// come before their owner, once; that of a function comes at each call, before the call itself.
+/// Observes inference node by node in execution order, with the facts known so far. Bodies come
+/// once, before their owner; a function body comes at each call, before the call itself.
 class shape_observer {
 public:
     shape_observer() = default;
@@ -17,15 +17,15 @@ public:
     shape_observer& operator=(const shape_observer&) = delete;
     virtual ~shape_observer() = default;
 
-    /// What is known, before the first node. Valid until inference ends.
+    /// The facts, before the first node. Valid until inference ends.
     virtual void begin(const detail::fact_table&, detail::extent_algebra&) {}
 
-    /// The nodes of a function follow, as the call sees them.
+    /// The nodes of a function follow, as seen by the call.
     virtual void enter(id) {}
-    /// The call is complete, its results are known. It is itself told of next.
+    /// The call is complete and its results are known. The call itself follows.
     virtual void leave(id) {}
 
-    /// What a node makes is inferred, as far as that is possible.
+    /// The outputs of a node are inferred, as far as possible.
     virtual void see(id) {}
 };
 

@@ -16,8 +16,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Adds types to values that are known by graph and name, as what infers types with the ONNX
-/// library tells of them.
+/// Adds types to values identified by graph and name, as reported by inference with the ONNX
+/// library.
 class types_by_name {
 public:
     /// Requires: both outlive this. Complexity: O(values * log values).
@@ -32,8 +32,8 @@ public:
         }
     }
 
-    /// Adds a type, the bytes of a TypeProto. `graph` is a number among the graphs that are no
-    /// functions; a value that the model does not have is passed over.
+    /// Adds a type, the bytes of a TypeProto. `graph` counts graphs other than functions; unknown
+    /// values are skipped.
     /// Complexity: O(log values + length).
     void add(std::size_t graph, std::string_view name, std::string_view type) {
         if (graph >= graphs_.size()) {

@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a report says of a value. Texts are "" where nothing is known.
+/// A value in reports. Texts are "" if unknown.
 struct value_description {
     std::string name;  ///< as the file has it
     std::string type;  ///< `float32`, `sequence(int64)`
@@ -19,13 +19,13 @@ struct value_description {
     [[nodiscard]] std::string type_and_shape() const { return type + shape; }
 };
 
-/// Something that tells of values, by the number that edges of a graph carry.
+/// Describes values by the number that edges of a graph carry.
 template <class D>
 concept value_describer = requires(const D& describe, id value) {
     { describe(value) } -> std::convertible_to<value_description>;
 };
 
-/// Tells nothing.
+/// Describes nothing.
 struct no_descriptions {
     /// Returns: only empty texts.
     [[nodiscard]] value_description operator()(id) const { return {}; }

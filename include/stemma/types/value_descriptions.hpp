@@ -16,18 +16,17 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Names, types and shapes of the values of a model: as declared, as initializers have them, or as
-/// far as they follow from those.
+/// Names, types and shapes of the values of a model: declared, of initializers, or inferred.
 class value_descriptions {
 public:
-    /// When types are inferred: all at once, or each when it is asked for.
+    /// When types are inferred.
     enum class inferring : bool {
         all,   ///< all at once
-        asked, ///< each when it is asked for
+        asked, ///< each on demand
     };
 
-    /// Requires: the model outlives this. Complexity: O(nodes + values); of one that infers what it
-    /// is asked for O(values).
+    /// Requires: the model outlives this. Complexity: O(nodes + values); O(values) if types are
+    /// inferred on demand.
     explicit value_descriptions(const wire_model& model, inferring when = inferring::all)
         : model_(&model), types_(model), tensor_of_(model.value_count(), no_id) {
         if (when == inferring::all) {
@@ -43,8 +42,8 @@ public:
         }
     }
 
-    /// Returns: name, type and shape of a value. Complexity: O(length of what its messages say),
-    /// and that of `shape_inference::find` where it infers.
+    /// Returns: name, type and shape of a value. Complexity: O(length of its messages), and that of
+    /// `shape_inference::find` if it infers.
     [[nodiscard]] value_description operator()(id value) const {
         if (inference_ && tensor_of_[value] == no_id) {
             inference_->find(value);
@@ -63,7 +62,7 @@ public:
 
 private:
     const wire_model* model_;
-    mutable value_types types_; // grows where types are inferred as they are asked for
+    mutable value_types types_; // grows if types are inferred on demand
     mutable std::optional<shape_inference> inference_;
     std::vector<id> tensor_of_; // by value: place among the tensors
 };

@@ -19,10 +19,9 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The types of values: as the file declares them, and as somebody else adds them.
-///
-/// A type is the bytes of a TypeProto. While one thread adds types, others may ask for those of
-/// values that have one.
+/// The types of values: declared by the file, or added.
+///  A type is the bytes of a TypeProto. While one thread adds types, others may query values that
+/// already have one.
 class value_types {
 public:
     /// Complexity: O(value infos + values).
@@ -42,26 +41,26 @@ public:
     value_types(const value_types&) = delete;
     value_types& operator=(const value_types&) = delete;
 
-    /// Returns: the ValueInfoProto that declares a value with a complete type, if there is one.
+    /// Returns: the ValueInfoProto that declares a complete type for a value, if any.
     [[nodiscard]] std::optional<message_ref> declaration(id value) const {
         return declared_[value] == no_id
                    ? std::nullopt
                    : std::optional(model_->value_infos()[declared_[value]].message);
     }
 
-    /// Adds what inference, or a capture, says of a value; what was added first counts.
+    /// Adds a type from inference or a capture; the first one counts.
     void add(id value, std::string type) {
         if (added_[value] == nullptr && is_complete(type)) {
             added_[value] = &texts_.emplace_back(std::move(type));
         }
     }
 
-    /// Whether the type of a value is known, as `type_of` says it.
+    /// Whether `type_of` knows the type of a value.
     [[nodiscard]] bool has_type(id value) const {
         return declared_[value] != no_id || added_[value] != nullptr;
     }
 
-    /// Returns: the type of a value; nothing when element type or rank is unknown.
+    /// Returns: the type of a value; nothing if element type or rank is unknown.
     [[nodiscard]] std::optional<std::string_view> type_of(id value) const {
         if (declared_[value] != no_id) {
             return type_in(model_->value_infos()[declared_[value]]);
@@ -70,7 +69,7 @@ public:
                                         : std::optional<std::string_view>(*added_[value]);
     }
 
-    /// Whether a TypeProto says enough: element type and rank of a tensor, or any sequence, map or
+    /// Whether a TypeProto is complete: element type and rank of a tensor, or any sequence, map or
     /// optional.
     /// Complexity: O(fields).
     [[nodiscard]] static bool is_complete(std::string_view type) {
@@ -92,7 +91,7 @@ private:
     const wire_model* model_;
     std::vector<id> declared_;              // by value: place among the value infos
     std::vector<const std::string*> added_; // by value
-    std::deque<std::string> texts_;         // stay where they are
+    std::deque<std::string> texts_;         // with stable addresses
 };
 
 namespace detail {

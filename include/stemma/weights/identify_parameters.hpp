@@ -24,18 +24,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// By what the entries of initializers are looked for.
+/// Options for finding the entries of initializers.
 struct identify_options {
     const checkpoint* known = nullptr; ///< whose entries they are; without it, what the tree of
                                        ///< modules declares, else what modules usually have
-    bool contents = true;   ///< whether the checkpoint holds the values that the model has
-    thread_limit threads{}; ///< that may hash
+    bool contents = true;              ///< whether the checkpoint has the model's values
+    thread_limit threads{};            ///< for hashing
 };
 
 namespace detail {
 
-/// Which initializers an exporter computed: it writes them behind those that it took as they were,
-/// which stand in the order of the `state_dict`.
+/// Detects initializers computed by an exporter: they follow the unchanged ones, which are in the
+/// order of the `state_dict`.
 class computed_initializers {
 public:
     /// Complexity: O(initializers).
@@ -60,15 +60,14 @@ public:
         from_ = std::max(from_, first_again(search));
     }
 
-    /// Whether an initializer without a name of its own is computed; where none has one, by its
-    /// place. Complexity: O(length of the name).
+    /// Whether an initializer with a generated name is computed; if all names are generated, by
+    /// position. Complexity: O(length of the name).
     [[nodiscard]] bool operator()(std::size_t t) const {
         return known_names_ ? names_->is_made_up(search_->name(t)) : t >= from_;
     }
 
 private:
-    /// Returns: the initializer at which the order of the first readers begins anew; 0 where it
-    /// does not.
+    /// Returns: the initializer at which the order of first readers restarts, or 0.
     [[nodiscard]] static std::size_t first_again(const weight_search& search) {
         std::size_t found = 0;
         id drop = 0;
@@ -92,14 +91,14 @@ private:
     const used_entries* names_;
     const weight_search* search_;
     bool known_names_ = false;
-    std::size_t from_ = 0; // behind the last that no exporter computes
+    std::size_t from_ = 0; // after the last unchanged one
 };
 
-/// Adds further names of entries that initializers were made of: those of tensors that modules
-/// share. Complexity: O(entries * log entries + names added).
+/// Adds alternative names of entries: those of tied tensors. Complexity: O(entries * log entries +
+/// names added).
 inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& modules,
                      const checkpoint* known) {
-    std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each of several names
+    std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each name
     const auto tie = [&](const std::vector<std::string>& names) {
         for (const auto& name : names) {
             ties.emplace(name, names);
@@ -140,11 +139,10 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
 
 } // namespace detail
 
-/// Returns: for every initializer of a model which entries of a `state_dict` it was made of, and
-///   how, as `wire_model::tensors` numbers them.
-///
-/// What a checkpoint holds the values of is known from these. Else names tell, then the modules
-/// that read an initializer, by what they declare or by what modules of PyTorch call it.
+/// Returns: the `state_dict` entries and the transform of every initializer, numbered as in
+/// `wire_model::tensors`.
+///  Decided by values in the checkpoint, else by names, else by the reading modules: their declared
+/// entries, or PyTorch's conventions.
 /// Complexity: O(nodes + reads * entries of their modules), and O(bytes) with contents.
 [[nodiscard]] inline std::vector<parameter_origin>
 identify_parameters(const attributed_model& opened, const identify_options& options = {}) {

@@ -26,16 +26,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Low-rank changes of weights, as PEFT writes them: `W + scale * B A` for modules by path.
-///
-/// The scale is `lora_alpha / r`, or `lora_alpha / sqrt(r)` with `use_rslora`, as
-/// `adapter_config.json` beside the tensors says; 1 without that file. Whole tensors that were
-/// trained as well take the place of entries.
+/// Low-rank changes of weights from PEFT: `W + scale * B A` for modules by path.
+///  The scale is `lora_alpha / r`, or `lora_alpha / sqrt(r)` with `use_rslora`, from
+/// `adapter_config.json` beside the tensors; 1 without that file. Fully trained tensors replace
+/// entries.
 class low_rank_adapter {
 public:
-    /// Of a folder that holds `adapter_model.safetensors`, or of a file of tensors.
-    /// Throws: `error` of `cannot_read` or `malformed`; of `unsupported` for adapters that change
-    ///   more than weights by sums: DoRA, ranks by pattern. Complexity: O(tensors).
+    /// From a folder with `adapter_model.safetensors`, or a file of tensors.
+    /// Throws: `error` of `cannot_read` or `malformed`; of `unsupported` for other kinds of
+    /// adapters: DoRA, ranks by pattern. Complexity: O(tensors).
     explicit low_rank_adapter(const std::string& path)
         : path_(path), tensors_(read_checkpoint(file_of(path))) {
         read_config();
@@ -43,17 +42,17 @@ public:
             add(entry);
         }
         if (changes_.empty() && whole_.empty()) {
-            STEMMA_THROW(error(error_code::malformed, path, "", "holds no low-rank matrices"));
+            STEMMA_THROW(error(error_code::malformed, path, "", "has no low-rank matrices"));
         }
         for (const auto& [name, one] : changes_) {
             check(name, one);
         }
     }
 
-    /// As it was given.
+    /// The path.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-    /// Returns: the entries that change, as the adapter calls them. Complexity: O(entries).
+    /// Returns: the changed entries, by the adapter's names. Complexity: O(entries).
     [[nodiscard]] std::vector<std::string> entries() const {
         std::vector<std::string> names;
         for (const auto& [name, one] : changes_) {
@@ -65,7 +64,7 @@ public:
         return names;
     }
 
-    /// Returns: the entry of another tensor, which is to take the place of this one; else null.
+    /// Returns: the tensor that replaces an entry, or null.
     [[nodiscard]] const checkpoint_entry* whole(std::string_view name) const {
         const auto found = whole_.find(name);
         return found == whole_.end() ? nullptr : found->second;
@@ -74,7 +73,7 @@ public:
     /// Returns: the tensors of the file.
     [[nodiscard]] const checkpoint& tensors() const noexcept { return tensors_; }
 
-    /// Returns: what is added to an entry of a shape, row by row; nothing where nothing is.
+    /// Returns: the change added to an entry of a shape, row by row, if any.
     /// Throws: `error` of `contradiction` for another shape. Complexity: O(elements * rank).
     [[nodiscard]] std::optional<std::vector<float>>
     change_of(std::string_view name, const std::vector<std::int64_t>& shape) const {
@@ -150,7 +149,7 @@ private:
         const mapped_file file(path);
         const auto config = nlohmann::json::parse(file.bytes(), nullptr, false);
         if (!config.is_object()) {
-            STEMMA_THROW(error(error_code::malformed, path, "", "is no JSON object"));
+            STEMMA_THROW(error(error_code::malformed, path, "", "is not a JSON object"));
         }
         const auto flag = [&](const char* key) {
             const auto found = config.find(key);
@@ -174,7 +173,7 @@ private:
         }
     }
 
-    /// Sorts a tensor by what its name says: `base_model.model.X.lora_A.weight`.
+    /// Classifies a tensor by name: `base_model.model.X.lora_A.weight`.
     void add(const checkpoint_entry& entry) {
         std::string_view name = entry.name;
         for (const std::string_view prefix : {"base_model.model.", "base_model."}) {

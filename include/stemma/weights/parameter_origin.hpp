@@ -14,15 +14,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What was done to entries of a `state_dict` to make an initializer of them.
+/// The transform from entries of a `state_dict` to an initializer.
 enum class parameter_transform : std::uint8_t {
-    none,         ///< it is of no entry, or it is not known of which
-    as_is,        ///< nothing
-    reshaped,     ///< other extents, the elements in the same order
-    transposed,   ///< the extents in another order
-    concatenated, ///< several entries side by side: queries, keys and values
+    none,         ///< of no entry, or of an unknown one
+    as_is,        ///< unchanged
+    reshaped,     ///< other shape, same element order
+    transposed,   ///< axes permuted
+    concatenated, ///< several entries concatenated: queries, keys and values
     gates,        ///< of a recurrent layer: gates in another order, directions stacked
-    folded,       ///< of a convolution, multiplied with what a batch norm behind it does
+    folded,       ///< of a convolution, multiplied by the following batch norm
     sliced,       ///< a part of an entry
 };
 
@@ -33,13 +33,13 @@ enum class parameter_transform : std::uint8_t {
     return names[static_cast<std::size_t>(transform)];
 }
 
-/// From what it is known which entry an initializer is.
+/// The basis of an origin.
 enum class parameter_basis : std::uint8_t {
-    none,     ///< it is not known
+    none,     ///< unknown
     content,  ///< the checkpoint holds the same values
-    name,     ///< it is called so
-    declared, ///< the module that reads it has an entry of that use and shape
-    usage,    ///< an operator reads it as PyTorch's modules use an entry of that name
+    name,     ///< it has the name
+    declared, ///< the reading module has an entry with that use and shape
+    usage,    ///< the operator input corresponds to a PyTorch entry of that name
 };
 
 /// Returns: `none`, `content`, `name`, `declared` or `usage`.
@@ -48,28 +48,28 @@ enum class parameter_basis : std::uint8_t {
     return names[static_cast<std::size_t>(basis)];
 }
 
-/// Which entries of a `state_dict` an initializer was made of, and how.
+/// The `state_dict` entries that an initializer was made of, and how.
 struct parameter_origin {
     std::size_t tensor = 0; ///< its number among `wire_model::tensors`
-    id module = 0;          ///< the one whose entry comes first, else where its readers meet
-    std::vector<std::string> entries{}; ///< what it was made of, the one that gives the shape first
+    id module = 0;          ///< that of the first entry, else the readers' common ancestor
+    std::vector<std::string> entries{}; ///< starting with the one that gives the shape
     std::vector<std::string> shared{};  ///< further entries that it stands for: they have the same
                                         ///< values, or are one parameter
     parameter_transform transform = parameter_transform::none; ///< how
-    bool cast = false;      ///< then to another type of real numbers
-    bool quantized = false; ///< then to whole numbers, or a scale or zero point of such
-    parameter_basis basis = parameter_basis::none; ///< from what that is known
-    float confidence = 0;                          ///< how sure it is, in [0, 1]
+    bool cast = false;      ///< then converted to another floating-point type
+    bool quantized = false; ///< then quantized; or a scale or zero point
+    parameter_basis basis = parameter_basis::none; ///< its basis
+    float confidence = 0;                          ///< in [0, 1]
 
-    std::vector<std::uint8_t> axes{}; ///< transposed: which axis of the entry each of its own is
-    std::size_t axis = 0;             ///< concatenated, sliced: along which of its axes
-    std::uint64_t first = 0;          ///< sliced: from which place along that axis of the entry
-    unsigned gates = 0;               ///< of how many a recurrent layer has: 4, 3 or 1
-    bool bias = false;                ///< of gates, and of what was folded: it is a bias
-    float epsilon = 0; ///< of the batch norm that was folded; 0 where it is not known
+    std::vector<std::uint8_t> axes{}; ///< transposed: by axis, the entry's axis
+    std::size_t axis = 0;             ///< concatenated, sliced: the axis
+    std::uint64_t first = 0;          ///< sliced: the start along that axis of the entry
+    unsigned gates = 0;               ///< number of gates of a recurrent layer: 4, 3 or 1
+    bool bias = false;                ///< for gates and folded norms: it is a bias
+    float epsilon = 0;                ///< of the folded batch norm; 0 if unknown
 };
 
-/// Returns: the transform in words, with what came behind it: `transposed, cast`. Complexity: O(1).
+/// Returns: the transform in words, with conversions: `transposed, cast`. Complexity: O(1).
 [[nodiscard]] inline std::string transform_text(const parameter_origin& origin) {
     std::string text;
     const auto add = [&](std::string_view word) {

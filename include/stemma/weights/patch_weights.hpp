@@ -31,25 +31,25 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Which values `patch_weights` puts where.
+/// Options of `patch_weights`.
 struct patch_options {
     const checkpoint* weights = nullptr;       ///< the new values
     const low_rank_adapter* adapter = nullptr; ///< added to them, or to those of the model
-    const checkpoint* known = nullptr;         ///< whose values the model has now, if that is known
-    std::string modules{};                     ///< a query: whose entries; "" for all
-    float epsilon = 0;       ///< of folded batch norms, where `known` does not tell; 0: 1e-5
-    bool partial = false;    ///< what the new values lack stays as it is
-    write_options writing{}; ///< how the result is written
+    const checkpoint* known = nullptr;         ///< with the model's present values, if known
+    std::string modules{};                     ///< a query restricting the modules; "" for all
+    float epsilon = 0;       ///< of folded batch norms, unless `known` determines it; 0: 1e-5
+    bool partial = false;    ///< keep values that are missing in the new ones
+    write_options writing{}; ///< options for writing the result
 };
 
-/// What `patch_weights` did.
+/// The result of `patch_weights`.
 struct patch_report {
     std::size_t changed = 0;                 ///< initializers that got new values
     std::vector<std::string> missing{};      ///< initializers whose entries the new values lack
-    std::vector<std::string> unknown{};      ///< weights that stay: of no entry that is known
-    std::vector<std::string> unused{};       ///< entries of the new values that nothing was made of
-    std::size_t assumed_epsilon = 0;         ///< folded batch norms of which epsilon was not known
-    float epsilon = 0;                       ///< that was taken for these
+    std::vector<std::string> unknown{};      ///< weights that stay: of unknown origin
+    std::vector<std::string> unused{};       ///< unused entries of the new values
+    std::size_t assumed_epsilon = 0;         ///< folded batch norms with an assumed epsilon
+    float epsilon = 0;                       ///< the assumed epsilon
     std::vector<parameter_origin> origins{}; ///< of all initializers
 };
 
@@ -96,7 +96,7 @@ public:
             written.push_back(std::make_unique<output_file>(path.string()));
             write(*sources.back(), *written.back(), location, next);
         }
-        // The model is first, and put in place last: what refers to data finds them.
+        // The model comes first but is committed last, after the data it refers to.
         for (auto file = written.rbegin(); file != written.rend(); ++file) {
             (*file)->commit(options_.writing.sync);
         }
@@ -108,7 +108,7 @@ private:
         return model_.text(model_.tensors()[t].name);
     }
 
-    /// Whether an initializer is called like an entry that the new weights lack.
+    /// Whether an initializer is named like an entry missing in the new weights.
     [[nodiscard]] bool is_called(std::size_t t) {
         if (options_.weights == nullptr) {
             return false;
@@ -119,8 +119,8 @@ private:
         return called_[t].basis == parameter_basis::name;
     }
 
-    /// Returns: the epsilon of batch norms that were folded: what was given, else that of one that
-    /// was not, else what PyTorch uses where nothing is said.
+    /// Returns: the epsilon of folded batch norms: the given one, else that of an unfolded norm,
+    /// else PyTorch's default.
     [[nodiscard]] float likely_epsilon() const {
         constexpr auto usual = 1e-5F;
         if (options_.epsilon > 0) {
@@ -187,7 +187,7 @@ private:
         if (!report_.missing.empty() && !options_.partial) {
             STEMMA_THROW(
                 error(error_code::contradiction, values_->path(), report_.missing.front(),
-                      "lacks what it was made of" +
+                      "lacks its entries" +
                           (report_.missing.size() == 1
                                ? std::string()
                                : ", and that of " + std::to_string(report_.missing.size() - 1) +
@@ -195,7 +195,7 @@ private:
         }
         if (places_.empty()) {
             STEMMA_THROW(error(error_code::contradiction, model_.file(), "",
-                               "no initializer is of what " + values_->path() + " holds"));
+                               "no initializer was made of an entry in " + values_->path()));
         }
         sort_places(places_, model_);
         report_.changed = places_.size();
@@ -204,7 +204,7 @@ private:
         }
     }
 
-    /// Writes a file again, with new values in the places that are in it.
+    /// Rewrites a file with new values in its places.
     void write(const mapped_file& source, output_file& to, std::string_view location,
                std::size_t& next) {
         std::uint64_t at = 0;
@@ -213,7 +213,7 @@ private:
             const auto& place = places_[next];
             if (place.begin > size || place.size > size - place.begin) {
                 STEMMA_THROW(error(error_code::malformed, source.path(), name(place.tensor),
-                                   "lies behind the end of the file"));
+                                   "is beyond the end of the file"));
             }
             to.copy(source, at, place.begin - at);
             values_->write(report_.origins[place.tensor], name(place.tensor),
@@ -229,20 +229,20 @@ private:
     const patch_options& options_;
     patch_report report_;
     std::unique_ptr<new_values> values_;
-    std::vector<parameter_origin> called_; // what names tell, once that is needed
-    std::vector<data_place> places_;       // by file, and where they are in it
+    std::vector<parameter_origin> called_; // origins by name, computed on demand
+    std::vector<data_place> places_;       // by file and position
 };
 
 } // namespace detail
 
-/// Writes a model again with new values in its initializers: those of a checkpoint, transformed as
-/// those were that the model has, or with low-rank changes added. All else stays byte for byte;
-/// weights in other files are written beside `output`. Nothing is written where something fails.
+/// Writes a model with new values in its initializers: those of a checkpoint, transformed like the
+/// present ones, or with low-rank changes added. Everything else stays byte for byte; external
+/// weights are written beside `output`. Nothing is written on failure.
 ///
-/// Throws: `error` of `contradiction` for shapes or types that do not fit, for entries that are not
-///   there, or are one initializer and differ now, and for initializers of which it is not sure
-///   what they are; of `unsupported` for quantized ones; of `exists` for a file of weights that may
-///   not be replaced; as `find_modules`, `read_checkpoint` and `output_file`.
+/// Throws: `error` of `contradiction` for shapes or types that do not fit, for missing entries, for
+/// entries that share an initializer but differ, and for uncertain initializers; of `unsupported`
+/// for quantized ones; of `exists` for a weight file that may not be replaced; as `find_modules`,
+/// `read_checkpoint` and `output_file`.
 /// Complexity: that of `identify_parameters`, and O(bytes); memory for one initializer.
 inline patch_report patch_weights(const attributed_model& opened, const std::string& output,
                                   const patch_options& options) {

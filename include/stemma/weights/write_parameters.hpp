@@ -19,8 +19,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: the entries of a checkpoint that no initializer was made of, in their order, without
-///   those that only training reads: `num_batches_tracked`.
+/// Returns: the unused entries of a checkpoint in order, except those only used in training:
+/// `num_batches_tracked`.
 /// Complexity: O(length of names), expected.
 [[nodiscard]] inline std::vector<std::string>
 unused_entries(const checkpoint& known, std::span<const parameter_origin> origins) {
@@ -40,8 +40,8 @@ unused_entries(const checkpoint& known, std::span<const parameter_origin> origin
     return unused;
 }
 
-/// Returns: by initializer what `write_options::parameters` writes of it: the entries and the
-///   transform as JSON; "" where they are not known. Complexity: O(length of names).
+/// Returns: by initializer the text for `write_options::parameters`: entries and transform as JSON;
+/// "" if unknown. Complexity: O(length of names).
 [[nodiscard]] inline std::vector<std::string>
 parameter_texts(std::span<const parameter_origin> origins) {
     std::vector<std::string> texts(origins.size());
@@ -61,7 +61,7 @@ parameter_texts(std::span<const parameter_origin> origins) {
     return texts;
 }
 
-/// Writes which entries the initializers of a model were made of (`stemma.weights/1`) to a sink.
+/// Writes the entries of a model's initializers (`stemma.weights/1`) to a sink.
 /// Complexity: O(initializers + entries).
 template <text_sink Sink>
 void write_parameters(Sink& sink, std::span<const parameter_origin> origins,

@@ -19,12 +19,12 @@ using stemma::id;
 using stemma::trail;
 using stemma::detail::alignment_weights;
 
-TEST_CASE("describe_items: what could have been folded may be missing", "[alignment]") {
+TEST_CASE("describe_items: operations that could have been folded may be missing", "[alignment]") {
     stemma::captured_operations captured;
     captured.add({}, "torch.exp"); // of a constant
     captured.add({}, "torch.exp");
     captured.add_input();
-    captured.add({}, "torch.tanh"); // nothing in the model stands for it
+    captured.add({}, "torch.tanh"); // no counterpart in the model
     captured.add_source(1);
     captured.add({}, "torch.Tensor.contiguous");
     captured.add_source(2);
@@ -37,15 +37,16 @@ TEST_CASE("describe_items: what could have been folded may be missing", "[alignm
         stemma::detail::describe_items(captured, types, stemma::torch_lexicon{}, weights);
     CHECK(items.leaves ==
           std::vector{trail::maybe, trail::always, trail::maybe, trail::never, trail::always});
-    // through what may leave nothing, data comes from further back
+    // through operations that may leave nothing, data come from further back
     CHECK(ranges::equal(items.sources[4], std::vector<id>{1, 2, 3}));
     CHECK(std::is_sorted(items.skipped.begin(), items.skipped.end()));
     CHECK(items.profile[0] == items.profile[1]);
     CHECK(items.profile[0] != items.profile[2]);
 }
 
-TEST_CASE("describe_items: what could have been fused may be missing, what leads it may not",
-          "[alignment]") {
+TEST_CASE(
+    "describe_items: operations that could have been fused in may be missing, leading ones may not",
+    "[alignment]") {
     stemma::captured_operations captured;
     for (const char* name : {"torch.conv2d", "torch.relu"}) {
         captured.add({}, name);

@@ -17,7 +17,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::detail::id_lists;
 
-TEST_CASE("id_lists: lists come back, and reversed they say who holds what", "[alignment]") {
+TEST_CASE("id_lists: returns lists, and their inverse", "[alignment]") {
     id_lists lists;
     const std::vector<std::vector<id>> made{{2, 0}, {}, {2}};
     for (const auto& list : made) {
@@ -36,7 +36,7 @@ TEST_CASE("id_lists: lists come back, and reversed they say who holds what", "[a
     CHECK(ranges::equal(reversed[2], std::vector<id>{0, 2}));
 }
 
-TEST_CASE("aligned_nodes: constants are left out, what computes with shapes is known",
+TEST_CASE("aligned_nodes: constants are excluded, and shape computations are known",
           "[alignment]") {
     test::exported_graph graph;
     const auto constant = graph.add("Constant", {});

@@ -29,7 +29,7 @@ bool is_near(double a, double b, double margin) {
 
 } // namespace
 
-TEST_CASE("alignment_lattice: shares of one operator add up to one, in any part of the sequence",
+TEST_CASE("alignment_lattice: an operator's shares add up to one, in any part of the sequence",
           "[alignment]") {
     test::alignment_scene scene;
     test::alignment_scene::tensor x;

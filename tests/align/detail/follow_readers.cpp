@@ -10,7 +10,7 @@ namespace test::align_detail_follow_readers {
 
 using stemma::no_id;
 
-TEST_CASE("follow_readers: a constant goes where all that read it are, or nowhere", "[alignment]") {
+TEST_CASE("follow_readers: a constant goes where all its readers are, or nowhere", "[alignment]") {
     test::exported_graph graph;
     const auto first = graph.add("Constant", {});
     const auto cast = graph.add("Cast", {first});

@@ -17,9 +17,9 @@ using stemma::no_id;
 using stemma::detail::graph_section;
 using stemma::detail::section_colors;
 
-/// Items that read two values which were made before and make one, in a random order of numbers.
+/// Items that read two earlier values and produce one, in a random numbering.
 graph_section shuffled(std::uint32_t seed, std::size_t odd = 0) {
-    std::mt19937 source(7); // what is made
+    std::mt19937 source(7); // generator of the section
     const auto random = [&] { return static_cast<id>(source()); };
     constexpr id count = 40;
     struct item {
@@ -48,7 +48,7 @@ graph_section shuffled(std::uint32_t seed, std::size_t odd = 0) {
 
 } // namespace
 
-TEST_CASE("graph_section: what was added is told again") {
+TEST_CASE("graph_section: returns what was added") {
     graph_section section;
     const auto given = section.add_value(5);
     const auto made = section.add_value();
@@ -71,7 +71,7 @@ TEST_CASE("graph_section: what was added is told again") {
     CHECK(slots == std::vector<id>{0, 2});
 }
 
-TEST_CASE("section_colors: the order of items does not count, all else does") {
+TEST_CASE("section_colors: item order is irrelevant, everything else counts") {
     const auto one = shuffled(1);
     const section_colors first(one);
     const auto two = shuffled(2);
@@ -82,7 +82,7 @@ TEST_CASE("section_colors: the order of items does not count, all else does") {
     }
 }
 
-TEST_CASE("section_colors: slots, marks and who reads a value count") {
+TEST_CASE("section_colors: slots, marks and readers count") {
     const auto section = [](bool swapped, std::uint64_t mark, bool shared) {
         graph_section made;
         const auto x = made.add_value(1);
@@ -100,7 +100,7 @@ TEST_CASE("section_colors: slots, marks and who reads a value count") {
     CHECK(plain != section(false, 1, true));
 }
 
-TEST_CASE("section_colors: cycles end") {
+TEST_CASE("section_colors: handles cycles") {
     graph_section section;
     const auto x = section.add_value();
     const auto y = section.add_value();

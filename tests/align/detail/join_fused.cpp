@@ -19,7 +19,7 @@ using stemma::no_id;
 
 namespace {
 
-/// Layers and activations of blocks as they ran, beside operators that a runtime made of them.
+/// Layers and activations of blocks as captured, and operators that a runtime fused from them.
 struct scene : test::alignment_scene {
     id block = add_module();
     id layer = add_module(block);
@@ -43,7 +43,7 @@ struct scene : test::alignment_scene {
 
 } // namespace
 
-TEST_CASE("join_fused: an activation that is gone went into the layer before it", "[alignment]") {
+TEST_CASE("join_fused: a missing activation was fused into the layer before it", "[alignment]") {
     scene s;
     const auto next = s.add_module();
     const auto conv = s.run(s.layer, "torch.conv2d", no_id);
@@ -63,7 +63,7 @@ TEST_CASE("join_fused: an activation that is gone went into the layer before it"
     CHECK(found.quality() == 1);
 }
 
-TEST_CASE("join_fused: an activation that is still there is not part of its layer", "[alignment]") {
+TEST_CASE("join_fused: a remaining activation is not part of its layer", "[alignment]") {
     scene s;
     const auto conv = s.run(s.layer, "torch.conv2d", no_id);
     s.run(s.activation, "torch.nn.functional.relu", conv);
@@ -74,8 +74,7 @@ TEST_CASE("join_fused: an activation that is still there is not part of its laye
     CHECK(found.of[second].module == s.activation);
 }
 
-TEST_CASE("join_fused: whoever owns the parameters of a fused operator has part in it",
-          "[alignment]") {
+TEST_CASE("join_fused: the owners of a fused operator's parameters are included", "[alignment]") {
     scene s;
     const auto linear = s.run(s.layer, "torch.nn.functional.linear", no_id);
     s.read("dense.weight", {8, 8});
@@ -91,7 +90,8 @@ TEST_CASE("join_fused: whoever owns the parameters of a fused operator has part 
     CHECK(found.contradicted == 0);
 }
 
-TEST_CASE("join_fused: an attention is all that ran between its neighbours", "[alignment]") {
+TEST_CASE("join_fused: an attention covers everything that ran between its neighbours",
+          "[alignment]") {
     scene s;
     const auto heads = s.add_module(s.block);
     const auto out = s.add_module();

@@ -18,7 +18,7 @@ bool is_near(double a, double b) {
 
 } // namespace
 
-TEST_CASE("log_sum: adds what the logarithms stand for", "[log_sum]") {
+TEST_CASE("log_sum: adds in the logarithmic domain", "[log_sum]") {
     constexpr double none = -std::numeric_limits<double>::infinity();
     CHECK(is_near(log_sum(std::log(2.0), std::log(3.0)), std::log(5.0)));
     CHECK(log_sum(none, 1) == 1);

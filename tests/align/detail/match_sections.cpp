@@ -57,7 +57,7 @@ bool matches(const graph_section& a, const graph_section& b, section_match& foun
         a, section_colors(a), b, section_colors(b), [](id, id) { return true; }, found);
 }
 
-/// Whether every pair is wired alike.
+/// Whether all pairs are wired alike.
 bool is_right(const graph_section& a, const graph_section& b, const section_match& found) {
     for (id i = 0; i < a.item_count(); ++i) {
         const auto j = found.items[i];
@@ -76,7 +76,7 @@ bool is_right(const graph_section& a, const graph_section& b, const section_matc
     return std::adjacent_find(items.begin(), items.end()) == items.end();
 }
 
-/// Heads that look the same: each splits what all read, and is joined with the others at a slot.
+/// Heads that look the same: each splits a common input, and is joined with the others at a slot.
 std::vector<item> heads(id count, bool joined_by_slot, id& values) {
     std::vector<item> items;
     values = 1;
@@ -99,7 +99,7 @@ std::vector<item> heads(id count, bool joined_by_slot, id& values) {
 
 } // namespace
 
-TEST_CASE("match_sections: equal sections match in whatever order they stand") {
+TEST_CASE("match_sections: equal sections match in any order") {
     for (const bool joined : {true, false}) {
         id values = 0;
         const auto items = heads(12, joined, values);
@@ -113,7 +113,7 @@ TEST_CASE("match_sections: equal sections match in whatever order they stand") {
     }
 }
 
-TEST_CASE("match_sections: one read of another value is seen") {
+TEST_CASE("match_sections: detects a single changed read") {
     id values = 0;
     const auto items = heads(12, true, values);
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -149,7 +149,7 @@ TEST_CASE("match_sections: random graphs match themselves, and not one with an e
         const auto before = edge;
         edge = (edge + 1) % count;
         const auto c = section_of(items, count + 1, 3);
-        // Where both values look the same, it is the same graph.
+        // If both values look the same, it is the same graph.
         if (matches(a, c, found)) {
             CHECK(is_right(a, c, found));
         }
@@ -157,7 +157,7 @@ TEST_CASE("match_sections: random graphs match themselves, and not one with an e
     }
 }
 
-TEST_CASE("match_sections: labels alone do not decide") {
+TEST_CASE("match_sections: labels alone are not enough") {
     const std::vector<item> items{{1, {0}, {1}}};
     const auto a = section_of(items, 2, 1);
     section_match found;

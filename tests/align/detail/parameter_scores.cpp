@@ -16,7 +16,7 @@ using stemma::id;
 using stemma::detail::alignment_weights;
 using stemma::detail::are_alike;
 
-TEST_CASE("are_alike: a transposed or padded shape is that of the same tensor", "[alignment]") {
+TEST_CASE("are_alike: transposed or padded shapes may be the same tensor", "[alignment]") {
     using shape = std::vector<std::int64_t>;
     CHECK(are_alike(shape{4, 8}, shape{8, 4}));
     CHECK(are_alike(shape{4, 8}, shape{1, 4, 8}));
@@ -26,7 +26,7 @@ TEST_CASE("are_alike: a transposed or padded shape is that of the same tensor", 
     CHECK_FALSE(are_alike(shape{2, 2, 8}, shape{4, 8}));
 }
 
-TEST_CASE("parameter_scores: names count most, then shapes; several joined as one are unknown",
+TEST_CASE("parameter_scores: names count first, then shapes; combined parameters are unknown",
           "[alignment]") {
     test::exported_graph graph;
     const auto named = graph.parameter("fc.weight", {4, 8});
@@ -60,8 +60,7 @@ TEST_CASE("parameter_scores: names count most, then shapes; several joined as on
     CHECK(readers == std::vector<id>{0});
 }
 
-TEST_CASE("parameter_scores: what is the same at every run may have become a parameter",
-          "[alignment]") {
+TEST_CASE("parameter_scores: constant results may have become parameters", "[alignment]") {
     test::exported_graph graph;
     const auto table = graph.parameter("w0", {4, 9, 9});
     graph.finish();

@@ -9,7 +9,7 @@ using stemma::detail::prefix_length;
 using stemma::detail::suffix_length;
 using stemma::detail::tool_suffixes;
 
-TEST_CASE("tool_names: the longest suffix counts, digits where they are asked for", "[align]") {
+TEST_CASE("tool_names: matches the longest suffix, digits where required", "[align]") {
     CHECK(suffix_length("a_nchwc", tool_suffixes) == 6);
     CHECK(suffix_length("a_token_12", tool_suffixes) == 9);
     CHECK(suffix_length("a_token_", tool_suffixes) == 0);
@@ -19,7 +19,7 @@ TEST_CASE("tool_names: the longest suffix counts, digits where they are asked fo
     CHECK(suffix_length("", tool_suffixes) == 0);
 }
 
-TEST_CASE("tool_names: prefixes", "[align]") {
+TEST_CASE("tool_names: matches prefixes", "[align]") {
     CHECK(prefix_length("graph_input_cast_0", "graph_input_cast_\nfused ") == 17);
     CHECK(prefix_length("fused a", "graph_input_cast_\nfused ") == 6);
     CHECK(prefix_length("fused ", "fused ") == 0);

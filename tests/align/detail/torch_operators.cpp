@@ -11,7 +11,7 @@
 
 namespace test::align_detail_torch_operators {
 
-TEST_CASE("torch_operators: every name in the table is found by itself", "[torch_operators]") {
+TEST_CASE("torch_operators: every name in the table finds its own entry", "[torch_operators]") {
     const stemma::torch_lexicon lexicon;
     std::istringstream lines{std::string(stemma::detail::torch_operators)};
     std::size_t names = 0;

@@ -107,7 +107,7 @@ score judge(const attributed_model& opened, const fs::path& folder) {
     return result;
 }
 
-/// Holds the models of one kind against what is promised of them.
+/// Holds the models of one kind to the documented figures.
 void check_kind(const std::string& kind, double pooled, double each, double contaminated) {
     score total;
     double mean = 0;
@@ -153,16 +153,15 @@ std::string tag(attributed_model& opened, const test::scratch_folder& folder,
 
 } // namespace
 
-TEST_CASE("captured_claims: nodes without names are found again", "[captured_claims]") {
+TEST_CASE("captured_claims: finds unnamed nodes", "[captured_claims]") {
     check_kind("unnamed", 0.995, 0.95, 0.001);
 }
 
-TEST_CASE("captured_claims: nodes are found when parameters have no names either",
-          "[captured_claims]") {
+TEST_CASE("captured_claims: finds nodes even if parameters are unnamed", "[captured_claims]") {
     check_kind("anonymous", 0.98, 0.90, 0.005);
 }
 
-TEST_CASE("captured_claims: what the file itself proves stays", "[captured_claims]") {
+TEST_CASE("captured_claims: keeps what the file itself proves", "[captured_claims]") {
     for (const auto& folder : traced_fixtures()) {
         const auto model = folder / "model.onnx";
         if (!fs::exists(model)) {
@@ -182,7 +181,8 @@ TEST_CASE("captured_claims: what the file itself proves stays", "[captured_claim
     }
 }
 
-TEST_CASE("captured_claims: a tagged file knows all that its capture said", "[captured_claims]") {
+TEST_CASE("captured_claims: a tagged file retains everything from its capture",
+          "[captured_claims]") {
     const test::scratch_folder scratch;
     for (const auto& name : {"bert_micro", "control_flow", "quirks", "two_tower"}) {
         const auto folder = fs::path(test::fixture(name));
@@ -207,7 +207,7 @@ TEST_CASE("captured_claims: a tagged file knows all that its capture said", "[ca
     }
 }
 
-TEST_CASE("captured_claims: options say which parts speak", "[captured_claims]") {
+TEST_CASE("captured_claims: options select the parts used", "[captured_claims]") {
     const auto folder = fs::path(test::fixture("bert_micro"));
     const auto sources_of = [&](provenance source) {
         auto options = all_parts(folder);
@@ -231,7 +231,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
     const stemma::wire_model model(bytes, "anonymous.onnx");
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto graph = nlohmann::json::parse(test::read_bytes((folder / "fx.json").string()));
-    auto swapped = graph; // the towers, one for the other
+    auto swapped = graph; // with the towers exchanged
     const auto swap = [](const std::string& text) {
         const std::string first = "text_model";
         const std::string second = "vision_model";
@@ -278,7 +278,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
     CHECK(doubted > 10);
 }
 
-TEST_CASE("captured_claims: a trace of another model makes no sure claims, and that is said",
+TEST_CASE("captured_claims: a trace of another model makes no sure claims, and is reported",
           "[captured_claims]") {
     const auto ours = fs::path(test::fixture("resnet18"));
     for (const auto& name : {"bert_micro", "gpt2_tiny", "lstm_classifier", "vit_b_16"}) {
@@ -292,19 +292,20 @@ TEST_CASE("captured_claims: a trace of another model makes no sure claims, and t
     }
 }
 
-TEST_CASE("captured_claims: of a model whose functions hold most, a trace is not called another's",
-          "[captured_claims]") {
+TEST_CASE(
+    "captured_claims: a trace is not considered foreign if functions contain most of the model",
+    "[captured_claims]") {
     const auto folder = fs::path(test::fixture("bert_micro"));
     const attributed_model opened((folder / "model.functions_all.onnx").string(),
                                   all_parts(folder));
     REQUIRE_FALSE(opened.capture_notes().empty());
     for (const auto& note : opened.capture_notes()) {
         INFO(note);
-        CHECK(note.find("outside of functions") != note.npos);
+        CHECK(note.find("outside functions") != note.npos);
     }
 }
 
-TEST_CASE("captured_claims: the record of an export is exact, or not used", "[captured_claims]") {
+TEST_CASE("captured_claims: the record of an export is exact, or unused", "[captured_claims]") {
     const test::scratch_folder scratch;
     const auto model = test::fixture("mlp/anonymous.onnx");
     const auto modules = test::fixture("mlp/modules.json");

@@ -45,7 +45,7 @@ stemma::captured_operations read(const module_tree& modules,
 
 } // namespace
 
-TEST_CASE("captured_fx: all six kinds of nodes are understood", "[captured_fx]") {
+TEST_CASE("captured_fx: reads all six kinds of nodes", "[captured_fx]") {
     const auto modules = some_modules();
     const auto made = read(
         modules,
@@ -84,9 +84,9 @@ TEST_CASE("captured_fx: a layer of several modules stands for all of them", "[ca
     CHECK(made.parameter_names()[made.parameters_of(0)[0].name] == "attention.out.weight");
 }
 
-TEST_CASE("captured_fx: what computes with sizes may leave nothing", "[captured_fx]") {
+TEST_CASE("captured_fx: computations with sizes may leave nothing", "[captured_fx]") {
     const auto modules = some_modules();
-    // The second has shapes of tensors, which tell the same.
+    // The second has shapes of tensors, which show the same.
     for (const std::string shape : {"", R"(,"shape":[1])"}) {
         captured_fx fx;
         const auto read_one = [&](const std::string& text) {
@@ -133,7 +133,7 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
     CHECK(made[0].size() == 1);
     CHECK(made[0].faults().empty());
     CHECK(made[1].size() == 1);
-    CHECK(made[1].faults().size() == 1); // it is cut short
+    CHECK(made[1].faults().size() == 1); // it is truncated
     CHECK(fx.empty());
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("captured_fx: a placeholder may stand for a parameter", "[captured_fx]
     CHECK_FALSE(made[0].varies);
 }
 
-TEST_CASE("captured_fx: a graph without an output is cut short", "[captured_fx]") {
+TEST_CASE("captured_fx: a graph without an output is truncated", "[captured_fx]") {
     const auto modules = some_modules();
     const auto made = read(modules, {R"({"name":"fc","op":"call_module","target":"fc"})"});
     CHECK(made.faults().size() == 1);
@@ -176,7 +176,7 @@ TEST_CASE("captured_fx: a graph without an output is cut short", "[captured_fx]"
     CHECK(lost.faults()[0].find("'gone'") != std::string::npos);
 }
 
-TEST_CASE("captured_fx: what is no FX node is refused, and which one is named", "[captured_fx]") {
+TEST_CASE("captured_fx: rejects anything but an FX node, naming which one", "[captured_fx]") {
     for (const char* damaged : {"7", "{}", R"({"op":"call_module","name":"a"})",
                                 R"({"op":"jump","name":"a","target":"b"})",
                                 R"({"op":"output","name":"a","target":"b","args":"c"})"}) {

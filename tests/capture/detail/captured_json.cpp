@@ -17,7 +17,7 @@ namespace test::capture_detail_captured_json {
 using stemma::no_id;
 using stemma::detail::captured_json;
 
-TEST_CASE("captured_json: members are read, and what is missing has a default", "[captured_json]") {
+TEST_CASE("captured_json: reads members, with defaults for missing ones", "[captured_json]") {
     const auto object = test::parsed_json(
         R"({"text":"a","number":7,"list":["b","c"],"shapes":[[1,2],null,["n"]],"nothing":null})");
     const captured_json at(object.part(), "file", "thing", 3);
@@ -35,7 +35,7 @@ TEST_CASE("captured_json: members are read, and what is missing has a default", 
     CHECK_FALSE(at.has("gone"));
 }
 
-TEST_CASE("captured_json: what is wrong is said with file, thing and number", "[captured_json]") {
+TEST_CASE("captured_json: errors name file, part and number", "[captured_json]") {
     const auto object = test::parsed_json(R"({"text":7,"list":"a","mixed":["a",7]})");
     const captured_json at(object.part(), "file", "thing", 3);
     CHECK_THROWS_AS(at.text("text"), stemma::error);
@@ -51,7 +51,7 @@ TEST_CASE("captured_json: what is wrong is said with file, thing and number", "[
     }
 }
 
-TEST_CASE("find_path: paths and aliases lead to modules, all else nowhere", "[captured_json]") {
+TEST_CASE("find_path: finds modules by path and alias, and nothing else", "[captured_json]") {
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     const auto b = builder.child(a, "0");
@@ -65,7 +65,7 @@ TEST_CASE("find_path: paths and aliases lead to modules, all else nowhere", "[ca
     CHECK(stemma::detail::find_path(modules, "a.1") == no_id);
 }
 
-TEST_CASE("find_parameter: by path and alias, with its shape", "[captured_json]") {
+TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[captured_json]") {
     stemma::module_tree_builder builder;
     const std::vector<std::int64_t> shape = {2, 3};
     const auto a = builder.child(0, "a");

@@ -82,7 +82,7 @@ TEST_CASE("captured_trace: a call and what ran below it are one operation", "[ca
     CHECK(made.faults().empty());
 }
 
-TEST_CASE("captured_trace: an operator seen from above and from below is one", "[captured_trace]") {
+TEST_CASE("captured_trace: an operator seen as a call and below is one", "[captured_trace]") {
     const auto made = read(
         {enter("", {}), R"({"seq":1,"kind":"func","op":"aten.sum","stack":[""],"in_ids":["i0"]})",
          R"({"seq":2,"kind":"func","op":"shape","stack":[""],"in_ids":["t1"]})",
@@ -96,7 +96,7 @@ TEST_CASE("captured_trace: an operator seen from above and from below is one", "
     CHECK(made.sources_of(2)[0] == 0);
 }
 
-TEST_CASE("captured_trace: a tensor changed in place comes from what changed it last",
+TEST_CASE("captured_trace: a tensor changed in place comes from the last change",
           "[captured_trace]") {
     const auto made = read(
         {enter("", {}),
@@ -108,8 +108,7 @@ TEST_CASE("captured_trace: a tensor changed in place comes from what changed it 
     CHECK(made.sources_of(2)[0] == 1);
 }
 
-TEST_CASE("captured_trace: what repeats an operation, or serves no output, may leave nothing",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: repeated and unused operations may leave nothing", "[captured_trace]") {
     const auto made = read(
         {enter("", {}),
          R"({"seq":1,"kind":"func","op":"exp","stack":[""],"in_ids":["i0"],"out_ids":["t1"]})",
@@ -163,7 +162,7 @@ TEST_CASE("captured_trace: a parameter of another shape than in the tree is a fa
 TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]") {
     const auto cut = read({enter("", {}), enter("a", {""})});
     REQUIRE(cut.faults().size() == 1);
-    CHECK(cut.faults()[0].find("cut short") != std::string::npos);
+    CHECK(cut.faults()[0].find("is truncated") != std::string::npos);
     const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
     CHECK(crossed.faults().size() == 1);
     const auto elsewhere =
@@ -191,7 +190,7 @@ TEST_CASE("captured_trace: a module that is not in the tree is a fault; an alias
     CHECK(made.faults()[0].find("a.x.deeper") != std::string::npos);
 }
 
-TEST_CASE("captured_trace: below what could not be watched, parameters tell the module",
+TEST_CASE("captured_trace: below an unhooked module, parameters show the module",
           "[captured_trace]") {
     captured_trace trace;
     trace.read_unhooked(test::parsed_json(R"(["a", "is scripted"])").part(), "file");
@@ -217,8 +216,7 @@ TEST_CASE("captured_trace: below what could not be watched, parameters tell the 
     }
 }
 
-TEST_CASE("captured_trace: what is no event is refused, and which one is named",
-          "[captured_trace]") {
+TEST_CASE("captured_trace: rejects anything but an event, naming which one", "[captured_trace]") {
     captured_trace trace;
     trace.read_event(test::parsed_json(enter("", {})).part(), "file");
     for (const char* damaged :

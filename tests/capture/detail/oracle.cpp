@@ -13,7 +13,7 @@
 
 namespace test::capture_detail_oracle {
 
-TEST_CASE("oracle_file: the exporter's scope goes before what is known, and that before guesses",
+TEST_CASE("oracle_file: the exporter's scope precedes known modules, and those precede guesses",
           "[oracle]") {
     const stemma::detail::oracle_file oracle(
         R"({"format":"fixture-truth/1","nodes":[
@@ -35,7 +35,7 @@ TEST_CASE("oracle_file: the exporter's scope goes before what is known, and that
     CHECK_FALSE(oracle.is_scoped("unknown"));
 }
 
-TEST_CASE("oracle_file: what tells nothing is refused", "[oracle]") {
+TEST_CASE("oracle_file: rejects files without information", "[oracle]") {
     for (const char* text :
          {"", "[]", "{}", R"({"nodes":[]})", R"({"nodes":[{"original":"a"}]})",
           R"({"nodes":{"original":"a","module":"m"}})", R"({"nodes":[1,null]})"}) {
@@ -44,8 +44,7 @@ TEST_CASE("oracle_file: what tells nothing is refused", "[oracle]") {
     }
 }
 
-TEST_CASE("oracle_file: reads the truth of every fixture as it stands there",
-          "[oracle][fixtures]") {
+TEST_CASE("oracle_file: reads the truth of every fixture", "[oracle][fixtures]") {
     const auto files = test::files_called("truth.json", ".json");
     REQUIRE_FALSE(files.empty());
     for (const auto& path : files) {
@@ -62,7 +61,7 @@ TEST_CASE("oracle_file: reads the truth of every fixture as it stands there",
     }
 }
 
-TEST_CASE("oracle_file: a name that nodes of several modules share tells nothing", "[oracle]") {
+TEST_CASE("oracle_file: a name shared by nodes of several modules says nothing", "[oracle]") {
     const stemma::detail::oracle_file oracle(
         R"({"nodes":[{"original":"a","module":"m"},{"original":"a","module":"n"},)"
         R"({"original":"b","module":"m"},{"original":"b","module":"m"}]})",

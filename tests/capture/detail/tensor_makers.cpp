@@ -18,7 +18,7 @@ using shapes = std::vector<std::vector<std::int64_t>>;
 
 namespace {
 
-/// Notes an operation and its results, and returns whether it repeats one.
+/// Records an operation and its results, and returns whether it repeats one.
 bool run(stemma::detail::tensor_makers& makers, id operation, const std::string& name,
          const texts& inputs, const texts& results, const shapes& sizes = {{2}}) {
     const auto repeated = makers.is_repeated(operation, name, inputs, results, sizes);
@@ -28,7 +28,7 @@ bool run(stemma::detail::tensor_makers& makers, id operation, const std::string&
 
 } // namespace
 
-TEST_CASE("tensor_makers: a tensor is of the operation that wrote it last, a parameter of none") {
+TEST_CASE("tensor_makers: a tensor belongs to its last writer, a parameter to none") {
     stemma::detail::tensor_makers makers;
     makers.note(texts{"t0", "p:w"}, 0);
     makers.note(texts{"t0"}, 1);
@@ -37,7 +37,7 @@ TEST_CASE("tensor_makers: a tensor is of the operation that wrote it last, a par
     CHECK(makers.maker("t1") == no_id);
 }
 
-TEST_CASE("tensor_makers: a chain that is written twice repeats itself link by link") {
+TEST_CASE("tensor_makers: a repeated chain is recognized link by link") {
     stemma::detail::tensor_makers makers;
     CHECK_FALSE(run(makers, 0, "pow", {"i0"}, {"t0"}));
     CHECK_FALSE(run(makers, 1, "mean", {"t0"}, {"t1"}));
@@ -57,7 +57,7 @@ TEST_CASE("tensor_makers: another operand, shape, name or content is another ope
     CHECK_FALSE(run(makers, 5, "relu_", {"t3"}, {"t3"}));
 }
 
-TEST_CASE("tensor_makers: what reads or yields no tensor repeats nothing") {
+TEST_CASE("tensor_makers: operations without tensors repeat nothing") {
     stemma::detail::tensor_makers makers;
     for (id i = 0; i < 4; i += 2) {
         CHECK_FALSE(run(makers, i, "rand", {}, {"t" + std::to_string(i)}));

@@ -91,14 +91,14 @@ std::vector<indices> match(const std::vector<tensor_of>& initializers,
 
 } // namespace
 
-TEST_CASE("content_matcher: as they are, transposed, or in another shape") {
+TEST_CASE("content_matcher: finds entries unchanged, transposed, or reshaped") {
     const auto a = random_floats(24, 1);
     const auto b = random_floats(24, 2);
     CHECK(match({{{4, 6}, a}, {{6, 4}, turned(b, 4)}, {{24}, a}, {{24}, random_floats(24, 3)}},
                 {{{4, 6}, b}, {{4, 6}, a}}) == std::vector<indices>{{1}, {0}, {1}, {}});
 }
 
-TEST_CASE("content_matcher: what several entries hold, or one number, or few, tells nothing") {
+TEST_CASE("content_matcher: ambiguous, uniform or short contents say nothing") {
     const auto a = random_floats(24, 1);
     CHECK(match({{{24}, a}}, {{{24}, a}, {{24}, a}}) == std::vector<indices>{{}});
     CHECK(match({{{24}, floats(24, 1.0F)}}, {{{24}, floats(24, 1.0F)}}) ==
@@ -106,7 +106,7 @@ TEST_CASE("content_matcher: what several entries hold, or one number, or few, te
     CHECK(match({{{2}, {1, 2}}}, {{{2}, {1, 2}}}) == std::vector<indices>{{}});
 }
 
-TEST_CASE("content_matcher: several entries one behind the other") {
+TEST_CASE("content_matcher: finds concatenated entries") {
     const auto a = random_floats(24, 1);
     const auto b = random_floats(24, 2);
     const auto c = random_floats(12, 3);
@@ -115,7 +115,7 @@ TEST_CASE("content_matcher: several entries one behind the other") {
           std::vector<indices>{{0, 2}, {0, 2, 4}});
 }
 
-TEST_CASE("content_matcher: rows times factors, along the first axis or the second") {
+TEST_CASE("content_matcher: finds rows multiplied by factors, along the first axis or the second") {
     const auto a = random_floats(16 * 9, 1);
     const auto b = random_floats(16 * 9, 2);
     auto scaled = a;
@@ -128,7 +128,7 @@ TEST_CASE("content_matcher: rows times factors, along the first axis or the seco
     CHECK(match({{{16, 9}, scaled}}, {{{16, 9}, a}, {{16, 9}, a}}) == std::vector<indices>{{}});
 }
 
-TEST_CASE("content_matcher: only what is asked for") {
+TEST_CASE("content_matcher: matches only what is requested") {
     const auto bytes = test::model(test::graph({}, {}, {}, {"w"})).bytes();
     const stemma::wire_model model(bytes);
     const stemma::checkpoint nothing({}, {});

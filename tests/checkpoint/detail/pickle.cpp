@@ -18,7 +18,7 @@ namespace {
 using namespace test::pickled;
 using stemma::detail::pickled_kind;
 
-/// What a pickle is, in short: `[1 'a' {..}]`.
+/// A pickle's value in short notation: `[1 'a' {..}]`.
 std::string show(const stemma::detail::pickled_values& values, stemma::detail::pickled v,
                  unsigned depth = 0) {
     const auto kind = values[v].kind;
@@ -68,7 +68,7 @@ const std::string damaged = "file: data.pkl: is not a pickle, or is damaged";
 
 } // namespace
 
-TEST_CASE("pickle_reader: numbers, texts and containers of protocols 2 to 5") {
+TEST_CASE("pickle_reader: reads numbers, texts and containers of protocols 2 to 5") {
     CHECK(read("N") == "None");
     CHECK(read("(\x88\x89t") == "[True False]");
     CHECK(read("(K\xffM\1\2J" + little(0xffff'fffeU, 4) + "\x8a\1\xff\x8a" + little(0, 1) + "t") ==
@@ -100,7 +100,7 @@ TEST_CASE("pickle_reader: numbers, texts and containers of protocols 2 to 5") {
     CHECK(read(text("collections") + text("OrderedDict") + "\x93)R") == "{}");
 }
 
-TEST_CASE("pickle_reader: runs nothing, and says what it would have had to run") {
+TEST_CASE("pickle_reader: executes nothing, and names what it would have to execute") {
     const auto refusal = [](const std::string& name) {
         return "file: data.pkl: needs '" + name +
                "', which is neither tensor nor container, and nothing of a pickle is run: save "
@@ -119,11 +119,11 @@ TEST_CASE("pickle_reader: runs nothing, and says what it would have had to run")
         CHECK(read("(" + std::string(op))
                   .find("uses an operation that no checkpoint needs (opcode") != std::string::npos);
     }
-    CHECK(read(text("x") + "Q").find("has a tensor or a storage with other arguments") !=
+    CHECK(read(text("x") + "Q").find("has a tensor or storage with unexpected arguments") !=
           std::string::npos);
 }
 
-TEST_CASE("pickle_reader: refuses damaged and hostile pickles") {
+TEST_CASE("pickle_reader: rejects damaged and hostile pickles") {
     CHECK(read_bytes("") == damaged);
     CHECK(read_bytes("\x80\2") == damaged);
     CHECK(read_bytes("\x80\1N.") == "file: data.pkl: is a pickle of protocol 1");
@@ -136,7 +136,7 @@ TEST_CASE("pickle_reader: refuses damaged and hostile pickles") {
     CHECK(read("h\7") == damaged);                                // nothing remembered
     CHECK(read("q\7") == damaged);                                // nothing to remember
     CHECK(read("j" + little(0xffff'ffffU, 4)) == damaged);        //
-    CHECK(read("](K\1u") == damaged);                             // a list is no dict
+    CHECK(read("](K\1u") == damaged);                             // a list is not a dict
     CHECK(read("}(K\1u") == damaged);                             // a key without a value
     CHECK(read("NK\1a") == damaged);                              // appends to nothing
     CHECK(read("X" + little(0xffff'ffffU, 4) + "ab") == damaged); // longer than the pickle
@@ -147,16 +147,16 @@ TEST_CASE("pickle_reader: refuses damaged and hostile pickles") {
     CHECK(read(text("x") + "}b") == damaged); // sets what a text has
 }
 
-TEST_CASE("pickle_reader: depth, circles and numbers cost no stack, and no memory without end") {
+TEST_CASE("pickle_reader: depth, cycles and counts use no stack and bounded memory") {
     constexpr std::size_t many = 200'000;
     std::string deep(many, ']');
     deep.append(many - 1, 'a');
     CHECK(read(deep).find("...") != std::string::npos);
     CHECK(read(std::string(many, '(')) == damaged);
-    CHECK(read("]q\1h\1a").find("[[[") == 0); // a list in itself
+    CHECK(read("]q\1h\1a").find("[[[") == 0); // a list containing itself
     CHECK(read("(" + std::string(5'000'000, 'N') + "t") ==
           "file: data.pkl: has more values than any checkpoint");
-    // Tensors that are made of one tuple again and again.
+    // Tensors built repeatedly from one tuple.
     std::string shape = "(";
     for (int i = 0; i < 64; ++i) {
         shape += "K\1";

@@ -48,7 +48,7 @@ bool alike(const row_sketch& a, const row_sketch& b) {
 
 } // namespace
 
-TEST_CASE("row_sketch: rows times a factor each are known again, others are not") {
+TEST_CASE("row_sketch: recognizes rows multiplied by factors, and no others") {
     auto values = random_floats(8 * 27, 1);
     const auto before = bytes_of(values);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -64,7 +64,7 @@ TEST_CASE("row_sketch: rows times a factor each are known again, others are not"
     CHECK_FALSE(row_sketch({other, 1, shape, strides}, 0).fits(whole));
 }
 
-TEST_CASE("row_sketch: what was turned and rounded is known along the other axis") {
+TEST_CASE("row_sketch: recognizes transposed and rounded tensors along the other axis") {
     const auto values = random_floats(12 * 10, 3);
     std::string turned;
     for (std::size_t column = 0; column < 10; ++column) {
@@ -79,11 +79,11 @@ TEST_CASE("row_sketch: what was turned and rounded is known along the other axis
     const row_sketch before({bytes, 1, {12, 10}, {10, 1}}, 0);
     CHECK(alike(row_sketch({turned, 16, {10, 12}, {12, 1}}, 1), before));
     CHECK_FALSE(alike(row_sketch({turned, 16, {10, 12}, {12, 1}}, 0), before));
-    // The same by strides instead of another order.
+    // The same by strides instead of reordering.
     CHECK(alike(row_sketch({bytes, 1, {10, 12}, {1, 10}}, 1), before));
 }
 
-TEST_CASE("row_sketch: rows of one number and few rows tell nothing") {
+TEST_CASE("row_sketch: uniform or few rows say nothing") {
     const auto bytes = bytes_of(random_floats(64, 4));
     CHECK(row_sketch({bytes, 1, {64, 1}, {1, 1}}, 0).keys().empty());
     CHECK(row_sketch({bytes, 1, {2, 32}, {32, 1}}, 0).keys().empty());
@@ -92,7 +92,7 @@ TEST_CASE("row_sketch: rows of one number and few rows tell nothing") {
     CHECK_FALSE(nothing.fits(nothing));
 }
 
-TEST_CASE("strided_floats: all types of floating point numbers") {
+TEST_CASE("strided_floats: reads all floating-point types") {
     const std::vector<std::int64_t> none;
     const auto at = [&](const std::string& bytes, std::int64_t type) {
         return strided_floats{bytes, type, none, none}.at(1);

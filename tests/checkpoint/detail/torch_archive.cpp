@@ -25,7 +25,7 @@ std::string why_refused(const std::string& bytes) {
     return "";
 }
 
-/// Of a tensor in a storage of four numbers.
+/// The error for a tensor in a storage of four numbers.
 std::string of_tensor(std::int64_t offset, const std::vector<std::int64_t>& shape,
                       const std::vector<std::int64_t>& strides, std::int64_t count = 4) {
     const auto value =
@@ -35,7 +35,8 @@ std::string of_tensor(std::int64_t offset, const std::vector<std::int64_t>& shap
 
 } // namespace
 
-TEST_CASE("torch_archive_reader: tensors lie in their storages, and those in the archive") {
+TEST_CASE(
+    "torch_archive_reader: checks that tensors lie in their storages, and those in the archive") {
     constexpr auto huge = std::int64_t{1} << 62U;
     CHECK(of_tensor(0, {2, 2}, {2, 1}).empty());
     CHECK(of_tensor(4, {0}, {1}).empty());
@@ -60,7 +61,7 @@ TEST_CASE("torch_archive_reader: tensors lie in their storages, and those in the
           "file: a/data.pkl: has a tensor with an invalid shape");
 }
 
-TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes") {
+TEST_CASE("torch_archive_reader: rejects archives that torch does not write") {
     const auto value =
         document(dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}));
     const std::string four(4, '\0');
@@ -77,7 +78,7 @@ TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes
           std::string::npos);
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/byteorder", "big"}})) ==
           "file: a/byteorder: its elements are big-endian");
-    // Two members of the same bytes, as archives have that grow without end.
+    // Two members with the same bytes, as in zip bombs.
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four}, {"a/data/1", four, 0, 0}})) ==
           "file: a/data/1: overlaps 'a/data.pkl'");
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/data/0", four, 0, -1, 1'000'000}})) ==
@@ -98,12 +99,12 @@ TEST_CASE("torch_archive_reader: refuses archives that are not what torch writes
               four)) == "file: a/data.pkl: refers to something that is not a storage");
 }
 
-TEST_CASE("torch_archive_reader: modules of TorchScript that hold each other") {
+TEST_CASE("torch_archive_reader: handles TorchScript modules that contain each other") {
     const auto object = global("__torch__", "M") + ")\x81q\1";
     const auto value = document(object + dict({{"self", "h\1"}}) + "b");
     CHECK(why_refused(zip({{"a/data.pkl", value}, {"a/constants.pkl", "\x80\2)."}})) ==
           "file: a/data.pkl: has values nested deeper than 200");
-    // Each level holds the one below twice: names would be as many as 2 to the power of the depth.
+    // Each level contains the one below twice: there would be 2 to the power of the depth names.
     std::string shared = "q\1";
     std::string doubled = global("__torch__", "M") + ")\x81}b" + shared;
     for (int level = 0; level < 100; ++level) {
@@ -114,7 +115,7 @@ TEST_CASE("torch_archive_reader: modules of TorchScript that hold each other") {
           "file: a/data.pkl: has names that are too long in total");
 }
 
-TEST_CASE("torch_archive_reader: dicts that hold each other are walked once") {
+TEST_CASE("torch_archive_reader: visits dicts that contain each other once") {
     std::string doubled =
         dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}) + "q\1";
     for (int level = 0; level < 60; ++level) {

@@ -48,7 +48,7 @@ TEST_CASE("compare_initializers: a model has the weights that it has") {
     }
 }
 
-TEST_CASE("compare_initializers: what became of each is told once") {
+TEST_CASE("compare_initializers: every difference is reported once") {
     const auto a = test::tensor("a", {1}, "aaaa");
     const auto b = test::tensor("b", {1}, "bbbb");
     const auto c = test::tensor("c", {1}, "cccc");

@@ -7,7 +7,7 @@ namespace test::core_detail_dotted_path {
 
 using stemma::detail::has_empty_part;
 
-TEST_CASE("has_empty_part: between, before and behind dots") {
+TEST_CASE("has_empty_part: finds them before, between and after dots") {
     CHECK(has_empty_part("."));
     CHECK(has_empty_part(".a"));
     CHECK(has_empty_part("a."));
@@ -15,7 +15,7 @@ TEST_CASE("has_empty_part: between, before and behind dots") {
     CHECK(has_empty_part("..."));
 }
 
-TEST_CASE("has_empty_part: names and the root have none") {
+TEST_CASE("has_empty_part: not in names nor in the root") {
     CHECK_FALSE(has_empty_part(""));
     CHECK_FALSE(has_empty_part("a"));
     CHECK_FALSE(has_empty_part(" "));

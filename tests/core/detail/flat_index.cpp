@@ -19,7 +19,8 @@ using stemma::detail::flat_index;
 
 namespace {
 
-/// Interns keys in a flat_index whose hash is `hash(key)`, beside a map that does the same.
+/// Interns keys in a flat_index with hash function `hash(key)`, along with a map that does the
+/// same.
 template <class Hash>
 void compare_with_map(const std::vector<std::uint64_t>& keys, Hash hash, std::size_t expected) {
     flat_index index(expected);
@@ -65,12 +66,12 @@ TEST_CASE("flat_index: an empty one finds nothing", "[core][flat_index]") {
     index.prefetch(17);
 }
 
-TEST_CASE("flat_index: keeps what a map keeps, whatever the hash is like", "[core][flat_index]") {
+TEST_CASE("flat_index: keeps what a map keeps, whatever the hash function", "[core][flat_index]") {
     const auto spread = [](std::uint64_t key) { return key * 0x9e37'79b9'7f4a'7c15U; };
     compare_with_map(random_keys(20000, 5000), spread, 0);
     compare_with_map(random_keys(20000, 5000), spread, 5000);
     compare_with_map(random_keys(20000, 1'000'000), spread, 3);
-    SECTION("all in one place") {
+    SECTION("all in one slot") {
         compare_with_map(
             random_keys(1500, 400), [](std::uint64_t) { return 0U; }, 0);
     }
@@ -103,8 +104,7 @@ TEST_CASE("flat_index: reserve keeps what is there", "[core][flat_index]") {
     }
 }
 
-TEST_CASE("flat_index: one hash may hold several ids when the caller wants them",
-          "[core][flat_index]") {
+TEST_CASE("flat_index: one hash may have several ids if the caller wants", "[core][flat_index]") {
     flat_index index;
     for (id i = 0; i < 5; ++i) {
         index.insert(7, i, [](id) { return false; });
@@ -117,10 +117,11 @@ TEST_CASE("flat_index: one hash may hold several ids when the caller wants them"
     CHECK(seen == std::vector<id>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("flat_index: takes over another, and says what was there before", "[core][flat_index]") {
+TEST_CASE("flat_index: absorbs another, reporting what was there before", "[core][flat_index]") {
     const auto keys = random_keys(3000, 2000);
     const auto middle = keys.size() / 2;
-    // As if all keys were stored in one after the other; few hashes, so that keys are compared.
+    // As if all keys were stored in one table after the other; few hashes, so that keys are
+    // compared.
     const auto hash = [](std::uint64_t key) { return (key % 500) << 40U; };
     const auto fill = [&](flat_index& index, std::size_t begin, std::size_t end) {
         for (auto i = begin; i < end; ++i) {

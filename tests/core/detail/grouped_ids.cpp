@@ -13,13 +13,13 @@ namespace test::core_detail_grouped_ids {
 using stemma::id;
 using stemma::detail::grouped_ids;
 
-TEST_CASE("grouped_ids: no groups hold nothing") {
+TEST_CASE("grouped_ids: no groups, no members") {
     CHECK(grouped_ids().size() == 0);
     CHECK(grouped_ids().range(0, 0).empty());
     CHECK(grouped_ids(0, [](auto) {}).size() == 0);
 }
 
-TEST_CASE("grouped_ids: every group holds its members in the order in which they came") {
+TEST_CASE("grouped_ids: every group has its members in insertion order") {
     test::random_numbers random(7);
     for (int round = 0; round < 50; ++round) {
         const auto count = 1 + random(9);

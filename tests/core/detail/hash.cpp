@@ -17,13 +17,12 @@ namespace test::core_detail_hash {
 using stemma::detail::hash_bytes;
 using stemma::detail::hash_mix;
 
-TEST_CASE("hash_bytes: depends on the bytes and the seed, not on where they stand",
-          "[core][hash]") {
+TEST_CASE("hash_bytes: depends on the bytes and the seed, not on their address", "[core][hash]") {
     test::random_numbers random(1);
     for (std::size_t length = 0; length < 70; ++length) {
         const auto text = random.bytes(length);
         for (std::size_t shift = 0; shift < 9; ++shift) {
-            // Exactly as large as needed, so that a read beyond the end is seen by a sanitizer.
+            // Exactly as large as needed, so that a sanitizer detects reads past the end.
             const auto moved = std::make_unique<char[]>(shift + length);
             text.copy(moved.get() + shift, length);
             CHECK(hash_bytes({moved.get() + shift, length}) == hash_bytes(text));
@@ -52,7 +51,7 @@ TEST_CASE("hash_bytes: every bit and the length count", "[core][hash]") {
     CHECK(zeros.size() == 70);
 }
 
-TEST_CASE("hash_bytes: both halves tell similar names apart", "[core][hash]") {
+TEST_CASE("hash_bytes: both halves distinguish similar names", "[core][hash]") {
     constexpr std::size_t count = 100'000;
     std::set<std::uint64_t> whole;
     std::vector<std::size_t> high(1024);
@@ -71,12 +70,12 @@ TEST_CASE("hash_bytes: both halves tell similar names apart", "[core][hash]") {
             const auto off = static_cast<double>(found) - expected;
             chi_squared += off * off / expected;
         }
-        // 1023 degrees of freedom: 1300 is six standard deviations above what chance gives.
+        // 1023 degrees of freedom: 1300 is six standard deviations above the expectation.
         CHECK(chi_squared < 1300);
     }
 }
 
-TEST_CASE("hash_mix: order counts, and small numbers do not meet", "[core][hash]") {
+TEST_CASE("hash_mix: order counts, and small numbers do not collide", "[core][hash]") {
     std::set<std::uint64_t> seen;
     for (std::uint64_t a = 0; a < 300; ++a) {
         for (std::uint64_t b = 0; b < 300; ++b) {
@@ -87,7 +86,7 @@ TEST_CASE("hash_mix: order counts, and small numbers do not meet", "[core][hash]
     STATIC_REQUIRE(hash_mix(1, 2) != hash_mix(2, 1));
 }
 
-TEST_CASE("fnv1a: the published values, in one go or in parts", "[core][hash]") {
+TEST_CASE("fnv1a: gives the published values, at once or in parts", "[core][hash]") {
     CHECK(stemma::detail::fnv1a("") == 0xcbf2'9ce4'8422'2325U);
     CHECK(stemma::detail::fnv1a("a") == 0xaf63'dc4c'8601'ec8cU);
     CHECK(stemma::detail::fnv1a("foobar") == 0x8594'4171'f739'67e8U);

@@ -5,7 +5,7 @@
 
 namespace test::core_detail_held_policy {
 
-TEST_CASE("held_name: nothing is chosen until a policy is held, also one without a name") {
+TEST_CASE("held_name: nothing is chosen until a policy is held, named or not") {
     const stemma::detail::held_name none;
     CHECK(!none.is_chosen());
     stemma::detail::held_name unnamed("");
@@ -15,7 +15,8 @@ TEST_CASE("held_name: nothing is chosen until a policy is held, also one without
     CHECK(unnamed.name() == "depth:2");
 }
 
-TEST_CASE("held_function: a callable of the role's question, but no policy and not the holder") {
+TEST_CASE("held_function: accepts callables that answer the role's question, except policies and "
+          "the holder") {
     struct any {};
     struct policy_that_answers {
         using policy_category = stemma::cost_category;

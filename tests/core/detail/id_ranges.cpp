@@ -39,8 +39,7 @@ static_assert(std::ranges::forward_range<linked_ids>);
 static_assert(std::ranges::view<linked_ids>);
 #endif
 
-TEST_CASE("id_range: ids that follow each other are a range like a vector of them",
-          "[core][id_ranges]") {
+TEST_CASE("id_range: consecutive ids are a range like a vector of them", "[core][id_ranges]") {
     const consecutive_ids ids(id_iterator(3), id_iterator(8));
     const std::vector<id> expected{3, 4, 5, 6, 7};
     CHECK(ranges::equal(ids, expected));

@@ -34,7 +34,7 @@ id_set intern(id_set_pool& pool, const std::set<id>& elements) {
 
 } // namespace
 
-TEST_CASE("id_set_union: of nothing, and of one set, is that", "[core][id_set_union]") {
+TEST_CASE("id_set_union: the union of nothing or of one set is that", "[core][id_set_union]") {
     id_set_pool pool;
     const auto pair = intern(pool, {3, 500});
     id_set_union sets(pool, 1);
@@ -54,14 +54,14 @@ TEST_CASE("id_set_union: of nothing, and of one set, is that", "[core][id_set_un
 TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id_set_union]") {
     test::random_numbers random(11);
     id_set_pool pool;
-    // Near each other, far apart, and at the edges of what ids are.
+    // Close together, far apart, and at the limits of ids.
     const std::vector<id> bases{0, 20, 31, 32, 1000, (id{1} << 31) - 40};
     std::vector<std::set<id>> known{{}};
     std::size_t large = 0;
     for (int round = 0; round < 20000; ++round) {
         const auto cap = 1 + random(8);
         id_set_union sets(pool, cap);
-        for (int again = 0; again < 2; ++again) { // the second time over what the first one left
+        for (int again = 0; again < 2; ++again) { // the second time reusing the state of the first
             sets.clear();
             std::set<id> all;
             std::set<id_set> distinct;
@@ -94,7 +94,7 @@ TEST_CASE("id_set_union: equal to the definition, whatever the sets", "[core][id
     CHECK(large > 100);
 }
 
-TEST_CASE("id_set_union: adds to the pool only what it gives out", "[core][id_set_union]") {
+TEST_CASE("id_set_union: adds only its results to the pool", "[core][id_set_union]") {
     id_set_pool pool;
     id_set_union sets(pool, std::numeric_limits<std::size_t>::max());
     for (id element = 0; element < 100; ++element) {

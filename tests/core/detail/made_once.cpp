@@ -8,7 +8,7 @@
 
 namespace test::core_detail_made_once {
 
-TEST_CASE("made_once: threads that ask at once get what one of them made") {
+TEST_CASE("made_once: concurrent threads get the value that one of them made") {
     const stemma::detail::made_once<std::vector<int>> once;
     int made = 0;
     std::vector<const std::vector<int>*> seen(4);

@@ -15,7 +15,7 @@ namespace {
 
 using stemma::id;
 
-/// Places by the way that leads to them, and how often a step was asked for.
+/// Places by the path that leads to them, and the number of steps requested.
 struct places {
     std::map<std::pair<id, std::string>, id> known;
     int steps = 0;
@@ -27,7 +27,7 @@ struct places {
     }
 };
 
-/// Returns: where a path leads when every segment is asked for.
+/// Returns: where a path leads when every segment is followed.
 id follow_all(places& tree, id at, std::string_view path) {
     while (!path.empty()) {
         const auto end = path.find('/');
@@ -63,7 +63,7 @@ TEST_CASE("path_trail: leads where following every segment leads", "[core][path_
     }
 }
 
-TEST_CASE("path_trail: asks only for segments that the previous path did not have",
+TEST_CASE("path_trail: steps only through segments not shared with the previous path",
           "[core][path_trail]") {
     places tree;
     stemma::detail::path_trail trail('.');

@@ -22,7 +22,7 @@ std::vector<std::size_t> numbers_below(std::size_t count) {
     return numbers;
 }
 
-/// What a step in order saw, and which item it heard of last from the step before.
+/// What an in-order step saw, and the last item that the previous step had seen.
 struct journal {
     std::vector<std::size_t> items;
     [[nodiscard]] stemma::detail::pipeline_step step() {
@@ -32,8 +32,7 @@ struct journal {
 
 } // namespace
 
-TEST_CASE("run_pipeline: every item goes through all steps, one after the other",
-          "[core][pipeline]") {
+TEST_CASE("run_pipeline: every item goes through all steps, in order", "[core][pipeline]") {
     for (const std::size_t workers : {0U, 1U, 2U, 5U}) {
         for (const std::size_t group : {1U, 3U, 1000U}) {
             for (const std::size_t count : {0U, 1U, 7U, 100U}) {
@@ -56,7 +55,7 @@ TEST_CASE("run_pipeline: every item goes through all steps, one after the other"
     }
 }
 
-TEST_CASE("run_pipeline: steps in order see every item in its turn", "[core][pipeline]") {
+TEST_CASE("run_pipeline: in-order steps see every item in turn", "[core][pipeline]") {
     journal first;
     journal last;
     std::vector<std::size_t> doubled(200);
@@ -78,7 +77,7 @@ TEST_CASE("run_pipeline: steps in order see every item in its turn", "[core][pip
     }
 }
 
-TEST_CASE("run_pipeline: no more groups are under way than it says", "[core][pipeline]") {
+TEST_CASE("run_pipeline: no more groups are in flight than allowed", "[core][pipeline]") {
     std::atomic<std::size_t> under_way{0};
     std::atomic<std::size_t> most{0};
     stemma::detail::run_pipeline(500,
@@ -95,7 +94,7 @@ TEST_CASE("run_pipeline: no more groups are under way than it says", "[core][pip
     CHECK(most.load() <= 12);
 }
 
-TEST_CASE("run_pipeline: one worker takes a group through before it begins the next",
+TEST_CASE("run_pipeline: one worker finishes a group before beginning the next",
           "[core][pipeline]") {
     std::vector<std::size_t> seen;
     const auto note = [&](std::size_t step) {
@@ -105,7 +104,7 @@ TEST_CASE("run_pipeline: one worker takes a group through before it begins the n
     CHECK(seen == std::vector<std::size_t>{0, 10, 1, 11, 20, 30, 21, 31});
 }
 
-TEST_CASE("run_pipeline: the lowest failure counts; what is before it is done, nothing after it",
+TEST_CASE("run_pipeline: the lowest failure counts; earlier items finish, later ones do not",
           "[core][pipeline]") {
     for (const std::size_t workers : {1U, 4U}) {
         for (const std::size_t group : {1U, 4U}) {
@@ -114,7 +113,7 @@ TEST_CASE("run_pipeline: the lowest failure counts; what is before it is done, n
                     journal last;
                     const auto fail = [&](std::size_t at) {
                         return [&, at](std::size_t item, std::size_t) {
-                            // Higher ones fail, too, and may do so sooner.
+                            // Higher ones fail too, possibly sooner.
                             if (at == step && (item == failing || item > failing + 1)) {
                                 throw std::runtime_error(std::to_string(item));
                             }
@@ -136,7 +135,7 @@ TEST_CASE("run_pipeline: the lowest failure counts; what is before it is done, n
     }
 }
 
-TEST_CASE("for_each_item: every item once, by a worker that there is", "[core][pipeline]") {
+TEST_CASE("for_each_item: every item once, by an existing worker", "[core][pipeline]") {
     for (const std::size_t workers : {std::size_t{1}, std::size_t{3}}) {
         std::vector<int> runs(100);
         std::atomic<bool> known = true;

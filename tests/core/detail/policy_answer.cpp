@@ -35,7 +35,7 @@ struct idle {
     void propagate(const Problem&, std::span<stemma::attribution>) const {}
 };
 
-/// Believes in a module that is not there.
+/// Claims a module that does not exist.
 struct dreaming {
     using policy_category = stemma::resolution_category;
 
@@ -73,7 +73,7 @@ void tag(const Policy& policy) {
 
 } // namespace
 
-TEST_CASE("refuse_answer: nonsense of a policy is an error that names it", "[policy_answer]") {
+TEST_CASE("refuse_answer: an invalid answer is an error that names the policy", "[policy_answer]") {
     CHECK_THROWS_WITH(tag(silent{}), "naming policy 'silent': gives a selected module no segment");
     CHECK_THROWS_WITH(tag(idle{}),
                       "propagation policy: gives an operator without evidence no module");

@@ -24,7 +24,7 @@ struct counting {
 
 } // namespace
 
-TEST_CASE("name_of_policy: what a class, an object or a function says", "[policy_name]") {
+TEST_CASE("name_of_policy: from a class, an object or a function", "[policy_name]") {
     using stemma::detail::name_of_policy;
     CHECK(name_of_policy(unnamed{}).empty());
     CHECK(name_of_policy(named{}) == "named");

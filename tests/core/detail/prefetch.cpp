@@ -5,7 +5,7 @@
 
 namespace test::core_detail_prefetch {
 
-TEST_CASE("prefetch: takes any address, and changes nothing", "[core][prefetch]") {
+TEST_CASE("prefetch: accepts any address, and changes nothing", "[core][prefetch]") {
     const int number = 7;
     stemma::detail::prefetch(&number);
     stemma::detail::prefetch(&number + 1);

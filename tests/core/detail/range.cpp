@@ -20,7 +20,7 @@ bool is_even(int i) {
 
 } // namespace
 
-TEST_CASE("range: questions about no element are answered as logic does", "[core][range]") {
+TEST_CASE("range: quantifiers over empty ranges follow logic", "[core][range]") {
     const std::vector<int> none;
     CHECK(range::all_of(none, is_even));
     CHECK_FALSE(range::any_of(none, is_even));
@@ -30,7 +30,7 @@ TEST_CASE("range: questions about no element are answered as logic does", "[core
     CHECK(range::find_if(none, is_even) == none.end());
 }
 
-TEST_CASE("range: questions look at all elements", "[core][range]") {
+TEST_CASE("range: quantifiers examine all elements", "[core][range]") {
     const std::vector<int> some{1, 3, 4, 5, 4};
     CHECK_FALSE(range::all_of(some, is_even));
     CHECK(range::any_of(some, is_even));
@@ -44,7 +44,7 @@ TEST_CASE("range: questions look at all elements", "[core][range]") {
     CHECK(range::find_if(some, [](int i) { return i > 5; }) == some.end());
 }
 
-TEST_CASE("range: ranges are equal whose lengths are, too", "[core][range]") {
+TEST_CASE("range: equal ranges have equal lengths", "[core][range]") {
     const std::vector<int> some{1, 2};
     CHECK(range::equal(some, std::vector<int>{1, 2}));
     CHECK_FALSE(range::equal(some, std::vector<int>{1, 2, 3}));
@@ -53,7 +53,7 @@ TEST_CASE("range: ranges are equal whose lengths are, too", "[core][range]") {
                        [](int a, int b) { return is_even(a) != is_even(b) || a + 2 == b; }));
 }
 
-TEST_CASE("range: what is alike keeps its order where that is asked for", "[core][range]") {
+TEST_CASE("range: stable sorting keeps the order of equivalent elements", "[core][range]") {
     using pairs = std::vector<std::pair<int, int>>;
     pairs all{{2, 0}, {1, 0}, {2, 1}, {1, 1}};
     range::stable_sort_by(all, &pairs::value_type::first);

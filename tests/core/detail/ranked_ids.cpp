@@ -20,7 +20,7 @@ TEST_CASE("ranked_ids: an empty set has no members") {
     CHECK(none.rank(0) == 0);
 }
 
-TEST_CASE("ranked_ids: a member is in it once, however often it was inserted") {
+TEST_CASE("ranked_ids: a member counts once, however often it was inserted") {
     ranked_ids ids(200);
     for (const id x : {199U, 0U, 64U, 63U, 64U, 128U}) {
         ids.insert(x);
@@ -35,7 +35,7 @@ TEST_CASE("ranked_ids: a member is in it once, however often it was inserted") {
     CHECK_FALSE(ids.contains(127));
 }
 
-TEST_CASE("ranked_ids: says what a table by id would say") {
+TEST_CASE("ranked_ids: agrees with a table by id") {
     test::random_numbers random(11);
     for (int round = 0; round < 60; ++round) {
         const auto bound = 1 + random(700);

@@ -13,7 +13,7 @@ namespace test::core_detail_sparse_ids {
 
 using stemma::id;
 
-TEST_CASE("sparse_ids: say of every id whether it was missing, as a set does") {
+TEST_CASE("sparse_ids: report whether an id was missing, like a set") {
     test::random_numbers random(3);
     for (const std::size_t bound : {10U, 1'000U, 1'000'000U, 0xffff'ffffU}) {
         stemma::detail::sparse_ids met;
@@ -28,7 +28,7 @@ TEST_CASE("sparse_ids: say of every id whether it was missing, as a set does") {
     }
 }
 
-TEST_CASE("sparse_ids: hold the lowest id and the highest") {
+TEST_CASE("sparse_ids: can hold the lowest id and the highest") {
     stemma::detail::sparse_ids met;
     CHECK(met.insert(stemma::no_id));
     CHECK(met.insert(0));

@@ -21,7 +21,8 @@ using stemma::detail::string_pool;
 
 namespace {
 
-/// Returns: names that a careless table confuses: empty, with zeros, prefixes of each other, long.
+/// Returns: names that a careless table confuses: empty, containing zeros, prefixes of each other,
+/// long.
 std::vector<std::string> hostile_strings() {
     std::vector<std::string> made{"", std::string(1, '\0'), std::string(2, '\0'),
                                   std::string(100'000, 'x'), std::string(100'001, 'x')};
@@ -61,7 +62,7 @@ TEST_CASE("string_pool: keeps what a map keeps", "[core][string_pool]") {
     }
 }
 
-TEST_CASE("string_pool: takes a part of itself", "[core][string_pool]") {
+TEST_CASE("string_pool: can intern a view of itself", "[core][string_pool]") {
     string_pool pool;
     pool.intern("encoder.layer");
     for (id i = 0; i < 12; ++i) {
@@ -73,7 +74,7 @@ TEST_CASE("string_pool: takes a part of itself", "[core][string_pool]") {
     CHECK(pool[0] == "encoder.layer");
 }
 
-TEST_CASE("string_pool: a copy knows the same names and goes its own way", "[core][string_pool]") {
+TEST_CASE("string_pool: a copy has the same names and is independent", "[core][string_pool]") {
     string_pool pool;
     pool.intern("a");
     auto copy = pool;

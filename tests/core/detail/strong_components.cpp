@@ -27,7 +27,7 @@ void check(const std::vector<stemma::id>& found, const std::vector<std::vector<c
 
 } // namespace
 
-TEST_CASE("find_strong_components: two vertices are in one when ways lead both ways between them") {
+TEST_CASE("find_strong_components: two vertices share one iff each is reachable from the other") {
     test::random_numbers random(5);
     for (int round = 0; round < 300; ++round) {
         const auto size = 1 + random(12);
@@ -38,7 +38,7 @@ TEST_CASE("find_strong_components: two vertices are in one when ways lead both w
     }
 }
 
-TEST_CASE("find_strong_components: a long circle needs no deep stack") {
+TEST_CASE("find_strong_components: a long cycle needs no deep stack") {
     test::edge_list list;
     list.count = 300000;
     for (std::size_t v = 0; v < list.count; ++v) {
@@ -50,7 +50,7 @@ TEST_CASE("find_strong_components: a long circle needs no deep stack") {
     CHECK(equal);
 }
 
-TEST_CASE("find_strong_components: nothing has none") {
+TEST_CASE("find_strong_components: an empty graph has none") {
     CHECK(stemma::detail::find_strong_components(test::as_vector_graph({})).empty());
 }
 

@@ -12,7 +12,7 @@ namespace test::core_detail_vertex_ranges {
 
 namespace {
 
-/// The vertices that each part is given.
+/// The vertices passed to each part.
 template <class Graph>
 std::vector<std::vector<typename Graph::vertex_descriptor>> divide(const Graph& graph,
                                                                    std::size_t count) {
@@ -37,7 +37,7 @@ void check(const Graph& graph, std::size_t count) {
 
 } // namespace
 
-TEST_CASE("for_each_vertex_range: the ranges are all vertices, in the graph's order",
+TEST_CASE("for_each_vertex_range: the ranges cover all vertices, in the graph's order",
           "[core][vertex_ranges]") {
     for (const std::size_t size : {0U, 1U, 7U, 100U}) {
         for (const std::size_t count : {1U, 3U, 8U}) {

@@ -35,7 +35,7 @@ void check(const Graph& graph) {
 
 } // namespace
 
-TEST_CASE("vertices_by_index: each index leads to its vertex, whatever that is",
+TEST_CASE("vertices_by_index: each index leads to its vertex, whatever its type",
           "[core][vertices_by_index]") {
     indexed_list graph;
     for (const std::size_t index : {2U, 0U, 3U, 1U}) {
@@ -47,7 +47,7 @@ TEST_CASE("vertices_by_index: each index leads to its vertex, whatever that is",
     check(stemma::operator_graph(4, std::array<stemma::operator_edge, 1>{{{0, 3, 0, 0, 0}}}));
 }
 
-TEST_CASE("vertices_are_indices: where the graph says so by its map", "[core][vertices_by_index]") {
+TEST_CASE("vertices_are_indices: if the graph's map says so", "[core][vertices_by_index]") {
     STATIC_REQUIRE(stemma::detail::vertices_are_indices<stemma::operator_graph>);
     STATIC_REQUIRE(stemma::detail::vertices_are_indices<stemma::detail::edgeless_graph>);
     STATIC_REQUIRE(

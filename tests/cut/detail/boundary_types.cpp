@@ -12,7 +12,7 @@ namespace test::cut_detail_boundary_types {
 
 using stemma::id;
 
-TEST_CASE("boundary_types: what is asked last is asked once, and what it says is said") {
+TEST_CASE("boundary_types: the fallback is called once, and its message is passed on") {
     const auto path = test::fixture("bert_micro/model.onnx");
     const stemma::mapped_file file(path);
     const stemma::wire_model model(file.bytes(), path);
@@ -31,7 +31,7 @@ TEST_CASE("boundary_types: what is asked last is asked once, and what it says is
         CHECK(reason.empty() == (plan.refusal == stemma::cut_refusal::none));
         if (plan.refusal == stemma::cut_refusal::unknown_type) {
             unknown = value;
-            CHECK(reason.ends_with("is not known: nobody knows"));
+            CHECK(reason.ends_with("is unknown: nobody knows"));
             CHECK(asked == 1);
             stemma::cut_plan again;
             again.outputs = {value};
@@ -41,7 +41,7 @@ TEST_CASE("boundary_types: what is asked last is asked once, and what it says is
     CHECK(asked <= 1);
 }
 
-TEST_CASE("boundary_types: another library may know what is missing") {
+TEST_CASE("boundary_types: another library may provide missing types") {
     const auto path = test::fixture("bert_micro/model.onnx");
     const stemma::mapped_file file(path);
     const stemma::wire_model model(file.bytes(), path);

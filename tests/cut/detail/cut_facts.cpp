@@ -32,7 +32,7 @@ TEST_CASE("cut_facts: keeps the order of the file where that does", "[onnx][cut_
     CHECK(facts.set.apart == std::vector<bool>{true, false, false});
 }
 
-TEST_CASE("cut_facts: sorts what is not sorted, and leaves circles out", "[onnx][cut_facts]") {
+TEST_CASE("cut_facts: sorts unsorted graphs, and leaves cycles out", "[onnx][cut_facts]") {
     const auto bytes =
         test::model(
             test::graph({test::node("Add", {"a", "a"}, {"y"}), test::node("Relu", {"x"}, {"a"}),

@@ -14,8 +14,7 @@ namespace test::cut_detail_cut_obstacles {
 
 using stemma::id;
 
-TEST_CASE("find_untyped: a value at the boundary of which no type is known",
-          "[onnx][cut_obstacles]") {
+TEST_CASE("find_untyped: a boundary value of unknown type", "[onnx][cut_obstacles]") {
     auto graph = test::graph(
         {test::node("Relu", {"x"}, {"a"}, "first"), test::node("Tanh", {"a"}, {"y"}, "second")},
         {"x"}, {"y"});

@@ -102,7 +102,7 @@ TEST_CASE("part_records: a part has the modules of its nodes, those above, and i
     CHECK(record.modules.parameter(1, 0).shape.size() == 2);
 }
 
-TEST_CASE("part_records: what tells equal classes apart in tags stays, without parameters") {
+TEST_CASE("part_records: modules that distinguish equal classes in tags stay, without parameters") {
     const auto tree = stacks();
     const auto tagged = test::tag(model(), {}, &tree);
     const auto record = record_of_part(tagged, {1}, {"decoder.block.weight"});

@@ -11,7 +11,7 @@ namespace test::evidence_detail_capture_match {
 
 namespace {
 
-/// Operators of some names, of which the first reads parameters.
+/// Operators with some names, the first of which read parameters.
 test::operator_scene operators(const std::vector<std::string>& parameters,
                                const std::vector<std::string>& names = {"MatMul_0"}) {
     test::operator_scene ops;
@@ -33,7 +33,7 @@ const std::vector<std::string> encoder{"enc.0.fc.weight", "enc.1.fc.weight", "en
 
 } // namespace
 
-TEST_CASE("match_capture: modules that hardly a parameter leads to are those of another model") {
+TEST_CASE("match_capture: modules that hardly any parameter leads to are another model's") {
     CHECK(are_foreign(operators(encoder), test::tree_of({"conv1", "layer1.0.conv1", "head"})));
     CHECK_FALSE(are_foreign(operators(encoder), test::tree_of({"enc.0.fc", "enc.1.fc", "head"})));
 }
@@ -47,7 +47,7 @@ TEST_CASE("match_capture: a wrapper around the model, or an exported part, is no
     CHECK_FALSE(are_foreign(operators(wrapped), test::tree_of({"enc.0.fc", "enc.1.fc"})));
 }
 
-TEST_CASE("match_capture: names that an optimizer made of parameters count as theirs") {
+TEST_CASE("match_capture: names that an optimizer derived from parameters count as theirs") {
     std::vector<std::string> folded;
     for (const auto& name : encoder) {
         folded.push_back("ConvBnFusion_W_" + name);
@@ -56,13 +56,13 @@ TEST_CASE("match_capture: names that an optimizer made of parameters count as th
     CHECK(are_foreign(operators(folded), test::tree_of({"conv1", "layer1.0.conv1"})));
 }
 
-TEST_CASE("match_capture: scopes of known names are enough") {
+TEST_CASE("match_capture: scopes with known names are enough") {
     const auto tree = test::tree_of({"body.layer.0", "head"});
     CHECK_FALSE(are_foreign(operators(encoder, {"/layer.0/Add", "/layer.1/Add"}), tree));
     CHECK(are_foreign(operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add"}), tree));
 }
 
-TEST_CASE("match_capture: without paths of parameters, many scopes of other names tell it") {
+TEST_CASE("match_capture: without parameter paths, many foreign scopes are enough") {
     std::vector<std::string> names;
     for (int i = 0; i < 8; ++i) {
         names.push_back("/enc." + std::to_string(i) + "/fc/Add");
@@ -73,13 +73,13 @@ TEST_CASE("match_capture: without paths of parameters, many scopes of other name
     CHECK_FALSE(are_foreign(ops, test::tree_of({"conv1", "layer1.fc"})));
 }
 
-TEST_CASE("match_capture: a model whose parameters say little is never taken for another") {
+TEST_CASE("match_capture: a model with few parameter paths is never considered foreign") {
     const auto tree = test::tree_of({"conv1"});
     CHECK_FALSE(are_foreign(operators({"onnx::MatMul_1", "weight", "enc.0.fc.weight"}), tree));
     CHECK_FALSE(are_foreign(operators({}), tree));
 }
 
-TEST_CASE("match_capture: counts what is known") {
+TEST_CASE("match_capture: counts matches") {
     const auto ops = operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add", "/head/Add", "Add_3"});
     const auto found = stemma::detail::match_capture(ops, test::tree_of({"enc.0.fc", "enc.1.fc"}));
     CHECK(found.paths == 4);

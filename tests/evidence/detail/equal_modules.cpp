@@ -23,7 +23,7 @@ using found = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
-/// Modules of a convolution and a normalization, one behind the other, each with something behind.
+/// Modules with a convolution and a normalization, in sequence, each followed by something.
 found ends(const std::vector<std::pair<std::string, std::string>>& modules,
            const std::vector<std::string>& others = {}) {
     test::operator_scene ops;
@@ -75,12 +75,12 @@ found ends(const std::vector<std::pair<std::string, std::string>>& modules,
 
 } // namespace
 
-TEST_CASE("equal_modules: what follows each of several equal modules is the end of each") {
+TEST_CASE("equal_modules: what follows each of several equal modules belongs to each") {
     CHECK(ends({{"stem", "Relu"}, {"a.left", "Relu"}, {"a.right", "Relu"}}) ==
           found{{"stem", "stem/Relu"}, {"a.left", "a.left/Relu"}, {"a.right", "a.right/Relu"}});
 }
 
-TEST_CASE("equal_modules: not what one caller does, or what does not always follow") {
+TEST_CASE("equal_modules: except what one caller does, or what does not always follow") {
     CHECK(ends({{"a.0", "Relu"}, {"a.1", "Relu"}, {"a.2", "Relu"}}).empty());
     CHECK(ends({{"stem", "Relu"}, {"a.left", ""}, {"a.right", "Relu"}}).empty());
     CHECK(ends({{"stem", "Relu"}, {"a.left", "Tanh"}, {"a.right", "Relu"}}).empty());
@@ -88,14 +88,14 @@ TEST_CASE("equal_modules: not what one caller does, or what does not always foll
     CHECK(ends({{"stem", "MaxPool"}, {"a.left", "MaxPool"}, {"a.right", "MaxPool"}}).empty());
 }
 
-TEST_CASE("equal_modules: what follows a module that ends in one without parameters is in it") {
+TEST_CASE("equal_modules: what follows a module ending in one without parameters is in it") {
     CHECK(ends({{"a", "Relu"}}, {"a.act"}) == found{{"a", "a/Relu"}});
     CHECK(ends({{"a", "MaxPool"}}, {"a.act"}).empty());
     CHECK(ends({{"a", "Relu"}}, {"a.act", "a.act.inner"}).empty());
     CHECK(ends({{"a", "Relu"}}, {"b.act"}).empty());
 }
 
-TEST_CASE("find_parameter_patterns: equal where names below are") {
+TEST_CASE("find_parameter_patterns: are equal iff the names below are") {
     test::operator_scene ops;
     const auto v = ops.add();
     for (const char* name : {"a.fc.weight", "a.fc.bias", "b.fc.bias", "b.fc.weight", "c.fc.weight",

@@ -14,7 +14,7 @@ using stemma::detail::is_own_result;
 
 namespace {
 
-/// An operator alone, whose result has a name as well.
+/// A single operator whose result also has a name.
 class one_operator : public test::operator_scene {
 public:
     one_operator(const std::string& name, const std::string& type, std::string result)
@@ -24,7 +24,7 @@ public:
 
     [[nodiscard]] std::string_view result_name(std::size_t) const { return result_; }
 
-    /// Its scope, and behind a bar that in which what was joined with it ended.
+    /// Its scope and, after a bar, the scope in which the operator fused with it ended.
     [[nodiscard]] std::string scopes() const {
         const auto found = stemma::detail::find_scope(*this, 0);
         const auto text = [](const auto& part) {
@@ -39,7 +39,7 @@ private:
 
 } // namespace
 
-TEST_CASE("is_own_result: what is called after its operator, or says nothing") {
+TEST_CASE("is_own_result: named after its operator, or without information") {
     CHECK(is_own_result("/fc/Add_output_0", "/fc/Add"));
     CHECK(is_own_result("logits", "/fc/Add"));
     CHECK(is_own_result("", "/fc/Add"));
@@ -47,7 +47,7 @@ TEST_CASE("is_own_result: what is called after its operator, or says nothing") {
     CHECK_FALSE(is_own_result("/fc/Add_1_output_0", "/fc/Add"));
 }
 
-TEST_CASE("find_scope: of the name, else of the result, else of what is left of either") {
+TEST_CASE("find_scope: from the name, else from the result, else from remains of either") {
     CHECK(one_operator("/fc/Add", "Add", "/fc/Add_output_0").scopes() == "fc");
     CHECK(one_operator("n7", "Add", "/fc/Add_output_0").scopes() == "fc");
     CHECK(one_operator("n7", "Gemm", "/fc/Add_output_0").scopes() == "~fc");
@@ -55,7 +55,7 @@ TEST_CASE("find_scope: of the name, else of the result, else of what is left of 
     CHECK(one_operator("n7", "Add", "v7").scopes() == "-");
 }
 
-TEST_CASE("find_scope: a result of another scope tells what was joined behind") {
+TEST_CASE("find_scope: a result in another scope shows what was fused at the end") {
     CHECK(one_operator("/conv/Conv", "FusedConv", "/act/Relu_output_0").scopes() == "~conv|~act");
     CHECK(one_operator("/conv/Conv", "Conv", "/act/Relu_output_0").scopes() == "~conv|~act");
     CHECK(one_operator("/conv/Conv", "Conv", "/conv/Relu_output_0").scopes() == "conv");

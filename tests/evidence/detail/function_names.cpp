@@ -14,8 +14,8 @@ namespace test::evidence_detail_function_names {
 
 namespace {
 
-/// The path of the module that a function of a name and domain was made for, in a model with these
-/// weights; `-` for none, `owner` the one that holds what is passed.
+/// The path of the module that a function with a name and domain was made for, in a model with
+/// these weights; `-` for none; `owner` holds the parameters passed.
 std::string module_of(const std::string& domain, const std::string& name,
                       const std::vector<std::string>& weights, const std::string& owner = "-") {
     const auto function =
@@ -37,7 +37,7 @@ std::string module_of(const std::string& domain, const std::string& name,
 
 } // namespace
 
-TEST_CASE("function_names: the path stands behind the class, before the number of the call") {
+TEST_CASE("function_names: the path is between the class and the call number") {
     const std::vector<std::string> weights{"layer.0.fc.weight", "fc.weight"};
     CHECK(module_of("pkg.torch.2.2.0", "torch_nn_modules_linear_Linear_layer_0_fc_1", weights) ==
           "layer.0.fc");
@@ -47,7 +47,7 @@ TEST_CASE("function_names: the path stands behind the class, before the number o
           "layer.0.fc");
 }
 
-TEST_CASE("function_names: members of sequences stand as dynamo reaches them") {
+TEST_CASE("function_names: sequence members are written as dynamo reaches them") {
     CHECK(module_of("pkg.torch.2.2.0",
                     "torch_nn_modules_linear_Linear_getattr_L__self___head___1___1",
                     {"head.1.weight"}) == "head.1");
@@ -55,13 +55,13 @@ TEST_CASE("function_names: members of sequences stand as dynamo reaches them") {
                     {"stages.0.blocks.1.fc.weight"}) == "stages.0.blocks.1.fc");
 }
 
-TEST_CASE("function_names: operators and functions of others are made for no module") {
+TEST_CASE("function_names: functions of operators and foreign ones are for no module") {
     const std::vector<std::string> weights{"norm.weight", "fn.weight"};
     CHECK(module_of("pkg.onnxscript.torch_lib", "aten_layer_norm", weights) == "-");
     CHECK(module_of("local", "app_Norm_norm_1", weights) == "-");
     CHECK(module_of("pkg.torch.__subgraph__", "graph_norm_1", weights) == "-");
     CHECK(module_of("pkg.app", "norm_", weights) == "-");
-    // The end of a longer path that the tree does not know.
+    // The end of a longer path that the tree lacks.
     CHECK(module_of("pkg.app", "app_Act_act_fn_1", weights) == "-");
     CHECK(module_of("pkg.app", "app_act_fn_1", weights, "fn") == "fn");
 }

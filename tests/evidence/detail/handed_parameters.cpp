@@ -40,10 +40,10 @@ TEST_CASE("handed_parameters: calls are counted down to the first operator that 
     CHECK(handed.calls_below(1, 1) == 1);
     CHECK(handed.calls_below(2, 0) == 1);
     CHECK(handed.calls_below(2, 1) == 2);
-    CHECK(handed.calls_below(2, 2) == 0); // read by nobody
+    CHECK(handed.calls_below(2, 2) == 0); // never read
 }
 
-TEST_CASE("handed_parameters: functions that call themselves end") {
+TEST_CASE("handed_parameters: handles recursive functions") {
     const auto bytes = model_of({test::function("d", "Endless", {"a"}, {"b"},
                                                 {test::node("Endless", {"a"}, {"b"}, "", "d")})});
     const stemma::wire_model model(bytes);

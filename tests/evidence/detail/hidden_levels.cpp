@@ -19,7 +19,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("hidden_levels: what one member of a list shows holds for those that begin alike") {
+TEST_CASE("hidden_levels: what one list member shows applies to those that begin alike") {
     scene s;
     s.levels.note(s.at("block.0"), "att", s.at("block.0.layer.0.att"));
     s.at("block.1.layer");
@@ -30,7 +30,7 @@ TEST_CASE("hidden_levels: what one member of a list shows holds for those that b
     CHECK(s.levels.find(s.at("other.1"), "att").empty());
 }
 
-TEST_CASE("hidden_levels: where nothing is left out there is nothing to show") {
+TEST_CASE("hidden_levels: nothing is shown if nothing is left out") {
     scene s;
     s.levels.note(s.at("block.0"), "att", s.at("block.0.att"));
     s.levels.note(s.at("block.0"), "layer.0", s.at("block.0.layer.0"));
@@ -43,7 +43,7 @@ TEST_CASE("hidden_levels: where nothing is left out there is nothing to show") {
     }
 }
 
-TEST_CASE("hidden_levels: members of no list show nothing") {
+TEST_CASE("hidden_levels: only list members show anything") {
     scene s;
     s.levels.note(s.at("encoder"), "att", s.at("encoder.layer.att"));
     s.levels.note(0, "fc", s.at("body.fc"));

@@ -22,7 +22,8 @@ const auto deep = test::dynamo({"", "list.0", "list.0.fc", "linear"},
 
 } // namespace
 
-TEST_CASE("grow_hierarchies: modules get paths and classes, and a list that never ran no calls") {
+TEST_CASE(
+    "grow_hierarchies: modules get paths and classes, and a list that never ran gets no calls") {
     test::evidence_scene scene(test::chain_of({deep}));
     const auto& tree = scene.modules();
     REQUIRE(tree.size() == 4);
@@ -36,8 +37,7 @@ TEST_CASE("grow_hierarchies: modules get paths and classes, and a list that neve
     CHECK(tree.qualified_class(0) == "app.Net");
 }
 
-TEST_CASE("bind_hierarchies: what a tree lacks is given to the nearest module above, not as "
-          "exact") {
+TEST_CASE("bind_hierarchies: what the tree lacks is assigned inexactly to the nearest ancestor") {
     test::evidence_scene scene(test::chain_of({deep}));
     stemma::module_tree_builder builder;
     builder.at_path("list.0");
@@ -50,7 +50,7 @@ TEST_CASE("bind_hierarchies: what a tree lacks is given to the nearest module ab
     CHECK_FALSE(bound.of_chain[0].exact);
 }
 
-TEST_CASE("bind_hierarchies: a chain without the root is looked for around the owner of its body") {
+TEST_CASE("bind_hierarchies: a chain without the root is looked up around its body's owner") {
     const auto inside = [](const std::string& name) {
         return test::described(test::node("Relu", {"x"}, {name}, name),
                                test::dynamo({"fc", "relu"}, {"app.FC", "aten.relu"}));

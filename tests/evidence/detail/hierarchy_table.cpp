@@ -50,8 +50,8 @@ const auto good =
 
 } // namespace
 
-TEST_CASE("collect_hierarchies: the last of torch's items is an operation, and a list of modules "
-          "that is never called is skipped") {
+TEST_CASE("collect_hierarchies: the last of torch's items is an operation, and an uncalled list of "
+          "modules is skipped") {
     const auto table = read({good});
     CHECK(paths_of(table, 0) == texts{"", "blocks.0"});
     CHECK(classes_of(table, 0) == texts{"app.Net", "app.Block"});
@@ -60,8 +60,7 @@ TEST_CASE("collect_hierarchies: the last of torch's items is an operation, and a
     CHECK(table.problems.empty());
 }
 
-TEST_CASE("collect_hierarchies: the builder writes names relative to the parent, and no "
-          "operation") {
+TEST_CASE("collect_hierarchies: the builder writes relative names and no operation") {
     const auto table = read({test::builder({"", "model", "layers.0", "self_attn"},
                                            {"app.Net", "app.Model", "app.Layer", "app.Attn"})});
     CHECK(paths_of(table, 0) == texts{"", "model", "model.layers.0", "model.layers.0.self_attn"});
@@ -78,7 +77,7 @@ TEST_CASE("collect_hierarchies: operations of one module share a chain") {
     CHECK(table.chain_of[0] != table.chain_of[2]);
 }
 
-TEST_CASE("collect_hierarchies: without modules there is no claim and nothing is wrong") {
+TEST_CASE("collect_hierarchies: without modules there is neither claim nor problem") {
     const auto table =
         read({test::dynamo({"pad"}, {"aten.constant_pad_nd.default"}),
               test::dynamo(
@@ -100,7 +99,7 @@ TEST_CASE("collect_hierarchies: names that are Python expressions are paths") {
     CHECK(classes_of(table, 0).front() == "pkg.f.<locals>.Net");
 }
 
-TEST_CASE("collect_hierarchies: a namespace alone tells the modules too") {
+TEST_CASE("collect_hierarchies: a namespace alone is enough") {
     const auto table =
         read({{{"namespace", ": app.Net/blocks.0: app.Block/linear: aten.linear.default"}},
               {{"namespace", ": app.Net/blocks.0: app/Block/add: aten.add.Tensor"}},
@@ -114,8 +113,8 @@ TEST_CASE("collect_hierarchies: a namespace alone tells the modules too") {
     CHECK(table.problems.empty());
 }
 
-TEST_CASE("collect_hierarchies: lists win over the namespace, and a slash in a class is no "
-          "level") {
+TEST_CASE("collect_hierarchies: lists win over the namespace, and a slash in a class separates no "
+          "levels") {
     auto entries = test::dynamo({"", "a", "add"}, {"app.Net", "app/odd.Block", "aten.add.Tensor"});
     entries.insert(entries.begin(), {"namespace", ": app.Net/add: aten.add.Tensor"});
     const auto table = read({entries});
@@ -129,7 +128,7 @@ TEST_CASE("collect_hierarchies: scopes without classes are enough") {
     CHECK(classes_of(table, 0) == texts{"", ""});
 }
 
-TEST_CASE("collect_hierarchies: what cannot be read is a problem and no chain") {
+TEST_CASE("collect_hierarchies: unreadable metadata is a problem and no chain") {
     const auto scopes = [](std::string names) {
         return test::metadata{
             {"pkg.torch.onnx.class_hierarchy", "['app.Net', 'app.Block', 'aten.linear.default']"},
@@ -158,7 +157,7 @@ TEST_CASE("collect_hierarchies: what cannot be read is a problem and no chain") 
     };
     for (std::size_t i = 0; i < bad.size(); ++i) {
         INFO(i);
-        // Neither does a text that is damaged behind its modules take what another says of them.
+        // Nor does a text that is damaged after its modules use another one's chain.
         for (const auto& order : {std::vector{bad[i], good}, std::vector{good, bad[i]}}) {
             const auto table = read(order);
             const stemma::id at = order[0] == good ? 0 : 1;
@@ -171,7 +170,7 @@ TEST_CASE("collect_hierarchies: what cannot be read is a problem and no chain") 
     }
 }
 
-TEST_CASE("collect_hierarchies: what a rewriter made is noted, with or without modules") {
+TEST_CASE("collect_hierarchies: rewritten operators are recorded, with or without modules") {
     auto fused = good;
     fused.emplace_back("pkg.onnxscript.rewriter.rule_name", "FuseConvBatchNorm");
     const auto table =

@@ -15,8 +15,7 @@ namespace test::evidence_detail_inlined_name {
 using stemma::scope_names;
 using texts = std::vector<std::string>;
 
-TEST_CASE("find_inlined_scope: what came out of calls of one function is told apart by results and "
-          "weights") {
+TEST_CASE("find_inlined_scope: calls of one function are distinguished by results and weights") {
     test::evidence_scene scene(
         test::model(
             test::graph(
@@ -39,7 +38,7 @@ TEST_CASE("find_inlined_scope: what came out of calls of one function is told ap
     CHECK_FALSE(stemma::detail::find_inlined_scope(scene.ops(), scene.node("plain")));
 }
 
-TEST_CASE("find_inlined_scope: where nothing tells calls apart nothing is said") {
+TEST_CASE("find_inlined_scope: indistinguishable calls have no scope") {
     test::evidence_scene scene(
         test::model(
             test::graph({test::node("Relu", {"x"}, {"a"}, "_inlfunc_Act_/act/Relu"),

@@ -19,7 +19,7 @@ using names = std::set<std::string>;
 
 namespace {
 
-/// Operators of which each reads one parameter; some parameters are one number over and over.
+/// Operators that read one parameter each; some parameters are uniform.
 struct scene : test::operator_scene {
     void add_reader(const std::string& name, const std::string& parameter) {
         const auto last = name.substr(name.rfind('/') + 1);
@@ -55,7 +55,7 @@ struct scene : test::operator_scene {
 
 } // namespace
 
-TEST_CASE("find_merged_parameters: what was never trained and is read in several places") {
+TEST_CASE("find_merged_parameters: finds untrained ones read in several places") {
     scene ops;
     ops.uniform = {"embed.norm.weight", "head.norm.weight"};
     ops.add_reader("/embed/norm/LayerNormalization", "embed.norm.weight");
@@ -67,7 +67,7 @@ TEST_CASE("find_merged_parameters: what was never trained and is read in several
     CHECK(ops.merged(tree) == names{"embed.norm.weight"});
 }
 
-TEST_CASE("find_merged_parameters: a module that runs twice reads all it has twice") {
+TEST_CASE("find_merged_parameters: a module that runs twice reads each of its parameters twice") {
     scene ops;
     ops.uniform = {"block.norm.weight"};
     for (const std::string call : {"/block", "/block_1"}) {
@@ -77,7 +77,7 @@ TEST_CASE("find_merged_parameters: a module that runs twice reads all it has twi
     CHECK(ops.merged(test::tree_of({"block.norm", "block.fc"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: copies of a layer, of which one is left") {
+TEST_CASE("find_merged_parameters: finds copies of a layer, one of which is left") {
     scene ops;
     for (const std::string layer : {"/net/layers.0", "/net/layers.1"}) {
         ops.add_reader(layer + "/fc1/Add", "net.layers.0.fc1.bias");
@@ -94,7 +94,7 @@ TEST_CASE("find_merged_parameters: one module in several wrappers is shared") {
     CHECK(ops.merged(test::tree_of({"wrap.0.inner"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: a layer that runs under another name alone is shared") {
+TEST_CASE("find_merged_parameters: a layer that runs only under another name is shared") {
     scene ops;
     for (const std::string layer : {"/layers.2", "/layers.1"}) {
         ops.add_reader(layer + "/fc1/Add", "layers.0.fc1.bias");
@@ -103,17 +103,17 @@ TEST_CASE("find_merged_parameters: a layer that runs under another name alone is
     CHECK(ops.merged(test::tree_of({"layers.0.fc1", "layers.0.fc2"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: a module that is known reads what its counterpart is called") {
+TEST_CASE("find_merged_parameters: a known module reads the counterpart's parameter") {
     scene ops;
     ops.add_reader("/stack/stack.0/fc/Add", "stack.0.fc.bias");
     ops.add_reader("/stack/stack.1/fc/Add", "stack.0.fc.bias");
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})) == names{"stack.0.fc.bias"});
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.other"})).empty());
-    ops.add_reader("/Mul", "stack.1.fc.bias"); // then names contradict each other
+    ops.add_reader("/Mul", "stack.1.fc.bias"); // now names contradict each other
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: a vector that is read more often than its owner's weight") {
+TEST_CASE("find_merged_parameters: finds a vector read more often than its owner's weight") {
     scene ops;
     ops.add_reader("MatMul_0", "fc1.weight");
     ops.add_reader("MatMul_1", "fc2.weight");
@@ -127,7 +127,7 @@ TEST_CASE("find_merged_parameters: a vector that is read more often than its own
     CHECK(ops.merged(tree) == names{"fc1.bias"});
 }
 
-TEST_CASE("find_merged_parameters: a module that runs twice reads all that it has twice") {
+TEST_CASE("find_merged_parameters: but not if its module runs twice") {
     scene ops;
     for (int i = 0; i < 2; ++i) {
         ops.add_reader("MatMul_" + std::to_string(i), "fc.weight");
@@ -136,7 +136,7 @@ TEST_CASE("find_merged_parameters: a module that runs twice reads all that it ha
     CHECK(ops.merged(test::tree_of({"fc"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: a vector of several roles, but not a table that is also one") {
+TEST_CASE("find_merged_parameters: finds a vector with several roles, but not a shared table") {
     scene ops;
     ops.add_reader("/a/fc/Gemm", "a.norm.bias");
     ops.add_reader("/a/norm/LayerNormalization", "a.norm.bias");

@@ -10,7 +10,8 @@
 
 namespace test::evidence_detail_module_code {
 
-TEST_CASE("module_code: what holds numbers alone computes nothing; with a parameter it does") {
+TEST_CASE("module_code: a module with only numbered children computes nothing unless it has a "
+          "parameter") {
     test::operator_scene ops;
     const auto v = ops.add();
     ops.read_parameter(v, "net.layers.0.fc.weight");

@@ -14,7 +14,7 @@ namespace test::evidence_detail_module_exits {
 
 using stemma::no_id;
 
-TEST_CASE("module_exits: what others read, one or several; what was fused is of each module") {
+TEST_CASE("module_exits: finds what others read; fused operators belong to each module") {
     test::operator_scene ops;
     const auto fused = ops.add({}, "", "Conv");
     ops.read_parameter(fused, "a.conv.weight");

@@ -50,7 +50,7 @@ struct impostor : unnamed_labels {
     static constexpr std::string_view name = "scope";
 };
 
-/// Returns: what the first of some operators is known from.
+/// Returns: the provenance of the first operators.
 template <class Source>
 std::string known_from(const Source& source) {
     test::operator_scene ops;
@@ -64,7 +64,7 @@ std::string known_from(const Source& source) {
 
 } // namespace
 
-TEST_CASE("prepare_source: a source with a name makes its claims under it", "[named_claims]") {
+TEST_CASE("prepare_source: a named source makes claims under its name", "[named_claims]") {
     CHECK(known_from(labels{}) == "labels");
     CHECK(known_from(any_evidence(guesses{})) == "guesses");
     CHECK(known_from(stemma::optional_source<labels>{}) == "labels");
@@ -72,8 +72,7 @@ TEST_CASE("prepare_source: a source with a name makes its claims under it", "[na
     CHECK(known_from(any_evidence(unnamed_labels{})) == "metadata");
 }
 
-TEST_CASE("prepare_source: sources are numbered in the order in which they are asked",
-          "[named_claims]") {
+TEST_CASE("prepare_source: sources are numbered in query order", "[named_claims]") {
     test::operator_scene ops;
     const auto v = ops.add({}, "", "MatMul");
     const auto tree = test::tree_of({":zoo.Net", "head:zoo.Fc"});
@@ -87,7 +86,7 @@ TEST_CASE("prepare_source: sources are numbered in the order in which they are a
     CHECK(context.provenances().size() == stemma::detail::provenance_count + 2);
 }
 
-TEST_CASE("prepare_source: the names of the library are taken", "[named_claims]") {
+TEST_CASE("prepare_source: built-in names are reserved", "[named_claims]") {
     CHECK_THROWS_AS(known_from(impostor{}), stemma::error);
 }
 

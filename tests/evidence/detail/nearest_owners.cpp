@@ -40,7 +40,7 @@ TEST_CASE("nearest_owners: one entry for each module, the nearest") {
     CHECK_FALSE(before.holds(8));
 }
 
-TEST_CASE("nearest_owners: of more modules than there is room for the nearest stay") {
+TEST_CASE("nearest_owners: keeps the nearest modules if there are too many") {
     nearest_owners behind;
     for (id module = 0; module < 2 * nearest_owners::capacity; ++module) {
         behind.add({100 - module, module}, std::less<>());

@@ -16,7 +16,7 @@ using stemma::no_id;
 
 namespace {
 
-/// The owners that are completed, where no operator is steady and these have lost a weight's name.
+/// The completed owners, if no operator is steady and these lost a weight's name.
 std::vector<id> complete(const test::operator_scene& ops, std::vector<id> owner,
                          const std::vector<std::size_t>& lost = {}) {
     const std::vector<bool> bare(owner.size(), true);
@@ -33,7 +33,7 @@ std::vector<id> complete(const test::operator_scene& ops, std::vector<id> owner,
 
 } // namespace
 
-TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias behind it") {
+TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias after it") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");
     const auto product = ops.add({x}, "product", "MatMul");
@@ -42,7 +42,8 @@ TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias beh
     CHECK(complete(ops, {no_id, no_id, 3}) == std::vector<id>{no_id, no_id, 3});
 }
 
-TEST_CASE("parameter_blocks: a normalization is all that hangs on one value before its scale") {
+TEST_CASE(
+    "parameter_blocks: a normalization is everything that depends on one value before its scale") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");
     const auto mean = ops.add({x}, "mean", "ReduceMean");
@@ -51,7 +52,7 @@ TEST_CASE("parameter_blocks: a normalization is all that hangs on one value befo
     CHECK(complete(ops, {no_id, no_id, no_id, 5}) == std::vector<id>{no_id, 5, 5, 5});
 }
 
-TEST_CASE("parameter_blocks: what flattens for a Gemm and undoes it is of the Gemm's module") {
+TEST_CASE("parameter_blocks: flattening for a Gemm and undoing it belongs to the Gemm's module") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");
     const auto flat = ops.add({x}, "flat", "Reshape");
@@ -61,7 +62,7 @@ TEST_CASE("parameter_blocks: what flattens for a Gemm and undoes it is of the Ge
     CHECK(complete(ops, {no_id, no_id, 2, no_id, no_id}) == std::vector<id>{no_id, 2, 2, 2, no_id});
 }
 
-TEST_CASE("parameter_blocks: a Reshape that others read too is none of the Gemm's") {
+TEST_CASE("parameter_blocks: a Reshape with other readers does not belong to the Gemm") {
     test::operator_scene ops;
     const auto flat = ops.add({}, "flat", "Reshape");
     const auto product = ops.add({flat}, "product", "Gemm");

@@ -18,7 +18,7 @@ using id_list = std::vector<id>;
 
 namespace {
 
-/// Operators of which one reads all these parameters.
+/// Operators, one of which reads all these parameters.
 test::operator_scene reader_of(const std::vector<std::string>& parameters) {
     test::operator_scene ops;
     const auto v = ops.add();
@@ -33,7 +33,7 @@ id_list owners_of(const stemma::detail::parameter_owners& owners, id p) {
     return {found.begin(), found.end()};
 }
 
-/// A view that is no module_tree.
+/// A view other than module_tree.
 struct plain_view {
     const stemma::module_tree* tree;
 
@@ -60,14 +60,14 @@ TEST_CASE("find_parameter_owners: the module at the path in the name") {
     check(find_parameter_owners(ops, plain_view{&tree}));
 }
 
-TEST_CASE("find_parameter_owners: a prefix around all names is no obstacle") {
+TEST_CASE("find_parameter_owners: a prefix common to all names is ignored") {
     const auto tree = test::tree_of({"enc.fc"});
     const auto owners = find_parameter_owners(reader_of({"module.enc.fc.weight"}), tree);
     CHECK(owners_of(owners, 0) == id_list{test::module_at(tree, "enc.fc")});
     CHECK(owners.mapping.strip == "module");
 }
 
-TEST_CASE("find_parameter_owners: aliases lead to the module they stand for") {
+TEST_CASE("find_parameter_owners: aliases lead to their module") {
     stemma::module_tree_builder builder;
     builder.add_alias("shared.fc", builder.at_path("enc.fc"));
     const auto tree = builder.build();
@@ -98,7 +98,7 @@ TEST_CASE("find_parameter_owners: a tied parameter has all its owners") {
     CHECK(owners_of(owners, 1) == id_list{test::module_at(tree, "head")});
 }
 
-TEST_CASE("find_parameter_owners: the name of a merged parameter tells nothing") {
+TEST_CASE("find_parameter_owners: the name of a merged parameter says nothing") {
     const auto tree = test::tree_of({"a.norm", "a.fc"});
     const auto ops = reader_of({"a.norm.weight", "a.fc.weight"});
     const std::vector<bool> merged{true, false};
@@ -119,7 +119,7 @@ TEST_CASE("nearest_called: goes up to the first module that may have run") {
           test::module_at(tree, "blocks"));
     CHECK(stemma::detail::nearest_called(tree, test::module_at(tree, "blocks")) ==
           test::module_at(tree, "blocks"));
-    // Where calls are not known, the module itself.
+    // If calls are unknown, the module itself.
     const auto unknown = test::tree_of({"a.b"});
     CHECK(stemma::detail::nearest_called(unknown, 2) == 2);
     const plain_view view{&tree};

@@ -11,7 +11,7 @@ namespace test::evidence_detail_path_below {
 using stemma::detail::path_below;
 using stemma::detail::scope_style;
 
-TEST_CASE("path_below: a Sequential repeats itself in its children") {
+TEST_CASE("path_below: a Sequential repeats its name in its children") {
     stemma::module_tree_builder builder;
     const auto layer = builder.at_path("layer1");
     const auto second = builder.at_path("blocks.2");

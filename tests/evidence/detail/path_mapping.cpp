@@ -25,7 +25,7 @@ TEST_CASE("owner_path: all but the last part, unless an exporter made the name u
     CHECK(owner_path("..weight").empty());
 }
 
-TEST_CASE("owner_path: what an optimizer wrote in front is no part of the path") {
+TEST_CASE("owner_path: an optimizer's prefix is not part of the path") {
     CHECK(owner_path("ConvBnFusion_W_layer1.0.conv1.weight") == "layer1.0.conv1");
     CHECK(owner_path("ConvBnFusion_BN_B_layer1.0.bn1.bias") == "layer1.0.bn1");
     CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
@@ -34,7 +34,7 @@ TEST_CASE("owner_path: what an optimizer wrote in front is no part of the path")
     CHECK(owner_path("mid.Fusion_B_x.weight") == "mid.Fusion_B_x");
 }
 
-TEST_CASE("owner_path: the dot of a number is none of a path") {
+TEST_CASE("owner_path: a decimal point does not separate path segments") {
     CHECK(owner_path("const_-3.4028e+38_f32") == "");
     CHECK(owner_path("const_0.0_f32") == "");
     CHECK(owner_path("const_0.5") == "");
@@ -44,14 +44,14 @@ TEST_CASE("owner_path: the dot of a number is none of a path") {
     CHECK(owner_path("blocks.3.weight") == "blocks.3");
 }
 
-TEST_CASE("owner_path: what training derives from a parameter is its module's") {
+TEST_CASE("owner_path: tensors that training derives belong to the parameter's module") {
     CHECK(owner_path("fc.weight_grad") == "fc");
     CHECK(owner_path("fc.weight_grad.accumulation.buffer") == "fc");
     CHECK(owner_path("fc.weight_gradual") == "fc");
     CHECK(owner_path("a/Conv2D;b/BiasAdd.weight") == "");
 }
 
-TEST_CASE("find_path_mapping: paths that lead to modules need none") {
+TEST_CASE("find_path_mapping: paths that lead to modules need no mapping") {
     const auto tree = test::tree_of({"enc.fc", "dec.fc"});
     const auto mapping = find_path_mapping(tree, paths{"enc.fc", "dec.fc", "dec.gone"});
     CHECK(mapping.is_identity());
@@ -60,7 +60,7 @@ TEST_CASE("find_path_mapping: paths that lead to modules need none") {
     CHECK(find_path_mapping(tree, paths{}).is_identity());
 }
 
-TEST_CASE("find_path_mapping: a wrapper around the model is taken off") {
+TEST_CASE("find_path_mapping: a wrapper around the model is removed") {
     const auto tree = test::tree_of({"enc.fc", "dec.fc"});
     for (const auto* wrapper : {"module", "_orig_mod", "model.module"}) {
         std::vector<std::string> names{std::string(wrapper) + ".enc.fc",
@@ -75,7 +75,7 @@ TEST_CASE("find_path_mapping: a wrapper around the model is taken off") {
     }
 }
 
-TEST_CASE("find_path_mapping: a model that is part of what was captured starts there") {
+TEST_CASE("find_path_mapping: a model that is part of the captured one starts there") {
     const auto tree = test::tree_of({"other.fc", "bert.enc.fc", "bert.enc.norm", "bert.head"});
     const auto mapping = find_path_mapping(tree, paths{"enc.fc", "enc.norm", "head"});
     CHECK(mapping.strip.empty());
@@ -91,7 +91,7 @@ TEST_CASE("find_path_mapping: paths that lead nowhere match nothing") {
     CHECK(mapping.paths == 2);
 }
 
-TEST_CASE("find_path_mapping: the mapping that needs least wins where several lead as far") {
+TEST_CASE("find_path_mapping: the simplest mapping wins a tie") {
     const auto tree = test::tree_of({"a.a.fc", "a.fc"});
     const auto mapping = find_path_mapping(tree, paths{"a.fc"});
     CHECK(mapping.is_identity());

@@ -15,7 +15,7 @@ namespace test::evidence_detail_printed_modules {
 
 using texts = std::vector<std::string>;
 
-TEST_CASE("printed_modules: by the path from the last name that is no number") {
+TEST_CASE("printed_modules: finds modules by the path from the last non-numeric name") {
     const auto tree = test::tree_of({"enc.layer.0.fc", "enc.layer.1.fc", "dec.layer.0", "7.fc"});
     const stemma::detail::printed_modules printed(tree);
     const auto paths = [&](std::string_view text) {

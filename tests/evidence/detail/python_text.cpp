@@ -20,7 +20,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// What a text that begins with a string says, and how much of it that takes.
+/// The value of the string at the start of a text, and its length.
 std::string read(std::string_view text, std::size_t& taken) {
     std::string value;
     taken = read_python_string(text, value);
@@ -38,7 +38,7 @@ std::optional<texts> list(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("append_utf8: one to four bytes") {
+TEST_CASE("append_utf8: appends one to four bytes") {
     std::string text;
     for (std::uint32_t code : {0x41U, 0xe9U, 0x5c42U, 0x1f600U}) {
         append_utf8(code, text);
@@ -46,7 +46,7 @@ TEST_CASE("append_utf8: one to four bytes") {
     CHECK(text == "A\xc3\xa9\xe5\xb1\x82\xf0\x9f\x98\x80");
 }
 
-TEST_CASE("read_python_string: either kind of quotes, up to the closing one") {
+TEST_CASE("read_python_string: reads either kind of quotes, up to the closing one") {
     std::size_t taken = 0;
     CHECK(read("'a.b' rest", taken) == "a.b");
     CHECK(taken == 5);
@@ -63,7 +63,7 @@ TEST_CASE("read_python_string: escapes") {
     CHECK(read(R"('\xe9\u5c42\U0001f600')", taken) == "\xc3\xa9\xe5\xb1\x82\xf0\x9f\x98\x80");
 }
 
-TEST_CASE("read_python_string: nothing of what is no string") {
+TEST_CASE("read_python_string: rejects anything but a string") {
     std::size_t taken = 1;
     for (const auto* text : {"", "a", "'", "'a", "'a\"", "'\\", "'\\q'", R"('\x4')", R"('\u12g4')",
                              R"('\U00110000')"}) {
@@ -72,7 +72,7 @@ TEST_CASE("read_python_string: nothing of what is no string") {
     }
 }
 
-TEST_CASE("read_python_list: strings in order") {
+TEST_CASE("read_python_list: reads strings in order") {
     CHECK(list("[]") == texts{});
     CHECK(list("['']") == texts{""});
     CHECK(list(R"(['', 'blocks.0', "it's"])") == texts{"", "blocks.0", "it's"});
@@ -80,19 +80,19 @@ TEST_CASE("read_python_list: strings in order") {
     CHECK(list("['a','b','c','d']") == texts{"a", "b", "c", "d"});
 }
 
-TEST_CASE("read_python_list: nothing of what is no list of strings") {
+TEST_CASE("read_python_list: rejects anything but a list of strings") {
     for (const auto* text :
          {"", "[", "]", "['a'", "['a' 'b']", "[a]", "['a'] ", "[1]", "('a',)", "['a', b]", "[,]"}) {
         CHECK_FALSE(list(text));
     }
 }
 
-TEST_CASE("module_path_of: a path is one already") {
+TEST_CASE("module_path_of: a path stays unchanged") {
     CHECK(module_path_of("layers.0.fc") == "layers.0.fc");
     CHECK(module_path_of("") == "");
 }
 
-TEST_CASE("module_path_of: expressions with subscripts") {
+TEST_CASE("module_path_of: reads expressions with subscripts") {
     CHECK(module_path_of("L['self'].layers[0].fc") == "layers.0.fc");
     CHECK(module_path_of("L['self']") == "");
     CHECK(module_path_of("L['model'].fc['key']") == "fc.key");
@@ -100,13 +100,13 @@ TEST_CASE("module_path_of: expressions with subscripts") {
     CHECK(module_path_of("net.layers[0]") == "net.layers.0");
 }
 
-TEST_CASE("module_path_of: expressions with getattr") {
+TEST_CASE("module_path_of: reads expressions with getattr") {
     CHECK(module_path_of("getattr(L['self'].layers, '0')") == "layers.0");
     CHECK(module_path_of("getattr(getattr(L['self'].layers, '0'), 'fc')") == "layers.0.fc");
     CHECK(module_path_of("getattr(self.layers, '0').fc") == "layers.0.fc");
 }
 
-TEST_CASE("module_path_of: nothing of a malformed expression") {
+TEST_CASE("module_path_of: rejects a malformed expression") {
     for (const auto* text :
          {"L['self", "L['self'", "L[self]", "L['self'].a[", "L['self'].a[]", "getattr(self.a, '0'",
           "getattr(self.a)", "getattr(self.a, 0)", "self.a['x'", "L['self'])", "L['self']x"}) {

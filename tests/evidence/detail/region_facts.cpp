@@ -14,7 +14,7 @@ namespace test::evidence_detail_region_facts {
 
 using stemma::no_id;
 
-TEST_CASE("region_facts: owners of parameters, weights that lost their names, owners of bodies") {
+TEST_CASE("region_facts: finds owners of parameters, unnamed weights, owners of bodies") {
     const auto bare = [](const char* type, const test::names& in, const char* out) {
         return test::node(type, in, {out}, out);
     };

@@ -17,7 +17,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// What is found for every operator: a path, `/` for the root, "" for nothing.
+/// The result for every operator: a path, `/` for the root, "" for nothing.
 texts regions(test::evidence_scene& scene) {
     using finder =
         stemma::detail::region_finder<test::evidence_scene::operators, stemma::module_tree>;
@@ -29,7 +29,7 @@ texts regions(test::evidence_scene& scene) {
     return paths;
 }
 
-/// An operator whose metadata name its module; none without one.
+/// An operator whose metadata give its module, if any.
 test::message op(const char* type, const test::names& inputs, const char* name,
                  const char* module = nullptr) {
     const auto bare = test::node(type, inputs, {name}, name);
@@ -51,7 +51,7 @@ TEST_CASE("region_finder: what lies between operators of one module belongs to i
     CHECK(regions(scene) == texts{"", "m.act", ""});
 }
 
-TEST_CASE("region_finder: what lies between two named modules belongs to what holds both") {
+TEST_CASE("region_finder: what lies between two named modules belongs to their common ancestor") {
     test::evidence_scene scene(
         test::model(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
                                  op("Gemm", {"b"}, "c", "m.fc2")},
@@ -61,8 +61,8 @@ TEST_CASE("region_finder: what lies between two named modules belongs to what ho
     CHECK(regions(scene) == texts{"", "m", ""});
 }
 
-TEST_CASE("region_finder: a shape serves an operator that is named, and the caller of one that "
-          "reads weights") {
+TEST_CASE(
+    "region_finder: a shape serves a named operator, or the caller of one that reads weights") {
     auto graph =
         test::graph({op("Shape", {"x"}, "shape"), op("Reshape", {"x", "shape"}, "r", "m.head"),
                      op("Size", {"x"}, "size"), op("Gather", {"table", "size"}, "e", "m.emb"),

@@ -27,19 +27,19 @@ bool are_reordered(const std::vector<std::pair<std::string, std::string>>& opera
 
 } // namespace
 
-TEST_CASE("are_reordered: counts that fall within one scope and type") {
+TEST_CASE("are_reordered: detects decreasing counts within a scope and type") {
     CHECK(are_reordered({{"/a/Mul_1", "Mul"}, {"/a/Mul", "Mul"}}));
     CHECK(are_reordered({{"/a/Mul_10", "Mul"}, {"/b/Mul", "Mul"}, {"/a/Mul_9", "Mul"}}));
 }
 
-TEST_CASE("are_reordered: a later call of a list's member ahead of an earlier one") {
+TEST_CASE("are_reordered: detects a later call of a list member before an earlier one") {
     CHECK(are_reordered({{"/a/b.0_1/Relu", "Relu"}, {"/a/b.0/Relu", "Relu"}}));
     CHECK_FALSE(are_reordered({{"/a/b.0/Relu", "Relu"}, {"/a/b.0_1/Relu", "Relu"}}));
     CHECK_FALSE(are_reordered({{"/a/b_1/Relu", "Relu"}, {"/a/b/Relu", "Relu"}}));
     CHECK(are_reordered({{"/a/b_1/Relu", "Relu"}, {"/a/b/Relu", "Relu"}}, true));
 }
 
-TEST_CASE("are_reordered: not counts that rise, or of other scopes and types") {
+TEST_CASE("are_reordered: ignores increasing counts, and other scopes and types") {
     CHECK_FALSE(are_reordered({{"/a/Mul", "Mul"}, {"/a/Mul_1", "Mul"}, {"/a/Mul_10", "Mul"}}));
     CHECK_FALSE(are_reordered({{"/a/Mul_3", "Mul"}, {"/b/Mul", "Mul"}, {"/a/Add", "Add"}}));
     CHECK_FALSE(are_reordered({{"Mul_3", "Mul"}, {"Mul_1", "Mul"}}));

@@ -20,7 +20,7 @@ using stemma::no_id;
 
 namespace {
 
-/// Operators over a tree that is known, and their scopes bound to it.
+/// Operators over a known tree, with bound scopes.
 struct scene {
     explicit scene(stemma::module_tree modules) : tree(std::move(modules)) {}
 
@@ -53,7 +53,7 @@ struct scene {
     stemma::detail::scope_modules bound;
 };
 
-/// The tree that operators themselves tell.
+/// The tree that the operators themselves reveal.
 struct grown_scene {
     void grow() {
         const auto known = builder.build();
@@ -104,7 +104,7 @@ TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators"
     CHECK(s.of(again).call == 0);
 }
 
-TEST_CASE("bind_scopes: a model that is part of what was captured, or wrapped, is found") {
+TEST_CASE("bind_scopes: finds a model that is part of the captured one, or wrapped") {
     scene part(test::tree_of({"bert.enc.fc", "bert.enc.norm", "other"}));
     const auto v = part.add("/enc/fc/MatMul", {}, "enc.fc.weight");
     part.bind();
@@ -115,8 +115,8 @@ TEST_CASE("bind_scopes: a model that is part of what was captured, or wrapped, i
     CHECK(wrapped.path(w) == "enc.fc");
 }
 
-TEST_CASE("bind_scopes: operators of two modules under one scope are told apart by parameters") {
-    // Both branches print as `fc`, so that operators of b.fc stand in the scope of a.fc.
+TEST_CASE("bind_scopes: operators of two modules in one scope are distinguished by parameters") {
+    // Both branches print as `fc`, so operators of b.fc are in the scope of a.fc.
     stemma::module_tree_builder builder;
     builder.set_calls(builder.at_path("a"), 0);
     builder.set_calls(builder.at_path("a.fc"), 1);
@@ -138,7 +138,7 @@ TEST_CASE("bind_scopes: operators of two modules under one scope are told apart 
     CHECK(s.of(behind).call == 0);
 }
 
-TEST_CASE("grow_scopes: adds the modules that scopes speak of") {
+TEST_CASE("grow_scopes: adds the modules of scopes") {
     grown_scene s;
     const auto a = s.ops.add({}, "/enc/layer.0/fc/Add", "Add");
     const auto b = s.ops.add({}, "/enc/layer.0/Mul", "Mul");
@@ -150,7 +150,7 @@ TEST_CASE("grow_scopes: adds the modules that scopes speak of") {
     CHECK(s.tree.size() == 5);
 }
 
-TEST_CASE("grow_scopes: a Sequential that repeats itself does not grow twice") {
+TEST_CASE("grow_scopes: a Sequential that repeats its name is added once") {
     grown_scene s;
     const auto v = s.ops.add({}, "/layer1/layer1.0/Add", "Add");
     s.grow();
@@ -168,7 +168,7 @@ TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
     CHECK(s.tree.class_name(0) == "Net");
 }
 
-TEST_CASE("grow_scopes: further calls are no modules, other names are") {
+TEST_CASE("grow_scopes: further calls add no modules, other names do") {
     grown_scene s;
     const auto first = s.ops.add({}, "/fc/Add", "Add");
     const auto second = s.ops.add({}, "/fc_1/Add", "Add");
@@ -189,7 +189,7 @@ TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
     CHECK(s.tree.calls(test::module_at(s.tree, "layer.0.fc")) == 1);
 }
 
-TEST_CASE("grow_scopes: members of a list show each other the levels that scopes leave out") {
+TEST_CASE("grow_scopes: list members show each other the levels that scopes leave out") {
     grown_scene s;
     s.builder.at_path("block.0.layer.0.att");
     s.builder.at_path("block.1.layer.0.norm");
@@ -207,7 +207,7 @@ TEST_CASE("grow_scopes: members of a list show each other the levels that scopes
     CHECK(s.sureness(inside) <= s.sureness(hidden));
 }
 
-TEST_CASE("grow_scopes: a number behind a name that others have is less sure to be part of it") {
+TEST_CASE("grow_scopes: a number after an existing name is less certainly part of it") {
     grown_scene s;
     s.ops.add({}, "/a/fc/Add", "Add");
     const auto beside = s.ops.add({}, "/a/fc_1/Mul", "Mul");
@@ -218,7 +218,7 @@ TEST_CASE("grow_scopes: a number behind a name that others have is less sure to 
     CHECK(s.sureness(beside) < s.sureness(alone));
 }
 
-TEST_CASE("grow_scopes: a number behind that of a member is a further call of it") {
+TEST_CASE("grow_scopes: a number after a member's is a further call of it") {
     grown_scene s;
     const auto first = s.ops.add({}, "/net/list/list.0/Add", "Add");
     const auto again = s.ops.add({}, "/net/list/list.0_1/Mul", "Mul");
@@ -232,7 +232,7 @@ TEST_CASE("grow_scopes: a number behind that of a member is a further call of it
     CHECK(s.sureness(later) < s.sureness(first));
 }
 
-TEST_CASE("grow_scopes: where an optimizer was, a number is less sure to be part of a name") {
+TEST_CASE("grow_scopes: after an optimizer, a number is less certainly part of a name") {
     const auto sureness = [](const std::string& other) {
         grown_scene s;
         const auto v = s.ops.add({}, "/b/fc_1/Mul", "Mul");
@@ -244,7 +244,7 @@ TEST_CASE("grow_scopes: where an optimizer was, a number is less sure to be part
     CHECK(sureness("fused /a/conv/Conv") < sureness("/a/conv/FusedConv"));
 }
 
-TEST_CASE("grow_scopes: where scopes leave out levels, none is sure to be complete") {
+TEST_CASE("grow_scopes: if scopes leave out levels, none is certain to be complete") {
     const auto sureness = [](const std::string& parameter) {
         grown_scene s;
         const auto norm = s.ops.add({}, "/block.0/norm/Mul", "Mul");
@@ -258,7 +258,7 @@ TEST_CASE("grow_scopes: where scopes leave out levels, none is sure to be comple
     CHECK(sureness("block.0.layer.0.norm.weight") < sureness("block.0.norm.weight"));
 }
 
-TEST_CASE("grow_scopes: modules that are known are used") {
+TEST_CASE("grow_scopes: known modules are used") {
     grown_scene s;
     s.builder.at_path("enc.block.fc");
     const auto v = s.ops.add({}, "/enc/block/fc/Add", "Add");

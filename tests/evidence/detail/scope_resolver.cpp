@@ -21,7 +21,7 @@ using stemma::detail::split_count;
 
 namespace {
 
-/// Scopes of given names over a tree, bound one below the other.
+/// Scopes with given names over a tree, bound one below the other.
 struct scene {
     scene(stemma::module_tree modules, std::vector<std::string> operators)
         : tree(std::move(modules)) {
@@ -40,7 +40,7 @@ struct scene {
         }
     }
 
-    /// Returns: the path of what the scope of an operator stands for, "?" for nothing.
+    /// Returns: the path of the module that an operator's scope stands for, "?" for none.
     [[nodiscard]] std::string path_of(id v) {
         const auto found = resolve(table.scope_of[v]);
         return found.module == no_id ? "?" : tree.path(found.module);
@@ -76,7 +76,7 @@ stemma::module_tree counted(const std::vector<std::pair<std::string, id>>& calls
 
 } // namespace
 
-TEST_CASE("split_count: a stem and a number behind a bar") {
+TEST_CASE("split_count: splits a stem from a number after an underscore") {
     REQUIRE(split_count("fc_12"));
     CHECK(split_count("fc_12")->first == "fc");
     CHECK(split_count("fc_12")->second == 12);
@@ -86,7 +86,7 @@ TEST_CASE("split_count: a stem and a number behind a bar") {
     }
 }
 
-TEST_CASE("scope_resolver: a segment is the child of its name") {
+TEST_CASE("scope_resolver: a segment is the child with that name") {
     scene s(test::tree_of({"enc.fc", "dec.fc"}), {"/enc/fc/Add", "/dec/fc/Add", "/enc/gone/Add"});
     CHECK(s.path_of(0) == "enc.fc");
     CHECK(s.path_of(1) == "dec.fc");
@@ -100,8 +100,8 @@ TEST_CASE("scope_resolver: a segment leads past modules that never run") {
     CHECK(deep.path_of(0) == "a.b.fc");
 }
 
-TEST_CASE("scope_resolver: a module that was never counted has a scope that nothing else has") {
-    // as of layers whose capture took another way through them
+TEST_CASE("scope_resolver: an uncounted module can have a scope that no other one has") {
+    // as in layers whose capture took another path
     scene s(counted({{"layer", 1}, {"layer.fc", 0}, {"layer.norm", 0}}),
             {"/layer/fc/Add", "/layer/norm/Add"});
     CHECK(s.path_of(0) == "layer.fc");
@@ -110,14 +110,14 @@ TEST_CASE("scope_resolver: a module that was never counted has a scope that noth
     CHECK(called.path_of(0) == "fc"); // one that ran comes first, wherever it is
 }
 
-TEST_CASE("scope_resolver: a called Sequential repeats itself in its children") {
+TEST_CASE("scope_resolver: a called Sequential repeats its name in its children") {
     scene s(counted({{"layer1", 1}, {"layer1.0", 1}, {"layer1.1", 1}}),
             {"/layer1/layer1.0/Add", "/layer1/layer1.1/Add"});
     CHECK(s.path_of(0) == "layer1.0");
     CHECK(s.path_of(1) == "layer1.1");
 }
 
-TEST_CASE("scope_resolver: a number behind a name is a further call, or a name of its own") {
+TEST_CASE("scope_resolver: a number after a name is a further call, or part of the name") {
     scene calls(counted({{"fc", 3}}), {"/fc/Add", "/fc_1/Add", "/fc_2/Add"});
     CHECK(calls.path_of(1) == "fc");
     CHECK(calls.path_of(2) == "fc");
@@ -126,14 +126,14 @@ TEST_CASE("scope_resolver: a number behind a name is a further call, or a name o
     CHECK(names.path_of(1) == "fc_1");
 }
 
-TEST_CASE("scope_resolver: without known numbers of calls, equal operators tell a further call") {
+TEST_CASE("scope_resolver: without call counts, equal operators indicate a further call") {
     scene alike(test::tree_of({"fc"}), {"/fc/Add", "/fc_1/Add"});
     CHECK(alike.path_of(1) == "fc");
     scene other(test::tree_of({"fc"}), {"/fc/Add", "/fc_1/Mul"});
     CHECK(other.path_of(1) == "?");
 }
 
-TEST_CASE("scope_resolver: what the parameters point at decides between two readings") {
+TEST_CASE("scope_resolver: parameters resolve ambiguity") {
     const auto tree = counted({{"a", 0}, {"a.fc", 1}, {"b", 0}, {"b.fc", 1}});
     scene s(tree, {"/fc/Add", "/fc_1/Add"});
     s.reads(0, "b.fc");
@@ -142,7 +142,7 @@ TEST_CASE("scope_resolver: what the parameters point at decides between two read
     CHECK(s.path_of(1) == "a.fc");
 }
 
-TEST_CASE("scope_resolver: scopes that print alike are numbered through the modules in order") {
+TEST_CASE("scope_resolver: scopes that print alike are numbered consecutively across modules") {
     scene s(counted({{"a", 0}, {"a.fc", 2}, {"b", 0}, {"b.fc", 1}}),
             {"/fc/Add", "/fc_1/Add", "/fc_2/Add"});
     CHECK(s.path_of(0) == "a.fc");
@@ -150,7 +150,7 @@ TEST_CASE("scope_resolver: scopes that print alike are numbered through the modu
     CHECK(s.path_of(2) == "b.fc");
 }
 
-TEST_CASE("scope_resolver: children of modules that print alike are numbered through as well") {
+TEST_CASE("scope_resolver: children of modules that print alike are numbered consecutively too") {
     const std::vector<std::string> names{"/x/fc/Add", "/x/Mul", "/x/fc_1/Add", "/x_1/Mul"};
     scene s(counted({{"a", 0}, {"a.x", 1}, {"a.x.fc", 1}, {"b", 0}, {"b.x", 1}, {"b.x.fc", 1}}),
             names);
@@ -158,7 +158,7 @@ TEST_CASE("scope_resolver: children of modules that print alike are numbered thr
     CHECK(s.path_of(1) == "a.x");
     CHECK(s.path_of(2) == "b.x.fc");
     CHECK(s.path_of(3) == "b.x");
-    // Unless it is known that they ran more often, each ran once.
+    // Unless they are known to have run more often, each ran once.
     scene unknown(test::tree_of({"a.x.fc", "b.x.fc"}), names);
     CHECK(unknown.path_of(2) == "b.x.fc");
     CHECK(unknown.path_of(3) == "b.x");
@@ -167,7 +167,7 @@ TEST_CASE("scope_resolver: children of modules that print alike are numbered thr
     CHECK(twice.path_of(3) == "a.x");
 }
 
-TEST_CASE("scope_resolver: a module that somebody else owns") {
+TEST_CASE("scope_resolver: finds a module owned elsewhere") {
     scene s(counted({{"a", 1}, {"a.act", 2}, {"b", 1}}), {"/a/act/Add", "/b/act/Add"});
     CHECK(s.path_of(1) == "a.act");
     CHECK(s.resolve(s.table.scope_of[1]).caller == test::module_at(s.tree, "b"));
@@ -176,7 +176,7 @@ TEST_CASE("scope_resolver: a module that somebody else owns") {
     CHECK(unclear.path_of(0) == "?");
 }
 
-TEST_CASE("scope_resolver: a scope below one that is unknown goes by its parameters") {
+TEST_CASE("scope_resolver: a scope below an unknown one is resolved by its parameters") {
     scene s(test::tree_of({"x.enc.fc", "y.enc.fc"}), {"/wrapper/enc/fc/Add"});
     CHECK(s.path_of(0) == "?");
     s.reads(0, "y.enc.fc");
@@ -192,7 +192,7 @@ TEST_CASE("scope_resolver: scopes with classes, relative to the parent or in ful
     CHECK(s.path_of(2).empty());
 }
 
-TEST_CASE("scope_resolver: relative scopes are paths and nothing else") {
+TEST_CASE("scope_resolver: relative scopes are exactly paths") {
     scene s(counted({{"m", 1}, {"m.layers", 0}, {"m.layers.0", 2}}),
             {"m/layers.0/Add_node_1", "m/0/Add_node_2", "m/layers.0_1/Add_node_3"});
     CHECK(s.path_of(0) == "m.layers.0");
@@ -200,7 +200,7 @@ TEST_CASE("scope_resolver: relative scopes are paths and nothing else") {
     CHECK(s.path_of(2) == "?");
 }
 
-TEST_CASE("scope_resolver: confidence grows with what the parameters say") {
+TEST_CASE("scope_resolver: confidence grows if parameters agree") {
     scene s(test::tree_of({"enc.fc"}), {"/enc/fc/Add"});
     const auto before = s.resolve(s.table.scope_of[0]).confidence;
     s.reads(0, "enc.fc");

@@ -27,7 +27,7 @@ namespace {
 
 using texts = std::vector<std::string>;
 
-/// The segments of a scope from its root down.
+/// The segments of a scope, from its root.
 texts segments_of(const stemma::detail::scope_table& table, id scope) {
     texts segments;
     for (auto s = scope; table.scopes[s].parent != no_id; s = table.scopes[s].parent) {
@@ -36,7 +36,7 @@ texts segments_of(const stemma::detail::scope_table& table, id scope) {
     return segments;
 }
 
-/// The parts between the slashes of a scope; none of the root's, which is "".
+/// The parts between the slashes of a scope; none for the root's, which is "".
 texts parts_of(std::string_view scope) {
     texts parts;
     while (!scope.empty()) {
@@ -52,7 +52,7 @@ texts parts_of(std::string_view scope) {
 
 } // namespace
 
-TEST_CASE("collect_scopes: one scope for each distinct path, with what is in it") {
+TEST_CASE("collect_scopes: one scope for each distinct path, with its contents") {
     test::operator_scene ops;
     ops.add({}, "/enc/fc/MatMul", "MatMul");
     ops.add({}, "/enc/fc/Add", "Add");
@@ -81,7 +81,7 @@ TEST_CASE("collect_scopes: one scope for each distinct path, with what is in it"
     CHECK(table.find(table.scope_of[2], "gone") == no_id);
 }
 
-TEST_CASE("collect_scopes: scopes of equal operators are alike, in any order") {
+TEST_CASE("collect_scopes: scopes with equal operators are alike, in any order") {
     test::operator_scene ops;
     ops.add({}, "/fc/MatMul", "MatMul");
     ops.add({}, "/fc/Add", "Add");
@@ -91,7 +91,7 @@ TEST_CASE("collect_scopes: scopes of equal operators are alike, in any order") {
     CHECK(table.scopes[table.scope_of[0]].kinds == table.scopes[table.scope_of[2]].kinds);
 }
 
-TEST_CASE("collect_scopes: styles have roots of their own") {
+TEST_CASE("collect_scopes: each style has its own root") {
     test::operator_scene ops;
     ops.add({}, "/a/Add", "Add");
     ops.add({}, "a/Add_node_1", "Add");
@@ -105,7 +105,7 @@ TEST_CASE("collect_scopes: styles have roots of their own") {
     CHECK(table.scopes[table.scope_of[0]].qualified_class().empty());
 }
 
-TEST_CASE("collect_scopes: constants do not tell two calls apart") {
+TEST_CASE("collect_scopes: constants do not distinguish calls") {
     test::operator_scene ops;
     ops.add({}, "/rnn/Constant", "Constant");
     ops.add({}, "/rnn/LSTM", "LSTM");
@@ -114,7 +114,7 @@ TEST_CASE("collect_scopes: constants do not tell two calls apart") {
     CHECK(table.scopes[table.scope_of[0]].kinds == table.scopes[table.scope_of[2]].kinds);
 }
 
-TEST_CASE("collect_scopes: what is left of a replaced operator's name counts for no module") {
+TEST_CASE("collect_scopes: remains of a replaced operator's name count for no module") {
     test::operator_scene ops;
     ops.add({}, "/enc/fc/MatMul/MatMulAddFusion", "Gemm");
     ops.add({}, "/enc/fc/Relu", "Relu");
@@ -125,7 +125,7 @@ TEST_CASE("collect_scopes: what is left of a replaced operator's name counts for
     CHECK(table.scopes[table.scope_of[0]].first_operator == 1);
 }
 
-TEST_CASE("collect_scopes: any number of threads collects the same") {
+TEST_CASE("collect_scopes: is independent of the number of threads") {
     test::random_numbers random(8);
     const std::vector<std::string> parts{"a", "b", "ab", "a.0", "a_1", "c/", "x::y"};
     for (int round = 0; round < 200; ++round) {
@@ -163,7 +163,7 @@ TEST_CASE("collect_scopes: any number of threads collects the same") {
     }
 }
 
-TEST_CASE("collect_scopes: equal to splitting every name alone, whatever the order of names") {
+TEST_CASE("collect_scopes: agrees with splitting every name separately, in any order") {
     test::random_numbers random(31);
     const std::vector<std::string> parts{"a", "b", "ab", "a.0", "", "a_1"};
     for (int round = 0; round < 200; ++round) {

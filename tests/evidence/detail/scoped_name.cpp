@@ -14,7 +14,7 @@ using stemma::detail::split_scoped_name;
 
 namespace {
 
-/// The scope of a name, with its style in front; "-" when it has none.
+/// The scope of a name, with its style in front; "-" if there is none.
 std::string split(std::string_view name, std::string_view op_type) {
     const auto found = split_scoped_name(name, op_type);
     constexpr std::string_view styles = "crt";
@@ -33,7 +33,7 @@ std::string split_leftover(std::string_view name) {
 
 } // namespace
 
-TEST_CASE("split_scoped_name: names of torch's exporter") {
+TEST_CASE("split_scoped_name: splits names of torch's exporter") {
     CHECK(split("/encoder/layer.0/MatMul", "MatMul") == "c:encoder/layer.0");
     CHECK(split("/encoder/layer.0/MatMul_12", "MatMul") == "c:encoder/layer.0");
     CHECK(split("/Add", "Add") == "c:");
@@ -41,18 +41,18 @@ TEST_CASE("split_scoped_name: names of torch's exporter") {
     CHECK(split("/fc_1/MatMul", "MatMul") == "c:fc_1");
 }
 
-TEST_CASE("split_scoped_name: names that are built relative to the parent") {
+TEST_CASE("split_scoped_name: splits names relative to the parent") {
     CHECK(split("model/layers.0/Add_node_7", "Add") == "r:model/layers.0");
     CHECK(split("model/Add_7", "Add") == "r:model");
     CHECK(split("model/Add", "Add") == "r:model");
 }
 
-TEST_CASE("split_scoped_name: scopes with classes") {
+TEST_CASE("split_scoped_name: splits scopes with classes") {
     CHECK(split("app.Net::/app.Block::layer.0/Add", "Add") == "t:app.Net::/app.Block::layer.0");
     CHECK(split("app.Net::/Add_4", "Add") == "t:app.Net::");
 }
 
-TEST_CASE("split_scoped_name: nothing where the name is not one of such an operator") {
+TEST_CASE("split_scoped_name: rejects names of other operators") {
     CHECK(split("", "Add") == "-");
     CHECK(split("Add_7", "Add") == "-");
     CHECK(split("/encoder/Mul", "Add") == "-");
@@ -65,7 +65,7 @@ TEST_CASE("split_scoped_name: nothing where the name is not one of such an opera
     CHECK(split("/encoder/Add", "") == "-");
 }
 
-TEST_CASE("split_leftover_name: what optimizers leave of a name") {
+TEST_CASE("split_leftover_name: finds what optimizers leave of a name") {
     CHECK(split_leftover("fused /layer1/conv1/Conv") == "layer1/conv1");
     CHECK(split_leftover("/encoder/dense/MatMul/MatMulAddFusion") == "encoder/dense");
     CHECK(split_leftover("/norm/Pow/LayerNormFusion/") == "norm");
@@ -74,21 +74,21 @@ TEST_CASE("split_leftover_name: what optimizers leave of a name") {
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
 }
 
-TEST_CASE("split_scoped_name: operators written small, as TensorFlow writes them") {
+TEST_CASE("split_scoped_name: accepts lower-case operators, as TensorFlow writes") {
     CHECK(split("bert/embeddings/add", "Add") == "r:bert/embeddings");
     CHECK(split("bert/embeddings/add_1", "Add") == "r:bert/embeddings");
     CHECK(split("bert/embeddings/matmul__12", "MatMul") == "r:bert/embeddings");
     CHECK(split("/bert/embeddings/add", "Add") == "-");
 }
 
-TEST_CASE("split_scoped_name: gradients and joined names are written for no operator") {
+TEST_CASE("split_scoped_name: gradients and joined names are not exact") {
     CHECK(split("/fc/Gemm_Grad/Gemm_2", "Gemm") == "-");
     CHECK(split("a/Conv2D;a/Conv", "Conv") == "-");
     CHECK(split("/odd;name/Conv", "Conv") == "c:odd;name");
     CHECK(split("/top_Gradient/Conv", "Conv") == "c:top_Gradient");
 }
 
-TEST_CASE("split_leftover_name: what runtimes append to names, one behind the other") {
+TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {
     CHECK(split_leftover("/qk/MatMul/MatmulTransposeFusion//MatMulScaleFusion/") == "qk");
     CHECK(split_leftover("/conv1/Conv_output_0_nchwc") == "conv1");
     CHECK(split_leftover("/norm/BatchNormalization_output_0_bn_nchwc") == "norm");
@@ -97,7 +97,7 @@ TEST_CASE("split_leftover_name: what runtimes append to names, one behind the ot
     CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
 }
 
-TEST_CASE("split_leftover_name: nothing where no operator's name is left") {
+TEST_CASE("split_leftover_name: rejects names without an operator's name") {
     CHECK(split_leftover("") == "-");
     CHECK(split_leftover("plain") == "-");
     CHECK(split_leftover("/") == "-");

@@ -25,7 +25,7 @@ using pairs = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
-/// Operators one behind the other: a type, and the owner of a weight or nothing.
+/// A chain of operators: a type, and the owner of a weight or nothing.
 struct chain {
     test::operator_scene ops;
     texts owners_of;
@@ -53,7 +53,7 @@ struct chain {
         owners = stemma::detail::find_parameter_owners(ops, tree);
     }
 
-    /// What members do without parameters: `sequence number: types`.
+    /// The operators of members without parameters: `sequence number: types`.
     [[nodiscard]] texts steps() const {
         const std::vector<bool> steady(ops.size(), false);
         std::vector<bool> free(ops.size());
@@ -85,7 +85,7 @@ struct chain {
 
 } // namespace
 
-TEST_CASE("sequence_steps: a number that is left out is what comes between") {
+TEST_CASE("sequence_steps: a gap in numbers is what comes between") {
     const chain one(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}});
     CHECK(one.steps() == texts{"net new 1: Relu"});
     const chain two(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"MaxPool", ""}, {"Conv", "net.3"}});
@@ -95,14 +95,14 @@ TEST_CASE("sequence_steps: a number that is left out is what comes between") {
     CHECK(known.steps() == texts{"net net.1: Relu"});
 }
 
-TEST_CASE("sequence_steps: what does nothing any more comes last, but for what is folded") {
+TEST_CASE("sequence_steps: members that do nothing any more come last, except folded ones") {
     const chain dropout(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.3"}});
     CHECK(dropout.steps() == texts{"net new 1: Relu"});
     const chain folded(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "net.3"}});
     CHECK(folded.steps().empty());
 }
 
-TEST_CASE("sequence_steps: members with parameters that nobody reads were folded away") {
+TEST_CASE("sequence_steps: members with unread parameters were folded away") {
     const texts all{"net.0", "net.1", "net.2", "net.3"};
     const chain between(pairs{{"Conv", "net.0"}, {"Relu", ""}, {"Conv", "net.3"}}, all, {"net.1"});
     CHECK(between.steps() == texts{"net net.2: Relu"});
@@ -120,20 +120,20 @@ TEST_CASE("sequence_steps: members with parameters that nobody reads were folded
     }
 }
 
-TEST_CASE("sequence_steps: members of one kind, of which none is left out, may be a mere list") {
+TEST_CASE("sequence_steps: uniform members without gaps may be a mere list") {
     CHECK(chain(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.1"}}).steps().empty());
     CHECK(chain(pairs{{"Gemm", "net.0.a"}, {"Relu", ""}, {"Gemm", "net.1.a"}}).steps().empty());
     CHECK(chain(pairs{{"Gemm", "net.a"}, {"Relu", ""}, {"Gemm", "net.c"}}).steps().empty());
 }
 
-TEST_CASE("sequence_steps: of members of several kinds one holds what comes behind it") {
+TEST_CASE("sequence_steps: with mixed members, one contains what follows it") {
     const chain list(pairs{{"Conv", "net.0.0"}, {"Clip", ""}, {"Conv", "net.1"}});
     CHECK(list.steps() == texts{"net.0 new 1: Clip"});
     const chain block(pairs{{"Conv", "net.0.conv"}, {"Clip", ""}, {"Conv", "net.1"}});
     CHECK(block.steps() == texts{"net net.0: Clip"});
 }
 
-TEST_CASE("has_open_sequences: numbers that are left out, and lists in lists") {
+TEST_CASE("has_open_sequences: finds gaps in numbers, and lists in lists") {
     const auto open = [](const chain& made) {
         return stemma::detail::has_open_sequences(made.ops, made.tree, made.owners);
     };

@@ -19,7 +19,7 @@ using texts = std::vector<std::string>;
 
 namespace {
 
-/// A chain of products: the name of each operator, and the weight that it reads.
+/// A chain of products: the name of each operator, and the weight it reads.
 std::string chain(const std::vector<std::pair<std::string, std::string>>& products) {
     std::vector<test::message> nodes;
     std::vector<std::string> weights;
@@ -43,7 +43,8 @@ texts shallow(test::evidence_scene& scene) {
 
 } // namespace
 
-TEST_CASE("find_shallow_modules: where no level is named between a module and several owners") {
+TEST_CASE(
+    "find_shallow_modules: finds a module with no named level between it and several owners") {
     test::evidence_scene scene(chain({{"/model/Gemm", "model.enc.fc1.weight"},
                                       {"/model/Gemm_1", "model.enc.fc2.weight"},
                                       {"/head/Gemm", "head.weight"}}));
@@ -54,20 +55,20 @@ TEST_CASE("find_shallow_modules: where no level is named between a module and se
     CHECK_FALSE(scene.claims<stemma::parameter_names>("/head/Gemm").front().exact);
 }
 
-TEST_CASE("find_shallow_modules: where a sibling is named as deep as the owner is") {
+TEST_CASE("find_shallow_modules: finds a module if a sibling is named as deep as the owner") {
     test::evidence_scene scene(chain(
         {{"/blocks.0/fc/Gemm", "blocks.0.fc.weight"}, {"/blocks.1/Gemm", "blocks.1.fc.weight"}}));
     CHECK(shallow(scene) == texts{"blocks.1"});
 }
 
-TEST_CASE("find_shallow_modules: not a module that uses the parameters of those it holds") {
+TEST_CASE("find_shallow_modules: ignores a module that uses its children's parameters") {
     test::evidence_scene scene(chain({{"/norm/Gemm", "norm.weight"},
                                       {"/attn/Gemm", "attn.qkv.weight"},
                                       {"/attn/Gemm_1", "attn.proj.weight"}}));
     CHECK(shallow(scene).empty());
 }
 
-TEST_CASE("find_shallow_modules: not a module below which something is named") {
+TEST_CASE("find_shallow_modules: ignores a module with something named below") {
     test::evidence_scene scene(chain({{"/model/Gemm", "model.enc.fc1.weight"},
                                       {"/model/Gemm_1", "model.enc.fc2.weight"},
                                       {"/model/enc/fc3/Gemm", "model.enc.fc3.weight"}}));

@@ -44,16 +44,15 @@ using paths = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("sibling_order: lists stand by their numbers", "[detail][sibling_order]") {
+TEST_CASE("sibling_order: list members are ordered by number", "[detail][sibling_order]") {
     scene s;
     s.add("h").add("h.10").add("h.2").add("h.2.b").add("h.2.a").add("h.0");
     CHECK(s.paths() == paths{"h", "h.0", "h.2", "h.2.b", "h.2.a", "h.10"});
 }
 
-TEST_CASE(
-    "sibling_order: what parameters name keeps its order, and others come before what is used "
-    "after them",
-    "[detail][sibling_order]") {
+TEST_CASE("sibling_order: modules named by parameters keep their order; others come before what is "
+          "used after them",
+          "[detail][sibling_order]") {
     scene s;
     s.add("up", 30).add("head", 50).add("odd", 5);
     s.named = 4;
@@ -61,7 +60,7 @@ TEST_CASE(
     CHECK(s.paths() == paths{"down", "mid", "up", "fuse", "head", "odd", "last"});
 }
 
-TEST_CASE("sibling_order: without any use the order stays", "[detail][sibling_order]") {
+TEST_CASE("sibling_order: without uses the order stays", "[detail][sibling_order]") {
     scene s;
     s.add("b").add("a").add("1");
     s.named = 3;

@@ -14,7 +14,7 @@ using stemma::detail::told_frame;
 
 namespace {
 
-/// Returns: frames as `file:line function|text`, and the format in front.
+/// Returns: frames as `file:line function|text`, preceded by the format.
 std::vector<std::string> read(std::string_view text) {
     std::vector<told_frame> frames;
     const auto* format = read_stack(text, frames);
@@ -38,7 +38,7 @@ TEST_CASE("read_stack: Python's traceback ends with the innermost frame") {
                "  File \"/v/linear.py\", line 125, in forward\n    return F.linear(x)") ==
           list{"traceback", "/v/linear.py:125 forward|    return F.linear(x)",
                "/a/net.py:12 forward|    x = self.fc(x)"});
-    // Without texts, of one that repeats, and of more lines than one.
+    // Without source lines, with a repeated frame, and with more than one line.
     CHECK(read("  File \"a.py\", line 1, in f\n  File \"a.py\", line 2, in <listcomp>\n") ==
           list{"traceback", "a.py:2 <listcomp>|", "a.py:1 f|"});
     CHECK(read("  File \"a.py\", line 1, in f\n    g(\n    ~^\n  [Previous line repeated 3 more "
@@ -47,12 +47,12 @@ TEST_CASE("read_stack: Python's traceback ends with the innermost frame") {
           list{"traceback", "a.py:9 g|    x)", "a.py:1 f|    g("});
 }
 
-TEST_CASE("read_stack: a line of a program that looks like a frame is none") {
+TEST_CASE("read_stack: a source line that looks like a frame is none") {
     CHECK(read("File \"a.py\", line 7, in f\n    File \"b.py\", line 8, in g") ==
           list{"traceback", "a.py:7 f|    File \"b.py\", line 8, in g"});
 }
 
-TEST_CASE("read_stack: a place in TorchScript is underlined") {
+TEST_CASE("read_stack: a location in TorchScript is underlined") {
     CHECK(read("  File \"/a/net.py\", line 15\n    def forward(self, x):\n        y = F.gelu(y)\n"
                "            ~~~~~~ <--- HERE\n        y = g(\n") ==
           list{"highlight", "/a/net.py:15 |        y = F.gelu(y)"});
@@ -61,26 +61,25 @@ TEST_CASE("read_stack: a place in TorchScript is underlined") {
           list{"highlight", "code/__torch__/net.py:9 |"});
 }
 
-TEST_CASE(
-    "read_stack: what was traced begins with the innermost frame, and ends where it was run") {
+TEST_CASE("read_stack: a traced stack begins with the innermost frame, and ends where it was run") {
     CHECK(read("/v/torch/nn/modules/linear.py(114): forward\n/a/my (1) net.py(14): forward\n"
                "/v/torch/jit/_trace.py(118): wrapper\n/a/export.py(3): <module>\n") ==
           list{"calls", "/v/torch/nn/modules/linear.py:114 forward|",
                "/a/my (1) net.py:14 forward|"});
     CHECK(read("a.py(3): f\nstemma#1x") == list{"calls", "a.py:3 f|"});
-    // What the exporter made on its own comes from no line of the model.
+    // What the exporter added itself comes from no line of the model.
     CHECK(read("/v/torch/onnx/utils.py(114): export\n/a/export.py(3): <module>\n") ==
           list{"calls", "/v/torch/onnx/utils.py:114 export|"});
 }
 
-TEST_CASE("read_stack: a single place") {
+TEST_CASE("read_stack: reads a single location") {
     CHECK(read("# /a/net.py:31:15") == list{"place", "/a/net.py:31 |"});
     CHECK(read("C:\\a\\net.py:31:0") == list{"place", "C:\\a\\net.py:31 |"});
     CHECK(read("/a/net.py:0:3").empty());
     CHECK(read("see net.txt:3:1").empty());
 }
 
-TEST_CASE("read_stack: texts that are no stack are none") {
+TEST_CASE("read_stack: rejects texts that are no stack") {
     const std::vector<std::string> table{"",
                                          "\n\n\n",
                                          "a layer",
@@ -103,7 +102,7 @@ TEST_CASE("read_stack: texts that are no stack are none") {
     }
 }
 
-TEST_CASE("read_stack: a very deep stack is cut") {
+TEST_CASE("read_stack: truncates a very deep stack") {
     std::string text;
     for (int i = 1; i <= 5000; ++i) {
         text.append("File \"a.py\", line ").append(std::to_string(i)).append(", in f\n");

@@ -24,7 +24,7 @@ TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given
     CHECK(scopes.free("value~1") == "value~1~1");
 }
 
-TEST_CASE("place_of: a call in no function stands in the root") {
+TEST_CASE("place_of: a call outside functions is at the root") {
     CHECK(stemma::detail::place_of(nullptr).scope.empty());
     stemma::detail::call_frame frame{"call"};
     frame.place.scope = "encoder";

@@ -62,7 +62,7 @@ TEST_CASE("dissolve_regions: items come where the region was, numbers and parent
     CHECK(found.left[0].operators == 1);
 }
 
-TEST_CASE("dissolve_regions: what would stand twice stands once; regions in regions go, too") {
+TEST_CASE("dissolve_regions: duplicates are removed; nested regions dissolve, too") {
     auto found = nested();
     stemma::detail::dissolve_regions(found, {false, true, true, true, false});
     REQUIRE(found.regions.size() == 2);

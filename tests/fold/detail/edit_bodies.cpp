@@ -16,7 +16,7 @@ using stemma::id;
 
 } // namespace
 
-TEST_CASE("edit_bodies: nodes whose bodies are made anew as they are stay the same") {
+TEST_CASE("edit_bodies: nodes with rebuilt but unchanged bodies stay the same") {
     std::size_t bodies = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         CAPTURE(seed);

@@ -52,7 +52,7 @@ std::size_t count_constants(const std::string& file, bool inside) {
 
 } // namespace
 
-TEST_CASE("spread_constants: a Constant stands in every function that reads it, once in each") {
+TEST_CASE("spread_constants: a Constant is in every function that reads it, once in each") {
     auto scene = scaled({"1", "2"}, {"c0", "c1", "c0", "c1"});
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);

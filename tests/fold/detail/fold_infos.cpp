@@ -49,7 +49,7 @@ test::fold_scene typed_layers(std::uint64_t version) {
 
 } // namespace
 
-TEST_CASE("fold_infos: ValueInfos of what is inside of functions are taken out, and come back") {
+TEST_CASE("fold_infos: ValueInfos of values inside functions are removed, and restored") {
     for (const std::uint64_t version : {3U, 8U, 10U}) {
         auto scene = typed_layers(version);
         const auto folded = scene.fold();

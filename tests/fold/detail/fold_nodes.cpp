@@ -95,7 +95,7 @@ TEST_CASE("fold_nodes: a call says its module and tag from the module around, in
     CHECK(inner == 2); // in both branches, once for both layers
 }
 
-TEST_CASE("fold_nodes: what is captured is an input of a call in a body, weights come last") {
+TEST_CASE("fold_nodes: captures are inputs of a call in a body, weights come last") {
     auto scene = test::branched_model();
     const auto plan = scene.plan();
     std::size_t checked = 0;

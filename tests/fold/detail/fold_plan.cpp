@@ -5,7 +5,7 @@
 
 namespace test::fold_detail_fold_plan {
 
-TEST_CASE("planned_function: the number that tells bodies apart stands behind the name") {
+TEST_CASE("planned_function: a number distinguishes bodies of the same name") {
     stemma::detail::planned_function function{"net", "Layer"};
     CHECK(function.numbered() == "Layer");
     function.number = 12;

@@ -10,7 +10,7 @@
 
 namespace test::fold_detail_fold_record {
 
-TEST_CASE("find_change: applied to what was expected it gives what is there, in whole characters") {
+TEST_CASE("find_change: turns the expected text into the actual one, in whole characters") {
     test::random_numbers random(11);
     const auto text = [&] {
         std::string made;
@@ -73,7 +73,7 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     CHECK(plain.order.empty());
 }
 
-TEST_CASE("read_fold_record: what is no record is refused, not believed") {
+TEST_CASE("read_fold_record: malformed records are refused") {
     for (const char* text : {"",
                              "[]",
                              "{}",

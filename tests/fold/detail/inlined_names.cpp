@@ -95,7 +95,7 @@ TEST_CASE("inlined_names: nodes are named after their modules, and each name onc
                        [](const std::string& name) { return name.find("aten") != name.npos; }));
 }
 
-TEST_CASE("inlined_names: what is known of a model by its capture holds without functions") {
+TEST_CASE("inlined_names: attributions from a capture hold after inlining") {
     const std::string folder = STEMMA_TEST_DATA "/fixtures/bert_micro/";
     stemma::attribution_options options;
     options.captures = stemma::captures({folder + "modules.json"});

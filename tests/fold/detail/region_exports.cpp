@@ -52,7 +52,7 @@ struct chain {
 
 } // namespace
 
-TEST_CASE("find_exports: what is read elsewhere, or given away by the graph") {
+TEST_CASE("find_exports: values read elsewhere, or outputs of the graph") {
     using found = std::set<std::pair<id, std::string>>;
     CHECK(chain({"d"}).exports() == found{{1, "a"}, {1, "b"}, {2, "d"}});
     CHECK(chain({"d", "c"}).exports() == found{{1, "a"}, {1, "b"}, {2, "c"}, {2, "d"}});

@@ -87,7 +87,7 @@ private:
 
 } // namespace
 
-TEST_CASE("unfolded_graph: what is folded comes back, wherever bodies and modules lie") {
+TEST_CASE("unfolded_graph: folded nodes are restored, wherever bodies and modules are") {
     std::size_t in_bodies = 0;
     std::size_t shared = 0;
     std::size_t noted = 0;

@@ -9,7 +9,7 @@
 
 namespace test::io_detail_base64 {
 
-TEST_CASE("base64: the examples of RFC 4648") {
+TEST_CASE("base64: encodes and decodes the examples of RFC 4648") {
     CHECK(stemma::detail::to_base64("").empty());
     CHECK(stemma::detail::to_base64("f") == "Zg==");
     CHECK(stemma::detail::to_base64("fo") == "Zm8=");
@@ -18,7 +18,7 @@ TEST_CASE("base64: the examples of RFC 4648") {
     CHECK(stemma::detail::to_base64("\xfb\xff") == "+/8=");
 }
 
-TEST_CASE("base64: all bytes come back") {
+TEST_CASE("base64: all bytes round-trip") {
     test::random_numbers random(3);
     for (std::size_t size = 0; size < 300; ++size) {
         std::string bytes;
@@ -29,7 +29,7 @@ TEST_CASE("base64: all bytes come back") {
     }
 }
 
-TEST_CASE("base64: what is no base64, or not the one text for its bytes, is refused") {
+TEST_CASE("base64: rejects invalid and non-canonical base64") {
     for (const std::string_view text :
          {"Z", "Zg", "Zg=", "Zg===", "Z===", "====", "Zm9v!mFy",
           "Zg==Zg==", "=Zg=", "Zh==", "Zm9=", "Zm 9vYm", "Zm9vYmF\xff"}) {

@@ -25,7 +25,7 @@ using stemma::detail::json_value;
 
 namespace {
 
-/// A value of any kind, with keys that come twice, empty texts and texts that need escapes.
+/// A value of any kind, with duplicate keys, empty texts and texts that need escaping.
 std::string random_json(test::random_numbers& random, std::size_t depth) {
     constexpr std::array scalars{"null",
                                  "true",
@@ -56,7 +56,7 @@ std::string random_json(test::random_numbers& random, std::size_t depth) {
 
 } // namespace
 
-TEST_CASE("json_part: every value is what another parser makes of its text", "[json_part]") {
+TEST_CASE("json_part: agrees with another parser", "[json_part]") {
     test::random_numbers random(5);
     for (int i = 0; i < 2000; ++i) {
         const auto text = random_json(random, 4);
@@ -64,7 +64,7 @@ TEST_CASE("json_part: every value is what another parser makes of its text", "[j
         const auto made = test::parsed_json(text);
         const auto value = json::parse(text);
         REQUIRE(test::says(made.part(), value));
-        // A copy of a part stands by itself.
+        // A copy of a part is independent.
         if (value.is_array() && !value.empty()) {
             const auto last = value.size() - 1;
             auto whole = made;
@@ -75,7 +75,7 @@ TEST_CASE("json_part: every value is what another parser makes of its text", "[j
     }
 }
 
-TEST_CASE("json_part: what leads nowhere is no value, and leads nowhere itself", "[json_part]") {
+TEST_CASE("json_part: a missing index or key gives no value, recursively", "[json_part]") {
     const auto made = test::parsed_json(R"({"list":[1,[2]],"text":"a","nothing":null})");
     const auto part = made.part();
     CHECK(part["nothing"]);
@@ -94,7 +94,7 @@ TEST_CASE("json_part: what leads nowhere is no value, and leads nowhere itself",
     }
 }
 
-TEST_CASE("json_part: a value is read as what it is, or refused", "[json_part]") {
+TEST_CASE("json_part: a value is read as its own kind, or rejected", "[json_part]") {
     const auto made = test::parsed_json(R"([null,true,-1,1,1.5,"a",["a","b"],[1,2],{"a":1}])");
     const auto part = made.part();
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -126,7 +126,7 @@ TEST_CASE("json_part: a value is read as what it is, or refused", "[json_part]")
     CHECK(part[7].numbers<int>() == std::vector<int>{1, 2});
 }
 
-TEST_CASE("json_part: a number that its type cannot hold is none", "[json_part]") {
+TEST_CASE("json_part: a number out of range is not a number of that type", "[json_part]") {
     const auto made =
         test::parsed_json("[-1,0,4294967295,4294967296,9223372036854775808,-9223372036854775808]");
     const auto part = made.part();
@@ -144,13 +144,13 @@ TEST_CASE("json_part: a number that its type cannot hold is none", "[json_part]"
     CHECK_THROWS_AS(part[0].number<stemma::id>(), std::invalid_argument);
 }
 
-TEST_CASE("json_part: of members with one key the last counts", "[json_part]") {
+TEST_CASE("json_part: the last of duplicate keys counts", "[json_part]") {
     const auto made = test::parsed_json(R"({"a":[1],"b":2,"a":"last"})");
     CHECK(made.part()["a"] == "last");
     CHECK(made.part()["b"].number<int>() == 2);
 }
 
-TEST_CASE("json_value: is whole when all that was begun has ended", "[json_part]") {
+TEST_CASE("json_value: is whole once everything has been closed", "[json_part]") {
     json_value value;
     CHECK(value.is_whole());
     value.begin_object();

@@ -21,7 +21,7 @@ namespace {
 using stemma::detail::printed_real;
 using stemma::detail::scan_real;
 
-/// Returns: numbers of every size, and the ends of the type.
+/// Returns: numbers of every magnitude, and the limits of the type.
 template <class Real, class Bits>
 std::vector<Real> numbers(std::uint64_t seed) {
     using limits = std::numeric_limits<Real>;
@@ -68,8 +68,7 @@ std::string read_text(std::string_view text) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("printed_real: reads back, whatever the number", "[io][real_text]", float,
-                   double) {
+TEMPLATE_TEST_CASE("printed_real: every number round-trips", "[io][real_text]", float, double) {
     for (const auto number : numbers<TestType, std::uint32_t>(3)) {
         const auto text = printed_real(number);
         TestType back{};
@@ -84,7 +83,7 @@ TEMPLATE_TEST_CASE("printed_real: reads back, whatever the number", "[io][real_t
 
 #if defined(__cpp_lib_to_chars)
 
-TEMPLATE_TEST_CASE("printed_real: says what the standard library says", "[io][real_text]", float,
+TEMPLATE_TEST_CASE("printed_real: agrees with the standard library", "[io][real_text]", float,
                    double) {
     for (const auto number : numbers<TestType, std::uint32_t>(5)) {
         char digits[stemma::detail::real_text_size];
@@ -96,7 +95,7 @@ TEMPLATE_TEST_CASE("printed_real: says what the standard library says", "[io][re
     }
 }
 
-TEMPLATE_TEST_CASE("scan_real: reads what the standard library reads", "[io][real_text]", float,
+TEMPLATE_TEST_CASE("scan_real: agrees with the standard library", "[io][real_text]", float,
                    double) {
     for (const std::string text : {"",
                                    "-",
@@ -138,7 +137,7 @@ TEMPLATE_TEST_CASE("scan_real: reads what the standard library reads", "[io][rea
 
 #endif
 
-TEST_CASE("scan_real: takes the number that begins a text", "[io][real_text]") {
+TEST_CASE("scan_real: reads the number at the start of a text", "[io][real_text]") {
     CHECK(read_text<double>("1.5kB") == "1.5 3");
     CHECK(read_text<double>("-0") == "-0 2");
     CHECK(read_text<double>("1e400") == "-77 5 too large");
@@ -146,7 +145,7 @@ TEST_CASE("scan_real: takes the number that begins a text", "[io][real_text]") {
     CHECK(read_text<double>("x") == "-77 0 none");
 }
 
-TEST_CASE("fixed_text: has as many digits as asked for", "[io][real_text]") {
+TEST_CASE("fixed_text: has the requested number of digits", "[io][real_text]") {
     using stemma::detail::fixed_text;
     CHECK(fixed_text(1.0 / 3, 3) == "0.333");
     CHECK(fixed_text(-2.5, 1) == "-2.5");
@@ -154,7 +153,7 @@ TEST_CASE("fixed_text: has as many digits as asked for", "[io][real_text]") {
     CHECK(fixed_text(1e300, 3).size() == 305);
 }
 
-TEST_CASE("put_real, read_real: whichever library does it", "[io][real_text]") {
+TEST_CASE("put_real, read_real: round-trip with either library", "[io][real_text]") {
     char digits[stemma::detail::real_text_size];
     CHECK(std::string(digits, stemma::detail::put_real(digits, 0.97F)) == "0.97");
     double number = 0;

@@ -17,7 +17,7 @@ TEST_CASE("xml_text: markup is escaped and everything else stays", "[xml_text]")
           "\xc3\xa4\xe2\x82\xac\xf0\x9f\x8c\xb1");
 }
 
-TEST_CASE("xml_text: what is no character of XML becomes the replacement character", "[xml_text]") {
+TEST_CASE("xml_text: invalid XML characters become the replacement character", "[xml_text]") {
     const std::string unknown = "\xef\xbf\xbd";
     CHECK(stemma::detail::xml_text(std::string("a\0b", 3)) == "a" + unknown + "b");
     CHECK(stemma::detail::xml_text("\x1b[0m") == unknown + "[0m");

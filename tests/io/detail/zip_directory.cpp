@@ -13,7 +13,7 @@ namespace test::io_detail_zip_directory {
 
 namespace {
 
-/// Says what was found: `name=content`, or why nothing was.
+/// Describes the result: `name=content`, or the error.
 std::string read(const std::string& bytes) {
     std::string found;
     try {
@@ -32,13 +32,13 @@ const std::string damaged = "file: is not a zip archive, or is damaged";
 
 } // namespace
 
-TEST_CASE("zip_directory_reader: members in their order, without folders") {
+TEST_CASE("zip_directory_reader: lists members in order, without folders") {
     CHECK(read(zip({})).empty());
     CHECK(read(zip({{"b/", ""}, {"b/x", "12"}, {"a", ""}, {"c", "packed", 8}})) ==
           "b/x=12;a=;c~packed;");
 }
 
-TEST_CASE("zip_directory_reader: large archives have wide numbers") {
+TEST_CASE("zip_directory_reader: reads zip64 numbers of large archives") {
     auto bytes = zip({{"a", "12"}});
     const auto directory = bytes.find("PK\1\2");
     const auto end = bytes.find("PK\5\6");
@@ -51,7 +51,7 @@ TEST_CASE("zip_directory_reader: large archives have wide numbers") {
     CHECK(read(bytes) == "a=12;");
 }
 
-TEST_CASE("zip_directory_reader: whatever is cut off or changed, nothing is read outside") {
+TEST_CASE("zip_directory_reader: truncated or modified archives cause no out-of-bounds reads") {
     const auto bytes = zip({{"a", "12"}, {"b", "345"}});
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         CHECK(read(bytes.substr(0, size)) == damaged);

@@ -21,7 +21,7 @@ using stemma::detail::special_characters;
 
 namespace {
 
-/// Segments of all selected modules, with names told apart by at most so many parts.
+/// Segments of all selected modules, with names distinguished by a maximum number of parts.
 stemma::tag_table name(const stemma::module_tree& tree, std::size_t max_names = 32) {
     stemma::tag_table tags(tree.index(), stemma::select_modules(tree));
     stemma::detail::class_path_namer<stemma::module_tree>(tree, tags, max_names).run();
@@ -36,7 +36,7 @@ std::string segment(const stemma::tag_table& tags, const stemma::module_tree& tr
 
 } // namespace
 
-TEST_CASE("is_number: digits only, and some") {
+TEST_CASE("is_number: digits only, at least one") {
     CHECK(is_number("0"));
     CHECK(is_number("0123456789"));
     for (const auto* text : {"", "a", "1a", "-1", "1.0", " 1", "\xd9\xa1"}) {
@@ -44,7 +44,7 @@ TEST_CASE("is_number: digits only, and some") {
     }
 }
 
-TEST_CASE("special_characters: a backslash before each, and nothing else") {
+TEST_CASE("special_characters: each is escaped, and nothing else") {
     const special_characters special("\\/.");
     std::string text = "x";
     special.append_escaped("a.b\\c/d#", text);
@@ -67,7 +67,7 @@ TEST_CASE("name_path: the names from below one module down to another, or the la
     CHECK(text == "x.b\\/c.d");
 }
 
-TEST_CASE("class_path_namer: alone, a class tells its name only when that is a number") {
+TEST_CASE("class_path_namer: a unique class shows its name only if that is a number") {
     const auto tree = test::tree_of({":zoo.Net", "fc:zoo.A", "0:zoo.B", "x.1:zoo.C"});
     const auto tags = name(tree);
     CHECK(segment(tags, tree, "") == "Net");
@@ -76,7 +76,7 @@ TEST_CASE("class_path_namer: alone, a class tells its name only when that is a n
     CHECK(segment(tags, tree, "x.1") == "C.1");
 }
 
-TEST_CASE("class_path_namer: equal classes show as many names as tell all of them apart") {
+TEST_CASE("class_path_namer: equal classes show as many names as distinguish all of them") {
     const auto tree = test::tree_of({"l:torch.nn.L", "r:torch.nn.L", "l.in:zoo.A", "r.in:zoo.A",
                                      "r.out:zoo.A", "q:torch.nn.L", "q.one:zoo.B", "q.two:zoo.B"});
     const auto tags = name(tree);
@@ -86,7 +86,7 @@ TEST_CASE("class_path_namer: equal classes show as many names as tell all of the
     CHECK(segment(tags, tree, "q.one") == "B.one");
 }
 
-TEST_CASE("class_path_namer: many modules are told apart as few are") {
+TEST_CASE("class_path_namer: many modules are distinguished like few") {
     std::vector<std::string> modules;
     for (const std::string list : {"l", "r"}) {
         modules.push_back(list + ":torch.nn.L");
@@ -102,14 +102,14 @@ TEST_CASE("class_path_namer: many modules are told apart as few are") {
     CHECK(segment(tags, tree, "l.x7") == "l.x7");
 }
 
-TEST_CASE("class_path_namer: all names of a path that is shorter than the number") {
+TEST_CASE("class_path_namer: shows all names of a path with fewer") {
     const auto tree = test::tree_of({"l:torch.nn.L", "l.in:zoo.A", "in:zoo.A"});
     const auto tags = name(tree);
     CHECK(segment(tags, tree, "l.in") == "A.l.in");
     CHECK(segment(tags, tree, "in") == "A.in");
 }
 
-TEST_CASE("class_path_namer: a module of unknown class goes by its name") {
+TEST_CASE("class_path_namer: a module of unknown class is called by its name") {
     const auto tree = test::tree_of({"enc.layer.0.fc", "enc.layer.1", "7"});
     const auto tags = name(tree);
     CHECK(segment(tags, tree, "") == "model");
@@ -133,8 +133,8 @@ TEST_CASE("class_path_namer: an unknown class that reads like a known one is mar
     CHECK(segment(tags, tree, "layer.0") == "layer.0##0");
 }
 
-TEST_CASE("class_path_namer: two unknown classes may read alike, too") {
-    // Below a, `0` needs a name more than its run, which then reads like the run of y.a.0.0.
+TEST_CASE("class_path_namer: two unknown classes may read alike") {
+    // Below a, `0` needs one more name than its run, which then reads like the run of y.a.0.0.
     stemma::module_tree_builder builder;
     const auto a = builder.child(0, "a");
     builder.child(a, "0");
@@ -173,7 +173,7 @@ TEST_CASE("class_path_namer: runs of numbers stay short, however deep the tree")
     CHECK(tags.segment(static_cast<stemma::id>(tree.size() - 1)) == run);
 }
 
-TEST_CASE("class_path_namer: beyond the greatest number of names, ranks among the paths") {
+TEST_CASE("class_path_namer: uses ranks among the paths beyond the maximum number of names") {
     const auto tree = test::tree_of({"l:torch.nn.L", "l.x:torch.nn.L", "l.x.in:zoo.A",
                                      "r:torch.nn.L", "r.x:torch.nn.L", "r.x.in:zoo.A"});
     CHECK(segment(name(tree, 3), tree, "l.x.in") == "A.l.x.in");

@@ -21,7 +21,7 @@ BOOST_CONCEPT_ASSERT((boost::BidirectionalGraphConcept<edgeless_graph>));
 BOOST_CONCEPT_ASSERT(
     (boost::ReadablePropertyGraphConcept<edgeless_graph, id, boost::vertex_index_t>));
 
-TEST_CASE("edgeless_graph: its vertices in order, and nothing between them", "[edgeless_graph]") {
+TEST_CASE("edgeless_graph: has its vertices in order, and no edges", "[edgeless_graph]") {
     STATIC_REQUIRE(stemma::operator_graph_like<edgeless_graph>);
     const edgeless_graph graph(3);
     CHECK(num_vertices(graph) == 3);

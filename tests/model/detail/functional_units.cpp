@@ -15,7 +15,7 @@ using ids = std::vector<id>;
 
 namespace {
 
-/// The steps behind an operator of which nothing is known but that these are no part of one.
+/// The steps after an operator, knowing only that these belong to none.
 ids behind(const test::operator_scene& ops, id v, const ids& known) {
     const std::vector<bool> steady(ops.size(), false);
     std::vector<bool> free(ops.size(), true);
@@ -27,7 +27,7 @@ ids behind(const test::operator_scene& ops, id v, const ids& known) {
 
 } // namespace
 
-TEST_CASE("functional_units: a step is all that makes one value of one, with what scales it") {
+TEST_CASE("functional_units: a step computes one value from one, including scaling") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "MatMul");
     const auto divided = ops.add({x}, "", "Div");
@@ -42,7 +42,8 @@ TEST_CASE("functional_units: a step is all that makes one value of one, with wha
     CHECK(behind(ops, pooled, {x, y}).empty());
 }
 
-TEST_CASE("functional_units: what reads anything else is no step, nor is half of the readers") {
+TEST_CASE(
+    "functional_units: operators with other inputs, or only some of the readers, are no step") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "MatMul");
     const auto other = ops.add({}, "other", "MatMul");

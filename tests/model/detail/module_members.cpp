@@ -22,7 +22,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::detail::call_of;
 
-TEST_CASE("module_members: agrees with asking every operator", "[model][module_members]") {
+TEST_CASE("module_members: agrees with checking every operator", "[model][module_members]") {
     test::random_numbers random(1);
     for (int round = 0; round < 100; ++round) {
         const stemma::tree_index tree(test::random_parents(random, 1 + random(12), 3));
@@ -49,9 +49,9 @@ TEST_CASE("module_members: agrees with asking every operator", "[model][module_m
     }
 }
 
-TEST_CASE("call_of: an inner call belongs to the outer one it is a share of",
+TEST_CASE("call_of: inner calls are divided evenly among the outer ones",
           "[model][module_members]") {
-    // Module 0 runs twice, module 1 below it three times in each of them.
+    // Module 0 runs twice, module 1 below it three times in each run.
     const auto calls = [](id m) { return m == 0 ? id{2} : m == 1 ? id{6} : no_id; };
     for (id call = 0; call < 6; ++call) {
         attribution a;
@@ -63,15 +63,15 @@ TEST_CASE("call_of: an inner call belongs to the outer one it is a share of",
     }
 }
 
-TEST_CASE("call_of: says nothing where it does not follow", "[model][module_members]") {
+TEST_CASE("call_of: is unknown if undetermined", "[model][module_members]") {
     attribution a;
     a.module = 1;
     const auto of = [](id outer, id inner) {
         return [outer, inner](id m) { return m == 0 ? outer : inner; };
     };
-    CHECK(call_of(0, a, of(1, 1)) == no_id); // the operator's call is not known
+    CHECK(call_of(0, a, of(1, 1)) == no_id); // the operator's call is unknown
     a.call = 4;
-    CHECK(call_of(0, a, of(2, 5)) == no_id); // no equal shares
+    CHECK(call_of(0, a, of(2, 5)) == no_id); // not divisible evenly
     CHECK(call_of(0, a, of(2, 4)) == no_id); // beyond the last call
     CHECK(call_of(0, a, of(0, 6)) == no_id);
     CHECK(call_of(0, a, of(no_id, 6)) == no_id);

@@ -15,7 +15,7 @@ using stemma::detail::operators_in_bodies;
 
 namespace {
 
-/// Operators of which nobody knows an owner.
+/// Operators without known owners.
 struct flat_view {
     using graph_type = test::operator_scene::graph_type;
     const graph_type* all;
@@ -45,7 +45,7 @@ TEST_CASE("operators_in_bodies: outer ones come before inner ones, whatever thei
     CHECK(inner[2].depth == 2);
 }
 
-TEST_CASE("operators_in_bodies: none where there are no bodies, or none that the view knows") {
+TEST_CASE("operators_in_bodies: none without bodies, or if the view knows none") {
     test::operator_scene ops;
     ops.add();
     CHECK(operators_in_bodies(ops).empty());

@@ -31,7 +31,7 @@ struct given {
 
 } // namespace
 
-TEST_CASE("find_open: closed is what one source of the file is sure of, exactly and alone") {
+TEST_CASE("find_open: a node is closed if a source of the file is sure of exactly one module") {
     const claim sure{1, no_id, 0.95F, provenance::scope};
     const claim unsure{1, no_id, 0.8F, provenance::scope};
     const claim inexact{1, no_id, 0.95F, provenance::metadata, false};

@@ -5,7 +5,7 @@
 
 namespace test::model_detail_operator_domain {
 
-TEST_CASE("plain_domain: the standard domain has two names, others one") {
+TEST_CASE("plain_domain: the standard domain has two spellings, others one") {
     CHECK(stemma::detail::plain_domain("ai.onnx").empty());
     CHECK(stemma::detail::plain_domain("").empty());
     for (const auto* other : {"ai.onnx.ml", "ai", "com.microsoft", "AI.ONNX"}) {
@@ -13,14 +13,14 @@ TEST_CASE("plain_domain: the standard domain has two names, others one") {
     }
 }
 
-TEST_CASE("spelled_domain: the standard domain has a name, others theirs") {
+TEST_CASE("spelled_domain: the standard domain is spelled out, others are unchanged") {
     CHECK(stemma::detail::spelled_domain("") == "ai.onnx");
     for (const auto* other : {"ai.onnx", "ai.onnx.ml", "ai", "com.microsoft"}) {
         CHECK(stemma::detail::spelled_domain(other) == other);
     }
 }
 
-TEST_CASE("is_standard_domain: holds for the standard and what lies below it") {
+TEST_CASE("is_standard_domain: holds for the standard domain and its subdomains") {
     for (const auto* standard : {"", "ai.onnx", "ai.onnx.ml", "ai.onnx."}) {
         CHECK(stemma::detail::is_standard_domain(standard));
     }

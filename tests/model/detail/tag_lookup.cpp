@@ -52,7 +52,7 @@ TEST_CASE("tag_lookup: finds every selected module by its tag, whatever the name
     }
 }
 
-TEST_CASE("tag_lookup: nothing is found by what is no tag") {
+TEST_CASE("tag_lookup: finds nothing for anything else") {
     const auto tree = test::tree_of({":zoo.Net", "a:zoo.A", "a.b:zoo.B"});
     const auto tags = stemma::name_modules(tree);
     const tag_lookup lookup(tags);

@@ -22,7 +22,7 @@ bool says_nothing(std::string_view type, const test::message& attribute) {
 
 } // namespace
 
-TEST_CASE("default_of: of a type and a name") {
+TEST_CASE("default_of: looks up a type and a name") {
     CHECK(stemma::detail::default_of("Gather", "axis") == "0");
     CHECK(stemma::detail::default_of("ReduceMax", "keepdims") == "1");
     CHECK(stemma::detail::default_of("LayerNormalization", "axis") == "-1");
@@ -31,7 +31,7 @@ TEST_CASE("default_of: of a type and a name") {
     CHECK(stemma::detail::default_of(":", "axis").empty());
 }
 
-TEST_CASE("is_default: numbers and texts") {
+TEST_CASE("is_default: compares numbers and texts") {
     const auto whole = [](std::string_view name, std::uint64_t value) {
         return test::message().text(1, name).number(3, value).number(20, 2);
     };

@@ -14,7 +14,7 @@ stemma::detail::wire_reader reader(const std::string& bytes) {
     return {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "attribute"};
 }
 
-/// Returns: the content of the attribute that is all that a node has.
+/// Returns: the content of a node's only attribute.
 std::string content_of(const std::string& node) {
     stemma::detail::wire_field field;
     auto fields = reader(node);
@@ -32,8 +32,7 @@ std::string renamed(const std::string& bytes, const char* name) {
 
 } // namespace
 
-TEST_CASE(
-    "attribute_texts: a renamed attribute has all else where it stood, and can be named back") {
+TEST_CASE("attribute_texts: a renamed attribute is otherwise unchanged, and can be renamed back") {
     for (const auto& attribute :
          {test::message().text(1, "value").number(3, 7).number(20, 2),
           test::message().number(20, 2).number(3, 7).text(1, "value"),

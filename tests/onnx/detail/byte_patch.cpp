@@ -22,7 +22,7 @@ std::string text_of(const stemma::message_tree& rope, std::string_view file) {
     return splice.text;
 }
 
-/// Returns: a rope that makes `text`, now and then as ranges of a file, which is the text itself.
+/// Returns: a rope for `text`, some of whose pieces are ranges of a file that contains it.
 stemma::message_tree rope_of(std::string_view text, test::random_numbers& random) {
     stemma::message_tree rope;
     for (std::size_t at = 0; at < text.size();) {
@@ -74,7 +74,7 @@ TEST_CASE("byte_patch: the way back from a copy with changes leads to the source
     }
 }
 
-TEST_CASE("byte_patch: a text that is put in again and again is kept once") {
+TEST_CASE("byte_patch: a repeated insertion is stored once") {
     stemma::detail::byte_patch patch;
     const std::string text(500, 't');
     for (int i = 0; i < 100; ++i) {
@@ -87,7 +87,7 @@ TEST_CASE("byte_patch: a text that is put in again and again is kept once") {
     CHECK(patch.apply(zeros).value().size() == 1000 + 100 * text.size());
 }
 
-TEST_CASE("byte_patch: bytes that are none are refused") {
+TEST_CASE("byte_patch: rejects invalid bytes") {
     stemma::detail::byte_patch patch;
     patch.keep(300);
     patch.replace(2, "text");

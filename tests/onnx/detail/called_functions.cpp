@@ -13,7 +13,7 @@
 
 namespace test::onnx_detail_called_functions {
 
-TEST_CASE("called_functions: those that nodes, their bodies and other functions call",
+TEST_CASE("called_functions: finds those that nodes, their bodies and other functions call",
           "[onnx][called_functions]") {
     const auto call = [](const std::string& name) {
         return test::node(name, {"x"}, {name}, name, "local");
@@ -28,7 +28,7 @@ TEST_CASE("called_functions: those that nodes, their bodies and other functions 
                          test::owner_node("If", {"c"}, {"r"},
                                           {test::graph_attribute("then_branch", body)}, "if")}))
             .inner(25, function("A", {call("B"), test::node("Relu", {"x"}, {"y"}, "relu")}))
-            .inner(25, function("B", {call("A")})) // in a circle
+            .inner(25, function("B", {call("A")})) // in a cycle
             .inner(25, function("Alone", {}))
             .inner(25, function("InBody", {}))
             .bytes();
@@ -53,7 +53,7 @@ TEST_CASE("called_functions: those that nodes, their bodies and other functions 
     CHECK(called("if") == std::set<std::string>{"InBody"});
 }
 
-TEST_CASE("uncalled_functions: those that only each other call", "[onnx][called_functions]") {
+TEST_CASE("uncalled_functions: finds those that only call each other", "[onnx][called_functions]") {
     const auto calling = [](const std::string& name, const std::string& callee) {
         return test::function("local", name, {"x"}, {"y"},
                               {test::node(callee, {"x"}, {"y"}, "", "local")});

@@ -26,7 +26,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::wire_model;
 
-/// Every edge as `producer > reader`, with `:slot` where it reads an input slot.
+/// Every edge as `producer > reader`, with `:slot` if it has an input slot.
 std::multiset<std::string> edges_of(const wire_model& model) {
     const auto graph = stemma::detail::flat_graph(model);
     std::multiset<std::string> told;
@@ -39,7 +39,7 @@ std::multiset<std::string> edges_of(const wire_model& model) {
     return told;
 }
 
-/// Whether values of one graph can be read in another: it is the same or around it.
+/// Whether values of one graph are visible in another: the same or an enclosing one.
 bool is_seen_from(const wire_model& model, id made_in, id g) {
     while (g != made_in && model.graph(g).kind == stemma::graph_kind::body) {
         g = model.graph_of(model.graph(g).owner);
@@ -53,7 +53,7 @@ std::string model_of(const std::vector<test::message>& nodes) {
     return test::model(test::graph(nodes, {"x", "n", "c"}, {}, {"w"})).bytes();
 }
 
-/// A node called `op` around one body, fed by nodes `p0`, `p1`, ...
+/// A node of type `op` with one body, fed by nodes `p0`, `p1`, ...
 std::string around(const char* op, std::size_t inputs, const test::message& body) {
     std::vector<test::message> nodes;
     test::names fed;
@@ -109,7 +109,7 @@ TEST_CASE("flat_graph: a captured value that is a body's result leads to the own
     CHECK(edges_of(wire_model(bytes)) == edge_texts{"neg > if"});
 }
 
-TEST_CASE("flat_graph: Loop passes its inputs on behind the iteration number",
+TEST_CASE("flat_graph: Loop passes its inputs on after the iteration number",
           "[onnx][flat_graph]") {
     const auto body = test::graph({test::node("A", {"iteration"}, {}, "a"),
                                    test::node("B", {"condition"}, {}, "b"),
@@ -120,7 +120,7 @@ TEST_CASE("flat_graph: Loop passes its inputs on behind the iteration number",
                      "p1 > op"});
 }
 
-TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 behind the lengths",
+TEST_CASE("flat_graph: Scan passes its inputs on in place, that of opset 8 after the lengths",
           "[onnx][flat_graph]") {
     const auto body = test::graph(
         {test::node("A", {"state"}, {"next"}, "a"), test::node("B", {"item"}, {"r"}, "b")},
@@ -138,15 +138,14 @@ TEST_CASE("flat_graph: SequenceMap passes its inputs on in place", "[onnx][flat_
           edge_texts{"p0 > op:0", "p1 > op:1", "p0 > a:0", "a > op"});
 }
 
-TEST_CASE("flat_graph: formal inputs that nothing matches start with nothing",
-          "[onnx][flat_graph]") {
+TEST_CASE("flat_graph: unmatched formal inputs have no producer", "[onnx][flat_graph]") {
     const auto body = test::graph({test::node("A", {"f", "g"}, {"r"}, "a")}, {"f", "g"}, {"r"});
     CHECK(edges_of(wire_model(around("Any", 5, body))) ==
           edge_texts{"p0 > op:0", "p1 > op:1", "p2 > op:2", "p3 > op:3", "p4 > op:4", "a > op"});
     CHECK(edges_of(wire_model(around("Loop", 1, body))) == edge_texts{"p0 > op:0", "a > op"});
 }
 
-TEST_CASE("flat_graph: a formal input of a formal input starts where the outermost does",
+TEST_CASE("flat_graph: nested formal inputs have the outermost one's producer",
           "[onnx][flat_graph]") {
     const auto inner =
         test::graph({test::node("A", {"inner state"}, {"r"}, "a")}, {"inner state"}, {"r"});
@@ -229,8 +228,9 @@ TEST_CASE("nested_graph: a body is contracted into its owner", "[onnx][flat_grap
                                          test::node_called(model, "neg")) == no_id);
 }
 
-TEST_CASE("flat_graph: fixtures have the edges their summaries count", "[onnx][flat_graph]") {
-    // Distinct pairs of producer and reader, as the makers of the fixtures counted them.
+TEST_CASE("flat_graph: fixtures have the number of edges in their summaries",
+          "[onnx][flat_graph]") {
+    // Distinct pairs of producer and reader, as counted by the fixtures' generators.
     const std::vector<std::pair<const char*, std::size_t>> expected{
         {"bert_micro", 322}, {"two_tower", 129}, {"quirks", 47}, {"mlp", 2}, {"unet_tiny", 30}};
     for (const auto& [name, count] : expected) {

@@ -8,7 +8,7 @@
 
 namespace test::onnx_detail_graph_extras {
 
-TEST_CASE("read_graph_extras: name, docs, metadata and annotations of every graph",
+TEST_CASE("read_graph_extras: reads name, docs, metadata and annotations of every graph",
           "[onnx][graph_extras]") {
     const auto note = test::message()
                           .text(1, "x")

@@ -19,7 +19,7 @@ namespace test::onnx_detail_graph_runs {
 
 namespace {
 
-/// Returns: the runs of a model's main graph, whatever its size; checks that they are the whole.
+/// Returns: the runs of a model's main graph, whatever its size; checks that they cover all of it.
 std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, unsigned threads) {
     const auto& graph = model.containers()[0];
     auto runs = stemma::detail::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size,
@@ -38,8 +38,8 @@ std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, 
 
 } // namespace
 
-// The fields of a body look like those of the graph around it.
-TEST_CASE("guess_runs: in exported models without bodies runs begin where fields do",
+// The fields of a body look like those of the enclosing graph.
+TEST_CASE("guess_runs: in exported models without bodies runs begin at fields",
           "[onnx][graph_runs]") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);
@@ -58,7 +58,7 @@ TEST_CASE("guess_runs: in exported models without bodies runs begin where fields
     }
 }
 
-TEST_CASE("guess_runs: lie where the structure is, not in tensor data", "[onnx][graph_runs]") {
+TEST_CASE("guess_runs: boundaries are in structure, not in tensor data", "[onnx][graph_runs]") {
     test::random_numbers random(3);
     std::vector<test::message> nodes;
     for (int i = 0; i < 2000; ++i) {
@@ -77,7 +77,7 @@ TEST_CASE("guess_runs: lie where the structure is, not in tensor data", "[onnx][
     }
 }
 
-TEST_CASE("guess_runs: a thread for what is not worth one is none", "[onnx][graph_runs]") {
+TEST_CASE("guess_runs: small graphs get no extra threads", "[onnx][graph_runs]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto size = static_cast<std::uint32_t>(bytes.size());
     CHECK(stemma::detail::guess_runs(bytes, 0, size, {}).size() == 1);

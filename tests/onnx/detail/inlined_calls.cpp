@@ -31,7 +31,7 @@ std::optional<std::string> name_of(const std::string& bytes, std::string_view no
 
 } // namespace
 
-TEST_CASE("inlined_calls: a result that leaves the call says where the call was") {
+TEST_CASE("inlined_calls: a result of the call shows where the call was") {
     const auto bytes = model_of({
         test::node("Mul", {"x"}, {"_inlfunc_F_/Mul_output_0"}, "_inlfunc_F_/Mul"),
         test::node("Neg", {"_inlfunc_F_/Mul_output_0"}, {"/a/b/Neg_output_0"}, "_inlfunc_F_/b/Neg"),
@@ -42,9 +42,9 @@ TEST_CASE("inlined_calls: a result that leaves the call says where the call was"
     CHECK_FALSE(name_of(bytes, "/Neg"));
 }
 
-TEST_CASE("inlined_calls: calls inside calls are found from those around and in them") {
-    // Out holds Mid, which holds In and nothing else; only In reads a weight, only Out's result has
-    // a name of the model.
+TEST_CASE("inlined_calls: nested calls are found from enclosing and inner ones") {
+    // Out contains Mid, which contains only In; only In reads a weight, only Out's result has a
+    // name of the model.
     const auto around = model_of({
         test::node("Mul", {"x"}, {"_inlfunc_Mid_/in/Mul_output_0"}, "_inlfunc_In_/Mul"),
         test::node("Neg", {"_inlfunc_Mid_/in/Mul_output_0"}, {"_inlfunc_Out_/mid/Neg_output_0"},
@@ -65,7 +65,7 @@ TEST_CASE("inlined_calls: calls inside calls are found from those around and in 
     CHECK(name_of(inside, "_inlfunc_Mid_/Neg") == "/top/mid.0/Neg");
 }
 
-TEST_CASE("late_inlined_calls: are found once") {
+TEST_CASE("late_inlined_calls: are computed once") {
     const auto bytes = model_of({test::node("Neg", {"x"}, {"/a/Neg_output_0"}, "_inlfunc_F_/Neg")});
     const wire_model model(bytes);
     stemma::detail::late_inlined_calls late;
@@ -74,7 +74,7 @@ TEST_CASE("late_inlined_calls: are found once") {
     CHECK(&late.of(model) == &first);
 }
 
-TEST_CASE("inlined_calls: a list that is called under another name repeats that") {
+TEST_CASE("inlined_calls: a list called under another name repeats that") {
     const auto bytes = model_of({
         test::node("Conv", {"x"}, {"_inlfunc_F_token_1_/inc.0/Conv_output_0"},
                    "_inlfunc_F_token_1_/inc.0/Conv"),
@@ -84,7 +84,7 @@ TEST_CASE("inlined_calls: a list that is called under another name repeats that"
     CHECK(name_of(bytes, "_inlfunc_F_token_1_/inc.0/Conv") == "/down/conv/conv.0/Conv");
 }
 
-TEST_CASE("inlined_calls: of one call the names may be whole, of several they are not") {
+TEST_CASE("inlined_calls: names of a single call may be complete, those of several are not") {
     const auto one = model_of({test::node("Relu", {"x"}, {"y"}, "_inlfunc_F_/a/Relu")});
     CHECK_FALSE(name_of(one, "_inlfunc_F_/a/Relu"));
     const auto two = model_of({test::node("Relu", {"x"}, {"u"}, "_inlfunc_F_/a/Relu"),
@@ -92,8 +92,8 @@ TEST_CASE("inlined_calls: of one call the names may be whole, of several they ar
     CHECK(name_of(two, "_inlfunc_F_/a/Relu") == "");
 }
 
-TEST_CASE("inlined_calls: a fused operator without a name has that of its result, and calls that "
-          "contradict each other end") {
+TEST_CASE("inlined_calls: an unnamed fused operator has its result's name, and contradictory calls "
+          "terminate") {
     const auto bytes = model_of({
         test::node("BiasGelu", {"x"}, {"_inlfunc_F_/act/Mul_output_0"}, "BiasGelu"),
         test::node("Relu", {"_inlfunc_F_/act/Mul_output_0"}, {"/a/Relu_output_0"},

@@ -63,8 +63,7 @@ TEST_CASE("model_tables: an initializer that is also an input is one value",
     CHECK(model.value_count() == 4);
 }
 
-TEST_CASE("model_tables: nodes of bodies come before the node that holds them",
-          "[onnx][model_tables]") {
+TEST_CASE("model_tables: nodes of bodies precede their owner", "[onnx][model_tables]") {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         const auto bytes = test::random_model(seed, true).bytes();
         const wire_model model(bytes);
@@ -93,7 +92,7 @@ TEST_CASE("model_tables: calls find the function of the same domain, name and ov
     }
     const auto bytes = message.bytes();
     const wire_model model(bytes);
-    CHECK(model.callee(0) == 1); // of two equal functions the first
+    CHECK(model.callee(0) == 1); // the first of two equal functions
     CHECK(model.callee(1) == 0);
     CHECK(model.callee(2) == no_id);
     CHECK(model.callee(3) == no_id);

@@ -33,8 +33,8 @@ std::string model_of(const std::vector<test::message>& nodes, const test::names&
     return test::model(test::graph(nodes, inputs, outputs, initializers)).bytes();
 }
 
-/// The value of the main graph that a name means: of several that are all constants the last one,
-/// a node rather than an initializer; else the first.
+/// The value of the main graph that a name denotes: of several constants the last one, with nodes
+/// before initializers; else the first.
 id last_constant(const stemma::onnx_model& model, std::string_view name) {
     id last = no_id;
     for (id value = 0; value < model.value_count(); ++value) {
@@ -52,8 +52,8 @@ id last_constant(const stemma::onnx_model& model, std::string_view name) {
     return last == no_id ? value_called(model, name, 0) : last;
 }
 
-/// What a name means inside a graph: its own value, else what it means in the graph around it.
-/// Slow, and written from the rules of ONNX alone.
+/// What a name denotes in a graph: its own value, else that in the enclosing graph. Slow, and
+/// written from the rules of ONNX alone.
 id meaning(const stemma::onnx_model& model, id g, std::string_view name) {
     for (;;) {
         const auto here = g == 0 ? last_constant(model, name) : value_called(model, name, g);
@@ -69,7 +69,7 @@ id meaning(const stemma::onnx_model& model, id g, std::string_view name) {
 
 } // namespace
 
-TEST_CASE("name_binder: a body reads the values of the graphs around it", "[onnx][name_binder]") {
+TEST_CASE("name_binder: a body reads the values of enclosing graphs", "[onnx][name_binder]") {
     const auto inner = test::graph({test::node("Add", {"w", "b1"}, {"b2"}, "inner")}, {}, {"b2"});
     const auto outer =
         test::graph({test::node("Relu", {"x"}, {"b1"}, "outer"),
@@ -91,7 +91,7 @@ TEST_CASE("name_binder: a body reads the values of the graphs around it", "[onnx
     CHECK(model.owner(node_called(model, "top")) == no_id);
 }
 
-TEST_CASE("name_binder: a body may read what the graph around it defines later",
+TEST_CASE("name_binder: a body may read what the enclosing graph defines later",
           "[onnx][name_binder]") {
     const auto body = test::graph({test::node("Relu", {"late"}, {"b"}, "inside")}, {}, {"b"});
     const auto bytes = model_of(
@@ -103,7 +103,7 @@ TEST_CASE("name_binder: a body may read what the graph around it defines later",
           model.first_output(node_called(model, "later")));
 }
 
-TEST_CASE("name_binder: a body's own value hides one of the same name around it",
+TEST_CASE("name_binder: a body's own value hides an outer one with the same name",
           "[onnx][name_binder]") {
     const auto branch = [](const char* name, const test::names& formals,
                            const test::names& initializers) {
@@ -146,7 +146,7 @@ TEST_CASE("name_binder: bodies do not see each other's values", "[onnx][name_bin
     }
 }
 
-TEST_CASE("name_binder: a function sees nothing of the model around it", "[onnx][name_binder]") {
+TEST_CASE("name_binder: a function sees nothing of the model", "[onnx][name_binder]") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"t"}, "deep")}, {}, {"t"});
     auto model_message = test::model(
         test::graph({test::node("f", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}, {"w"}));
@@ -169,7 +169,7 @@ TEST_CASE("name_binder: a function sees nothing of the model around it", "[onnx]
     CHECK(model.kind(value_called(model, "w")) == value_kind::initializer);
 }
 
-TEST_CASE("name_binder: every name means what ONNX says, in random models and all fixtures",
+TEST_CASE("name_binder: binds names by ONNX's rules, in random models and all fixtures",
           "[onnx][name_binder]") {
     const auto check = [](const std::string& bytes) {
         const wire_model model(bytes);
@@ -197,7 +197,7 @@ TEST_CASE("name_binder: every name means what ONNX says, in random models and al
     }
 }
 
-TEST_CASE("name_binder: what is defined twice is reported, and the first counts",
+TEST_CASE("name_binder: duplicate definitions are reported, and the first counts",
           "[onnx][name_binder]") {
     const auto bytes = model_of({test::node("Relu", {"x"}, {"y"}), test::node("Tanh", {"x"}, {"y"}),
                                  test::node("Neg", {"y"}, {"w"})},
@@ -211,7 +211,7 @@ TEST_CASE("name_binder: what is defined twice is reported, and the first counts"
     }
 }
 
-TEST_CASE("name_binder: of constants of one name the last counts, for readers before it too",
+TEST_CASE("name_binder: the last of constants with one name counts, even for earlier readers",
           "[onnx][name_binder]") {
     const auto constant = [](const char* name) { return test::node("Constant", {}, {"v"}, name); };
     const auto bytes = model_of({constant("a"), test::node("Neg", {"v"}, {"y"}), constant("b"),
@@ -224,7 +224,7 @@ TEST_CASE("name_binder: of constants of one name the last counts, for readers be
     const auto weights = model_of({test::node("Neg", {"w"}, {"y"})}, {"x"}, {"y"}, {"w", "w"});
     const wire_model read(weights);
     CHECK(read.inputs(0)[0] == read.graph(0).initializers[1]);
-    // No runtime takes these.
+    // No runtime accepts these.
     const auto mixed =
         model_of({constant("a"), test::node("Relu", {"x"}, {"v"}), test::node("Neg", {"v"}, {"y"})},
                  {"x"}, {"y"}, {});

@@ -39,7 +39,7 @@ test::message named(const char* name) {
     return test::message().text(1, name);
 }
 
-/// What is read of a tensor that is an attribute.
+/// The value of a tensor attribute.
 stemma::detail::whole_numbers tensor_read(const test::message& tensor) {
     const scene s({named("value").inner(5, tensor)});
     const auto found = s.of.tensor("value");
@@ -59,7 +59,7 @@ std::string little_endian(const numbers& values, int width) {
 
 } // namespace
 
-TEST_CASE("node_attributes: numbers and texts by name") {
+TEST_CASE("node_attributes: reads numbers and texts by name") {
     const scene s({named("axis").number(3, ~std::uint64_t{0}).number(20, 2),
                    test::text_attribute("mode", "edge"),
                    named("perm").number(8, 1).number(8, 0).packed(8, {2, 3}).number(20, 7),
@@ -75,7 +75,7 @@ TEST_CASE("node_attributes: numbers and texts by name") {
     CHECK_FALSE(s.of.tensor("axis"));
 }
 
-TEST_CASE("node_attributes: all of them in order") {
+TEST_CASE("node_attributes: lists all in order") {
     const scene s({named("b").number(3, 1), named("a").number(3, 2)});
     std::vector<std::string> seen;
     s.of.for_each(
@@ -83,13 +83,13 @@ TEST_CASE("node_attributes: all of them in order") {
     CHECK(seen == std::vector<std::string>{"b", "a"});
 }
 
-TEST_CASE("node_attributes: know whether one takes its value from the function") {
+TEST_CASE("node_attributes: know whether one refers to the function's") {
     CHECK_FALSE(scene({named("axis").number(3, 1)}).of.has_reference());
     CHECK_FALSE(scene({named("axis").text(21, "")}).of.has_reference());
     CHECK(scene({named("a").number(3, 1), named("axis").text(21, "axis")}).of.has_reference());
 }
 
-TEST_CASE("read_whole_numbers: from raw data of every width") {
+TEST_CASE("read_whole_numbers: reads raw data of every width") {
     for (const auto& [type, width] : {std::pair(7, 8), std::pair(6, 4)}) {
         const auto read = tensor_read(test::message()
                                           .number(1, 3)
@@ -104,7 +104,7 @@ TEST_CASE("read_whole_numbers: from raw data of every width") {
               .values == numbers{1, 0});
 }
 
-TEST_CASE("read_whole_numbers: from typed fields, and of a scalar") {
+TEST_CASE("read_whole_numbers: reads typed fields, and scalars") {
     CHECK(tensor_read(test::message().number(1, 2).number(2, 7).packed(7, {5, 6})).values ==
           numbers{5, 6});
     CHECK(tensor_read(test::message().number(1, 1).number(2, 6).number(5, 9)).values == numbers{9});
@@ -113,7 +113,7 @@ TEST_CASE("read_whole_numbers: from typed fields, and of a scalar") {
     CHECK(scalar.values == numbers{4});
 }
 
-TEST_CASE("read_whole_numbers: what is not there is not known") {
+TEST_CASE("read_whole_numbers: missing data are unknown") {
     const auto unknown = [](const test::message& tensor) {
         const auto read = tensor_read(tensor);
         CHECK_FALSE(read.known);
@@ -127,7 +127,7 @@ TEST_CASE("read_whole_numbers: what is not there is not known") {
     unknown(test::message().number(1, 1).number(2, 7).number(14, 1).number(7, 1));     // elsewhere
 }
 
-TEST_CASE("read_whole_numbers: of tensors with values that are not read, type and extents") {
+TEST_CASE("read_whole_numbers: reads type and extents even if values are not read") {
     const auto read = tensor_read(test::message().packed(1, {1000, 1000}).number(2, 7));
     CHECK(read.dims == numbers{1000, 1000});
     CHECK(read.data_type == 7);

@@ -26,14 +26,15 @@ std::vector<dependence> of(const std::vector<test::message>& nodes) {
 
 } // namespace
 
-TEST_CASE("is_random_operator: is one of the standard ones", "[operator_dependence]") {
+TEST_CASE("is_random_operator: recognizes the standard ones", "[operator_dependence]") {
     CHECK(stemma::detail::is_random_operator("", "RandomNormal"));
     CHECK(stemma::detail::is_random_operator("", "Bernoulli"));
     CHECK_FALSE(stemma::detail::is_random_operator("", "Relu"));
     CHECK_FALSE(stemma::detail::is_random_operator("other", "RandomNormal"));
 }
 
-TEST_CASE("find_dependence: the most that a node reads counts", "[operator_dependence]") {
+TEST_CASE("find_dependence: the strongest dependence of a node's inputs counts",
+          "[operator_dependence]") {
     const auto found = of({node("Constant", {}, {"c"}), node("Neg", {"c"}, {"nc"}),
                            node("Add", {"c", "w"}, {"cw"}), node("Relu", {"x"}, {"r"}),
                            node("Shape", {"r"}, {"s"}), node("Mul", {"s", "cw"}, {"t"}),
@@ -63,12 +64,12 @@ TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[oper
         of({node("Constant", {}, {"c"}), test::owner_node("If", {"c"}, {"y"}, {branch("w")}),
             test::owner_node("If", {"c"}, {"z"}, {branch("x")})});
     REQUIRE(found.size() == 5);
-    // Nodes of bodies come before their owner.
+    // Nodes of bodies precede their owner.
     CHECK(found[2] == dependence::weight);
     CHECK(found[4] == dependence::data);
 }
 
-TEST_CASE("find_dependence: whoever reads data depends on data, in every fixture",
+TEST_CASE("find_dependence: readers of data depend on data, in every fixture",
           "[operator_dependence][fixtures]") {
     for (const auto& path : test::model_files()) {
         CAPTURE(path);

@@ -17,7 +17,7 @@ stemma::detail::wire_reader reader(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("opset_texts: what is written is read again") {
+TEST_CASE("opset_texts: round-trip") {
     for (const auto* domain : {"", "com.microsoft", "a.domain"}) {
         for (const std::int64_t version :
              {std::int64_t{0}, std::int64_t{1}, std::int64_t{21}, std::int64_t{1} << 40U,
@@ -30,7 +30,8 @@ TEST_CASE("opset_texts: what is written is read again") {
     }
 }
 
-TEST_CASE("opset_texts: the standard domain is read as no name, and a field may be missing") {
+TEST_CASE("opset_texts: the standard domain is "
+          ", and fields may be missing") {
     const auto text = stemma::detail::opset_import_text({"ai.onnx", 17});
     CHECK(stemma::detail::read_opset_import(reader(text)).domain.empty());
     CHECK(stemma::detail::read_opset_import(reader(text)).version == 17);

@@ -13,7 +13,7 @@ namespace test::onnx_detail_parameter_reads {
 
 using stemma::id;
 
-TEST_CASE("parameter_reads: what each node reads, by any number of threads") {
+TEST_CASE("parameter_reads: finds what each node reads, with any number of threads") {
     constexpr id nodes = 100'000;
     const auto reads_of = [](id node) {
         std::vector<id> reads;

@@ -24,7 +24,7 @@ std::string renamed(const std::string& bytes, names_in message) {
 
 } // namespace
 
-TEST_CASE("new_names: names that were not given another one stay") {
+TEST_CASE("new_names: other names stay") {
     stemma::detail::new_names names;
     CHECK(names.empty());
     names.add("a", "other");
@@ -33,7 +33,7 @@ TEST_CASE("new_names: names that were not given another one stay") {
     CHECK(names("b") == "b");
 }
 
-TEST_CASE("rename_values: changes what is named, and leaves the rest as it is") {
+TEST_CASE("rename_values: changes names, and leaves the rest as it is") {
     const auto before = test::node("Add", {"a", "b"}, {"a"}, "a").text(100, "a").bytes();
     const auto after = test::node("Add", {"other", "b"}, {"other"}, "a").text(100, "a").bytes();
     CHECK(renamed(before, names_in::node) == after);
@@ -64,7 +64,7 @@ TEST_CASE("rename_values: renames value infos, tensors, sparse ones, and annotat
     CHECK(renamed(note("a"), names_in::annotation) == note("other"));
 }
 
-TEST_CASE("rename_values: a field of a graph says what it holds") {
+TEST_CASE("rename_values: fields of a graph are classified by number") {
     using stemma::detail::names_of_field;
     CHECK(names_of_field(names_in::graph, 1) == names_in::node);
     CHECK(names_of_field(names_in::graph, 12) == names_in::value_info);

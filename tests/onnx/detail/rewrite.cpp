@@ -74,7 +74,7 @@ std::string written(const stemma::wire_model& model, Editor& editor) {
 
 } // namespace
 
-TEST_CASE("model_editor: accepts editors and refuses near misses", "[onnx][rewrite]") {
+TEST_CASE("model_editor: accepts editors and rejects near misses", "[onnx][rewrite]") {
     STATIC_REQUIRE(stemma::detail::model_editor<changes_nothing>);
     STATIC_REQUIRE(stemma::detail::model_editor<const stemma::strip_editor>);
     STATIC_REQUIRE(stemma::detail::model_editor<stemma::tag_editor<stemma::carrier_set>>);
@@ -92,8 +92,7 @@ TEST_CASE("rewrite: without edits the result is the file, padding and all", "[on
     }
 }
 
-TEST_CASE("rewrite: a field in every message makes a model that reads the same",
-          "[onnx][rewrite]") {
+TEST_CASE("rewrite: an extra field in every message does not change the model", "[onnx][rewrite]") {
     for (const std::size_t size : {1U, 100U, 130U, 20000U}) {
         for (std::uint64_t seed = 0; seed < 30; ++seed) {
             CAPTURE(seed, size);
@@ -120,7 +119,7 @@ TEST_CASE("rewrite: a field in every message makes a model that reads the same",
     }
 }
 
-TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
+TEST_CASE("rewrite: writes files and bytes alike", "[onnx][rewrite]") {
     const test::scratch_folder folder;
     auto weights = test::message().text(8, "w").text(9, std::string(3 << 20U, 'w'));
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"}, "/encoder/Relu")}, {"x"}, {"y"});
@@ -150,7 +149,7 @@ TEST_CASE("rewrite: a file is written as the bytes are", "[onnx][rewrite]") {
     CHECK(same);
 }
 
-TEST_CASE("rewrite: any number of threads writes the same", "[onnx][rewrite]") {
+TEST_CASE("rewrite: output is independent of the number of threads", "[onnx][rewrite]") {
     const test::scratch_folder folder;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const auto bytes = test::random_model(seed, seed % 2 == 0).bytes();
@@ -180,8 +179,8 @@ TEST_CASE("rewrite: any number of threads writes the same", "[onnx][rewrite]") {
     }
 }
 
-TEST_CASE("rewrite: a result of 2 GiB is refused before anything is written", "[onnx][rewrite]") {
-    // A file with a hole: the weights take no room, and nobody reads them.
+TEST_CASE("rewrite: rejects a result of 2 GiB before writing anything", "[onnx][rewrite]") {
+    // A sparse file: the weights take no space, and are never read.
     const test::scratch_folder folder;
     const auto path = folder.file("large.onnx");
     const std::uint64_t goal = (std::uint64_t{1} << 31U) - 100;

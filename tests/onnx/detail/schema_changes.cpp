@@ -19,7 +19,7 @@ TEST_CASE("changed_between: knows what each opset changed", "[schema_changes]") 
     CHECK_FALSE(changed_between("Add", 17, last_known_opset));
 }
 
-TEST_CASE("changed_between: a longer way holds all changes of its parts", "[schema_changes]") {
+TEST_CASE("changed_between: a longer range includes all changes of its parts", "[schema_changes]") {
     for (const char* op : {"Reshape", "Cast", "Conv", "Split", "TopK", "Relu", "Mish", "LpPool"}) {
         for (std::int64_t from = 17; from <= last_known_opset; ++from) {
             CHECK_FALSE(changed_between(op, from, from));
@@ -31,7 +31,7 @@ TEST_CASE("changed_between: a longer way holds all changes of its parts", "[sche
     }
 }
 
-TEST_CASE("changed_between: opsets that are not known may change everything", "[schema_changes]") {
+TEST_CASE("changed_between: unknown opsets may change everything", "[schema_changes]") {
     CHECK(changed_between("Add", 17, last_known_opset + 1));
     CHECK(changed_between("Add", 13, 17));
     CHECK_FALSE(changed_between("Add", 13, 13));

@@ -24,7 +24,7 @@ std::uint64_t digest_of(const std::string& bytes) {
     return stemma::detail::structure_digest(model);
 }
 
-/// A small model, of which a test changes one thing.
+/// A small model, in which a test changes one thing.
 struct parts {
     std::string first = "MatMul";
     std::string domain;
@@ -116,7 +116,7 @@ TEST_CASE("structure_digest: operators and wiring matter", "[onnx][structure_dig
     change([](parts& p) { p.branch_results = {}; });
 }
 
-TEST_CASE("structure_digest: a part has the digest that its nodes have in the whole",
+TEST_CASE("structure_digest: a part has the digest of its nodes in the whole",
           "[onnx][structure_digest]") {
     const auto whole =
         test::model(

@@ -37,7 +37,7 @@ test::message typed(std::uint64_t type, std::uint64_t elements) {
 
 } // namespace
 
-TEST_CASE("tensor_content: data in fields of their type read as raw data do") {
+TEST_CASE("tensor_content: typed data read like raw data") {
     const auto one = "\0\0\x80\x3f"s;
     CHECK(read(typed(1, 2).text(9, one + one)).bytes == one + one);
     CHECK(read(typed(1, 2).text(4, one + one)).bytes == one + one);
@@ -49,12 +49,12 @@ TEST_CASE("tensor_content: data in fields of their type read as raw data do") {
     CHECK(read(typed(10, 1).packed(5, {0x3c00})).bytes == "\0\x3c"s);
     CHECK(read(typed(7, 1).packed(7, {300})).bytes == "\x2c\1\0\0\0\0\0\0"s);
     CHECK(read(typed(12, 1).packed(11, {300})).bytes == "\x2c\1\0\0"s);
-    // Texts keep their borders.
+    // Texts remain separated.
     CHECK(read(typed(8, 2).text(6, "ab").text(6, "c")).bytes !=
           read(typed(8, 2).text(6, "a").text(6, "bc")).bytes);
 }
 
-TEST_CASE("tensor_content: external data are the part of the file that is named") {
+TEST_CASE("tensor_content: external data are the specified part of the file") {
     const test::scratch_folder folder;
     static_cast<void>(folder.make("w.bin", "0123456789abcdef"));
     const auto at = [&](const std::string& location, const std::string& offset,

@@ -26,7 +26,7 @@ stemma::tensor_header of(std::int64_t data_type, std::vector<std::int64_t> dims)
 
 } // namespace
 
-TEST_CASE("tensor_size: bits agree with the names of the types") {
+TEST_CASE("tensor_size: bits agree with type names") {
     for (std::int64_t type = 1; type < 27; ++type) {
         const std::string name(stemma::data_type_name(type));
         const auto digits = name.find_first_of("0123456789");
@@ -41,7 +41,7 @@ TEST_CASE("tensor_size: bits agree with the names of the types") {
     CHECK(stemma::detail::bits_of_type(27) == 0);
 }
 
-TEST_CASE("tensor_size: elements count as dims say, packed") {
+TEST_CASE("tensor_size: elements count by dims, packed") {
     CHECK(stemma::detail::data_size(of(1, {})) == 4U);
     CHECK(stemma::detail::data_size(of(1, {2, 3})) == 24U);
     CHECK(stemma::detail::data_size(of(1, {2, 0})) == 0U);
@@ -52,7 +52,7 @@ TEST_CASE("tensor_size: elements count as dims say, packed") {
     CHECK_FALSE(stemma::detail::data_size(of(1, {1LL << 32, 1LL << 32})));
 }
 
-TEST_CASE("tensor_size: the raw data of exported models have that size") {
+TEST_CASE("tensor_size: matches the raw data of exported models") {
     std::size_t checked = 0;
     for (const auto& path : test::model_files()) {
         const stemma::mapped_file file(path);

@@ -20,7 +20,7 @@ std::string bytes_of(const std::vector<Number>& numbers) {
 
 } // namespace
 
-TEST_CASE("is_uniform: numbers of any size, as many as there are") {
+TEST_CASE("is_uniform: detects numbers of any size and count") {
     using stemma::detail::is_uniform;
     CHECK(is_uniform(bytes_of(std::vector<float>(5, 1.0F))));
     CHECK(is_uniform(bytes_of(std::vector<double>(3, 0.5))));

@@ -11,7 +11,7 @@
 
 namespace test::onnx_detail_values_read {
 
-TEST_CASE("values_read: inputs by slot, then what bodies at any depth capture, each once") {
+TEST_CASE("values_read: lists inputs by slot, then captures of bodies at any depth, each once") {
     const auto innermost = test::graph({test::node("Add", {"a", "c"}, {"d"})}, {}, {"d"});
     const auto inner = test::graph(
         {test::node("Mul", {"a", "b"}, {"c"}),

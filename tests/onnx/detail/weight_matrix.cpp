@@ -11,7 +11,7 @@ namespace test::onnx_detail_weight_matrix {
 using stemma::detail::is_weight_matrix;
 using extents = std::vector<std::int64_t>;
 
-TEST_CASE("is_weight_matrix: what extends in two directions and is of a type of weights") {
+TEST_CASE("is_weight_matrix: two extents above one, and a weight type") {
     CHECK(is_weight_matrix(1, extents{4, 8}));       // float32
     CHECK(is_weight_matrix(3, extents{8, 3, 3, 3})); // int8
     CHECK(is_weight_matrix(10, extents{2, 1, 2}));   // float16
@@ -19,7 +19,7 @@ TEST_CASE("is_weight_matrix: what extends in two directions and is of a type of 
     CHECK(is_weight_matrix(1, extents{32, 1}));
 }
 
-TEST_CASE("is_weight_matrix: not scalars, vectors, shapes, indices or masks") {
+TEST_CASE("is_weight_matrix: rejects scalars, vectors, shapes, indices and masks") {
     CHECK_FALSE(is_weight_matrix(1, extents{}));
     CHECK_FALSE(is_weight_matrix(1, extents{768}));
     CHECK_FALSE(is_weight_matrix(1, extents{1, 768, 1}));

@@ -11,8 +11,9 @@
 
 namespace test::onnx_detail_weight_places {
 
-TEST_CASE("place_weights: a weight is where its name says, else where its readers meet",
-          "[weight_places]") {
+TEST_CASE(
+    "place_weights: a weight belongs where its name says, else to its readers' common ancestor",
+    "[weight_places]") {
     auto graph = test::graph({test::node("Identity", {"tied"}, {"alias"}, "/Identity"),
                               test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
                               test::node("MatMul", {"h", "alias"}, {"i"}, "/b/c/MatMul"),

@@ -63,7 +63,8 @@ TEST_CASE("wire_reader: an empty message has no fields", "[onnx][wire_reader]") 
     CHECK(fields_of({}).empty());
 }
 
-TEST_CASE("wire_reader: gives fields of every wire type with their places", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: returns fields of every wire type with their positions",
+          "[onnx][wire_reader]") {
     const auto bytes = test::message()
                            .number(1, 300)
                            .fixed64(2, "eightbyt")
@@ -90,7 +91,7 @@ TEST_CASE("wire_reader: gives fields of every wire type with their places", "[on
     CHECK_FALSE(fields[0].is_bytes(1));
 }
 
-TEST_CASE("wire_reader: numbers of up to ten bytes, padded or not", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: reads numbers of up to ten bytes, padded or not", "[onnx][wire_reader]") {
     for (const std::uint64_t value : {0ULL, 1ULL, 127ULL, 128ULL, 1ULL << 62U, ~0ULL}) {
         for (std::size_t size = 1; size <= 10; ++size) {
             const auto bytes = test::message().number(1, value, {1, size}).bytes();
@@ -104,19 +105,18 @@ TEST_CASE("wire_reader: numbers of up to ten bytes, padded or not", "[onnx][wire
     CHECK(is_refused("\x88"));
 }
 
-TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits of what it says",
-          "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: a tag may be padded, and keeps 32 bits", "[onnx][wire_reader]") {
     CHECK(fields_of(test::message().number(1, 5, {5, 1}).bytes()).at(0).number == 1);
     CHECK(is_refused(test::message().number(1, 5, {6, 1}).bytes()));
-    // Field 1 with bits that no tag has room for: protobuf's parser drops them.
+    // Field 1 with bits beyond a tag's range: protobuf's parser drops them.
     using namespace std::string_view_literals;
     CHECK(fields_of("\x88\x80\x80\x80\x70\x05"sv).at(0).number == 1);
-    // The largest field number there is.
+    // The largest field number.
     CHECK(fields_of(test::message().number((1U << 29U) - 1, 5).bytes()).at(0).number ==
           (1U << 29U) - 1);
 }
 
-TEST_CASE("wire_reader: what is no field is refused", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: rejects invalid fields", "[onnx][wire_reader]") {
     using namespace std::string_view_literals;
     CHECK(is_refused("\x00"sv));       // field number 0
     CHECK(is_refused("\x00\x05"sv));   // field number 0
@@ -129,7 +129,7 @@ TEST_CASE("wire_reader: what is no field is refused", "[onnx][wire_reader]") {
     CHECK(is_refused("\x0a\x05 abc"sv)); // 5 bytes wanted
 }
 
-TEST_CASE("wire_reader: a length that no file has is refused", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: rejects impossible lengths", "[onnx][wire_reader]") {
     for (const std::uint64_t size : {1ULL << 31U, 1ULL << 32U, (1ULL << 32U) + 1, 1ULL << 63U,
                                      ~0ULL, 0xffff'ffffULL, 0xffff'fffeULL}) {
         std::string bytes = "\x0a";
@@ -151,7 +151,7 @@ TEST_CASE("wire_reader: groups must end as they began", "[onnx][wire_reader]") {
     CHECK(fields_of(tidy).size() == 1);
 }
 
-TEST_CASE("wire_reader: inner reads a message where it stands", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: inner reads a message in place", "[onnx][wire_reader]") {
     const auto bytes =
         test::message().number(1, 7).inner(2, test::message().text(3, "deep")).bytes();
     auto reader = reader_of(bytes);
@@ -167,7 +167,7 @@ TEST_CASE("wire_reader: inner reads a message where it stands", "[onnx][wire_rea
     CHECK_FALSE(inner.next(inside));
 }
 
-TEST_CASE("wire_reader: any bytes end in fields or an error", "[onnx][wire_reader]") {
+TEST_CASE("wire_reader: reads or rejects any bytes", "[onnx][wire_reader]") {
     test::random_numbers random(3);
     for (int i = 0; i < 20000; ++i) {
         const auto bytes = random.bytes(random(40));

@@ -10,7 +10,7 @@
 
 namespace test::onnx_detail_wire_text {
 
-TEST_CASE("wire_text: fields are written as protobuf writes them") {
+TEST_CASE("wire_text: writes fields like protobuf") {
     namespace detail = stemma::detail;
     for (const std::size_t size : {0U, 1U, 127U, 128U, 20'000U}) {
         const std::string content(size, 'c');

@@ -22,7 +22,7 @@ std::string tagged_bytes(const std::string& path) {
 
 } // namespace
 
-TEST_CASE("untagged_model: a model without tags is the file itself", "[onnx][untagged_model]") {
+TEST_CASE("untagged_model: an untagged model is the file itself", "[onnx][untagged_model]") {
     const auto path = test::fixture("mlp/model.onnx");
     const stemma::mapped_file file(path);
     const stemma::wire_model model(file.bytes(), path);
@@ -33,7 +33,7 @@ TEST_CASE("untagged_model: a model without tags is the file itself", "[onnx][unt
     CHECK(untagged.tags().empty());
 }
 
-TEST_CASE("untagged_model: a tagged one is copied without them, to a file or to memory",
+TEST_CASE("untagged_model: a tagged model is copied without tags, to a file or to memory",
           "[onnx][untagged_model]") {
     const auto path = test::fixture("mlp/model.onnx");
     const test::scratch_folder folder;

@@ -21,7 +21,7 @@ std::size_t count(const test::query_scene& scene, const std::string& text) {
 
 } // namespace
 
-TEST_CASE("module_matcher: what is asked of places passes down, what is asked of sizes does not") {
+TEST_CASE("module_matcher: place terms apply to descendants, size terms do not") {
     const test::query_scene scene;
     CHECK(count(scene, "blocks.0") == 4); // with fc, mix and mix.fc
     CHECK(count(scene, "leaf") == 5);

@@ -68,7 +68,7 @@ TEST_CASE("node_sections: inputs left out at the end need not be written") {
           digest_of({node("Clip", {"x", "", "z"}, {"y"})}, {"x", "z"}));
 }
 
-TEST_CASE("node_sections: what is given away counts") {
+TEST_CASE("node_sections: outputs count") {
     const std::vector<test::message> nodes{node("Relu", {"x"}, {"a"}), node("Tanh", {"a"}, {"y"})};
     CHECK(digest_of(nodes) != digest_of(nodes, {"x"}, {"y", "a"}));
 }

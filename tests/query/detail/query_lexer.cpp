@@ -26,7 +26,7 @@ TEST_CASE("query_lexer: sizes may have units") {
     }
 }
 
-TEST_CASE("query_lexer: lists lose their spaces, and words end at dots where they are asked to") {
+TEST_CASE("query_lexer: lists lose their spaces, and words end at dots on request") {
     query_lexer list("[2, 2] and");
     CHECK(list.take_value() == "[2,2]");
     query_lexer both("a.b..c");

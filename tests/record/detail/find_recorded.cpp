@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is left of tags in files that somebody changed after they were tagged.
+// What is left of tags in files changed after they were tagged.
 #include <stemma/record/detail/find_recorded.hpp>
 
 #include "../../catch.hpp"
@@ -46,7 +46,7 @@ stemma::module_tree tree() {
     return builder.build();
 }
 
-/// A record that knows these modules and fits no graph, as that was changed.
+/// A record with these modules that fits no graph, as if the graph had changed.
 std::string record() {
     stemma::detail::model_record about;
     about.nodes = 1000;
@@ -69,7 +69,7 @@ std::string path_of(const stemma::attributed_model& opened, id node) {
     return std::string(opened.modules().path(opened.tags().attributions[node].module));
 }
 
-/// The nodes that a nameless chain becomes when the one in the middle is fused away.
+/// The nodes of an unnamed chain after the middle one was fused away.
 std::vector<message> changed() {
     return {in_module(node("FusedConv", {"x", "w"}, {"1"}, "", "com.microsoft"), "a.conv"),
             node("Abs", {"1"}, {"2"}), in_module(node("Gemm", {"2", "w"}, {"3"}), "b.fc")};
@@ -77,7 +77,7 @@ std::vector<message> changed() {
 
 } // namespace
 
-TEST_CASE("find_recorded: the tree of the record is the tree, whatever happened to the graph") {
+TEST_CASE("find_recorded: the record's tree is used, whatever happened to the graph") {
     const test::scratch_folder folder;
     const auto path = folder.make("changed.onnx", model_of(changed(), "3", record()));
     const stemma::attributed_model opened(path, {});
@@ -100,7 +100,7 @@ TEST_CASE("find_recorded: the tree of the record is the tree, whatever happened 
     CHECK(without.lost_classes() == paths.size() + 1);
 }
 
-TEST_CASE("find_recorded: a module that a tool copied to a stranger does not count") {
+TEST_CASE("find_recorded: a module copied to an unrelated node does not count") {
     const test::scratch_folder folder;
     auto nodes = changed();
     nodes[2] = in_module(node("Gemm", {"2", "b.fc.weight"}, {"3"}), "a.relu");
@@ -108,14 +108,14 @@ TEST_CASE("find_recorded: a module that a tool copied to a stranger does not cou
         folder.make("copied.onnx", model_of(nodes, "3", record())), {});
     CHECK(path_of(opened, 0) == "a.conv");
     CHECK(path_of(opened, 2) == "b.fc");
-    // Where a neighbour agrees, it is the parameter that somebody else reads.
+    // If a neighbour agrees, the parameter is the one shared.
     nodes[1] = in_module(nodes[1], "a.relu");
     const stemma::attributed_model agreed(
         folder.make("agreed.onnx", model_of(nodes, "3", record())), {});
     CHECK(path_of(agreed, 2) == "a.relu");
 }
 
-TEST_CASE("find_recorded: keys that stand several times on a node are several origins") {
+TEST_CASE("find_recorded: repeated keys on a node are several origins") {
     const test::scratch_folder folder;
     auto nodes = changed();
     nodes[0] = in_module(nodes[0], "a.relu");
@@ -127,7 +127,7 @@ TEST_CASE("find_recorded: keys that stand several times on a node are several or
     CHECK(opened.modules().path(claims[0].module) == "a.conv");
     CHECK(opened.modules().path(claims[1].module) == "a.relu");
 
-    // What is written has each key once, and what is stripped none.
+    // Output has each key once, and stripped files none.
     const auto count = [](std::string_view text, std::string_view wanted) {
         std::size_t found = 0;
         for (auto at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
@@ -145,13 +145,13 @@ TEST_CASE("find_recorded: keys that stand several times on a node are several or
     plan.write(out);
     CHECK(count(out.text, "pkg.stemma.module") == nodes.size());
     CHECK(count(test::strip(bytes), "pkg.stemma.") == 0);
-    // Tagged anew the origins are kept.
+    // Tagging again keeps the origins.
     const stemma::attributed_model again(folder.make("again.onnx", out.text), {});
     CHECK(again.is_fresh());
     CHECK(path_of(again, 0) == "a");
 }
 
-TEST_CASE("find_recorded: a record that cannot be read is ignored, and said") {
+TEST_CASE("find_recorded: an unreadable record is ignored, and reported") {
     const test::scratch_folder folder;
     for (const bool recompute : {false, true}) {
         stemma::attribution_options options;
@@ -193,7 +193,7 @@ TEST_CASE("find_recorded: a record that cannot be read is ignored, and said") {
     CHECK(path_of(without, 0) == "a");
 }
 
-TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not the tags") {
+TEST_CASE("find_recorded: retagging uses the record's tree and evidence, not the tags") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto capture = test::read_capture(test::fixture("bert_micro/modules.json"));
     const test::scratch_folder folder;
@@ -211,7 +211,7 @@ TEST_CASE("find_recorded: to tag again uses the record's tree and evidence, not 
     CHECK(stemma::attributed_model(tagged, options).lost_classes() > 10);
 }
 
-TEST_CASE("find_recorded: the record counts where the capture is one of another model") {
+TEST_CASE("find_recorded: the record counts if the capture is of another model") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto capture = test::read_capture(test::fixture("bert_micro/modules.json"));
     const test::scratch_folder folder;
@@ -252,14 +252,14 @@ TEST_CASE("find_recorded: modules whose names are gone from the file are those o
         CHECK(opened.is_fresh());
         REQUIRE(opened.modules().size() == 3);
         CHECK(opened.modules().path(2) == "block.fc");
-        // What the file says itself is asked where it says as much.
+        // The file's own evidence is used if it is as complete.
         const stemma::attributed_model whole(folder.make("tagged.onnx", tagged), options);
         CHECK(whole.tree_from_model());
         CHECK(whole.modules().size() == 3);
     }
 }
 
-TEST_CASE("find_recorded: with a capture of the modules, what is left counts in its tree") {
+TEST_CASE("find_recorded: with a capture of the modules, remaining tags count in its tree") {
     const test::scratch_folder folder;
     stemma::attribution_options options;
     options.captures =
@@ -272,8 +272,8 @@ TEST_CASE("find_recorded: with a capture of the modules, what is left counts in 
     REQUIRE(opened.modules().size() == 4);
     CHECK(path_of(opened, 0) == "a.conv");
     CHECK(opened.tags().attributions[0].source == provenance::recorded);
-    CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is not there
-    // Tagged with it, and again, that is the same.
+    CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is missing
+    // Tagging with it, and again, changes nothing.
     const auto write = [](stemma::attributed_model& from) {
         stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
                                   {}, stemma::detail::to_json(from.record({}), from.modules()), "");
@@ -288,8 +288,8 @@ TEST_CASE("find_recorded: with a capture of the modules, what is left counts in 
     CHECK(same);
 }
 
-TEST_CASE("find_recorded: a nameless model that was tagged and then changed is no one module") {
-    // Its values alone tell, as optimizers keep their names.
+TEST_CASE("find_recorded: an unnamed model changed after tagging is not one module") {
+    // Only its values show it, as optimizers keep their names.
     const auto bytes =
         test::model(test::graph({node("Conv", {"x", "w"}, {"1"}), node("Relu", {"1"}, {"2"}),
                                  node("Gemm", {"2", "w"}, {"3"})},
@@ -319,8 +319,7 @@ TEST_CASE("find_recorded: a nameless model that was tagged and then changed is n
     CHECK(path_of(opened, 1) == "b.fc");
 }
 
-TEST_CASE(
-    "has_all_modules: asks for the paths of all modules, and for the classes of those known") {
+TEST_CASE("has_all_modules: requires the paths of all modules, and all known classes") {
     const auto before = tree();
     CHECK(stemma::detail::has_all_modules(before, before));
     stemma::module_tree_builder builder("other");
@@ -334,7 +333,7 @@ TEST_CASE(
     CHECK_FALSE(stemma::detail::has_all_modules(before, more));
 }
 
-TEST_CASE("count_lost_classes: counts modules that are gone, and those without a class") {
+TEST_CASE("count_lost_classes: counts missing modules, and those without a class") {
     const auto before = tree();
     CHECK(stemma::detail::count_lost_classes(before, before) == 0);
     stemma::module_tree_builder builder("Net");

@@ -44,7 +44,7 @@ std::string text_of(const source_lines& lines, stemma::id node) {
 
 } // namespace
 
-TEST_CASE("find_sources: nodes say where they were written, the ones that say nothing do not") {
+TEST_CASE("find_sources: only nodes with information have source lines") {
     const auto lines = lines_of(
         test::chain_of({{{key, stack}}, {}, {{key, ""}}, {{key, "no stack"}}, {{key, stack}}}));
     CHECK(text_of(lines, 0) == "app/net.py:12 in forward");
@@ -53,14 +53,14 @@ TEST_CASE("find_sources: nodes say where they were written, the ones that say no
     CHECK(lines.frames_of_chain(lines.chain_of(0)).size() == 2);
 }
 
-TEST_CASE("find_sources: the first of several texts counts, and a policy is asked") {
+TEST_CASE("find_sources: the first of several texts counts, and the policy is queried") {
     const auto bytes = test::chain_of({{{key, stack}, {key, "net.py:1:1"}}});
     CHECK(text_of(lines_of(bytes), 0) == "app/net.py:12 in forward");
     CHECK(text_of(lines_of(bytes, {}, stemma::innermost_frame{}), 0) ==
           "torch/nn/linear.py:125 in forward");
 }
 
-TEST_CASE("find_sources: what is given tells of nodes that say nothing themselves") {
+TEST_CASE("find_sources: given lines apply to nodes without their own") {
     source_lines given;
     const auto chain = given.add_link(
         stemma::no_id, given.add_frame({"/srv/me/app/other.py", 3, "f"}, stemma::frame_kind::own));
@@ -74,7 +74,7 @@ TEST_CASE("find_sources: what is given tells of nodes that say nothing themselve
     CHECK(stemma::to_text(lines.position(lines.frame_of_module(0))) == "app/other.py:3 in f");
 }
 
-TEST_CASE("find_sources: hostile texts tell nothing, and nothing of them is left") {
+TEST_CASE("find_sources: hostile texts are ignored and leave nothing") {
     for (const auto& text : std::vector<std::string>{
              std::string(1U << 21U, 'x'), "File \"/a/\x1b]0;pwned\x07.py\", line 3, in f",
              "File \"a.py\", line 3, in \xff", std::string(1U << 16U, '\n')}) {

@@ -36,7 +36,7 @@ std::vector<stemma::attribution> some_origins(std::size_t count) {
 
 } // namespace
 
-TEST_CASE("graph_sketch: what is stored says of each node what the model said") {
+TEST_CASE("graph_sketch: stores for each node what the model says") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
         const stemma::wire_model model(bytes);
@@ -68,7 +68,7 @@ TEST_CASE("graph_sketch: what is stored says of each node what the model said") 
     }
 }
 
-TEST_CASE("graph_sketch: inputs are told from weights, and omitted outputs are none") {
+TEST_CASE("graph_sketch: distinguishes inputs from weights, and skips omitted outputs") {
     const auto bytes = test::model(test::graph({test::node("Split", {"x", "w"}, {"a", "", "b"}),
                                                 test::node("Add", {"a", "b"}, {"y"}, "", "mine")},
                                                {"x"}, {"y"}, {"w"}))
@@ -83,7 +83,7 @@ TEST_CASE("graph_sketch: inputs are told from weights, and omitted outputs are n
     CHECK(ranges::equal(sketch->read_from(1), std::vector<id>{0, 0}));
 }
 
-TEST_CASE("read_sketch: what is damaged, or of another tree, is none") {
+TEST_CASE("read_sketch: rejects damaged sketches and those of another tree") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes);
     const auto made = some_origins(model.node_count());
@@ -103,7 +103,7 @@ TEST_CASE("read_sketch: what is damaged, or of another tree, is none") {
           R"({"schema": "stemma.graph/1", "types": [1], "nodes": "", "modules": ""})"}) {
         CHECK_FALSE(stemma::detail::read_sketch(other, 5));
     }
-    // Any other digit is read as something or refused, and nothing else.
+    // Any other digit is read as something or rejected, nothing else.
     for (std::size_t at = 0; at < stored.nodes.size(); ++at) {
         for (const char digit : {'A', 'f', '/', '!'}) {
             auto changed = stored;

@@ -15,7 +15,7 @@ namespace test::record_detail_lineage_text {
 using stemma::id;
 using stemma::no_id;
 
-TEST_CASE("lineage_text: equal to spelling each text alone, in any order", "[detail]") {
+TEST_CASE("lineage_text: agrees with spelling each text separately, in any order", "[detail]") {
     test::random_numbers random(4);
     for (int round = 0; round < 100; ++round) {
         std::vector<id> parent{no_id};

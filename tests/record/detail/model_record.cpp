@@ -30,7 +30,7 @@ using stemma::id;
 using stemma::module_tree;
 using stemma::detail::recorded_model;
 
-/// A tree with everything that a tree can hold, with names that hurt.
+/// A tree with everything a tree can contain, including hostile names.
 module_tree random_tree(test::random_numbers& random) {
     static const std::vector<std::string> names{
         "layer", "0", "1", "a b", "\"quoted\"", "back\\slash", "sl/ash", "é", "\n", "", "a: b"};
@@ -110,7 +110,7 @@ void check_round_trip(const recorded_model& record) {
     CHECK(stemma::detail::to_json(read, read.modules) == text);
 }
 
-/// Whether a record is read, or refused as malformed; anything else fails the test.
+/// Whether a record is read, or rejected as malformed; anything else fails the test.
 bool is_read(const std::string& text) {
     try {
         const auto record = stemma::detail::read_model_record(text, "file");
@@ -140,7 +140,7 @@ json small_record() {
 
 } // namespace
 
-TEST_CASE("model_record: all of it comes back from JSON", "[onnx][model_record]") {
+TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
     test::random_numbers random(1);
     for (unsigned i = 0; i < 200; ++i) {
         CAPTURE(i);
@@ -163,7 +163,7 @@ TEST_CASE("model_record: all of it comes back from JSON", "[onnx][model_record]"
     check_round_trip({});
 }
 
-TEST_CASE("model_record: the trees of all captures come back from JSON",
+TEST_CASE("model_record: the trees of all captures round-trip through JSON",
           "[onnx][model_record][fixtures]") {
     for (const auto& path : test::capture_files()) {
         CAPTURE(path);
@@ -173,7 +173,7 @@ TEST_CASE("model_record: the trees of all captures come back from JSON",
     }
 }
 
-TEST_CASE("model_record: what is no record is an error", "[onnx][model_record]") {
+TEST_CASE("model_record: anything else is an error", "[onnx][model_record]") {
     for (const auto* text :
          {"", "{", "null", "[]", "7", "\"text\"", "{}", "{\"modules\": []}", "{\"modules\": 3}",
           "{\"modules\": [[]]}", "{\"modules\": [1]}", "{\"modules\": {\"a\": 1}}",
@@ -187,13 +187,13 @@ TEST_CASE("model_record: what is no record is an error", "[onnx][model_record]")
     CHECK(is_read("{\"modules\": [[null, \"\", null, null, null]]}"));
 }
 
-TEST_CASE("model_record: modules must have parents that came before", "[onnx][model_record]") {
+TEST_CASE("model_record: modules must have earlier parents", "[onnx][model_record]") {
     const auto with = [](const char* modules) {
         return "{\"classes\": [\"A\"], \"modules\": [[null, \"\", 0, 0, 1]" + std::string(modules) +
                "]}";
     };
     CHECK(is_read(with(", [0, \"a\", null, null, null], [1, \"b\", 0, 0, 2]")));
-    CHECK_FALSE(is_read(with(", [1, \"a\", null, null, null]"))); // itself
+    CHECK_FALSE(is_read(with(", [1, \"a\", null, null, null]"))); // its own parent
     CHECK_FALSE(is_read(with(", [2, \"a\", null, null, null], [0, \"b\", null, null, null]")));
     CHECK_FALSE(is_read(with(", [null, \"a\", null, null, null]"))); // two roots
     CHECK_FALSE(is_read(with(", [0, \"a\", null, null, null], [0, \"a\", null, null, null]")));
@@ -205,7 +205,7 @@ TEST_CASE("model_record: modules must have parents that came before", "[onnx][mo
     CHECK(is_read(with("], \"aliases\": [[\"a\", 0]")));
 }
 
-TEST_CASE("model_record: junk in any place is read or refused", "[onnx][model_record]") {
+TEST_CASE("model_record: reads or rejects junk in any place", "[onnx][model_record]") {
     const auto valid = small_record();
     REQUIRE(is_read(valid.dump()));
     const std::vector<json> junk{nullptr,
@@ -235,7 +235,7 @@ TEST_CASE("model_record: junk in any place is read or refused", "[onnx][model_re
     }
 }
 
-TEST_CASE("model_record: damaged text is read or refused", "[onnx][model_record]") {
+TEST_CASE("model_record: reads or rejects damaged text", "[onnx][model_record]") {
     test::random_numbers random(9);
     const auto valid = small_record().dump();
     std::size_t refused = 0;
@@ -252,7 +252,7 @@ TEST_CASE("model_record: damaged text is read or refused", "[onnx][model_record]
     }
 }
 
-TEST_CASE("model_record: an option that was not chosen is empty", "[onnx][model_record]") {
+TEST_CASE("model_record: an option not chosen is empty", "[onnx][model_record]") {
     stemma::detail::model_record record;
     record.options["naming"] = "attribute-paths";
     CHECK(record.option("naming") == "attribute-paths");

@@ -19,7 +19,7 @@ using stemma::id;
 
 } // namespace
 
-TEST_CASE("read_tags: each carrier says what was written into it") {
+TEST_CASE("read_tags: reads what was written to each carrier") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
         const auto tree = test::read_capture(test::fixture(std::string(fixture) + "/modules.json"));
@@ -50,7 +50,7 @@ TEST_CASE("read_tags: each carrier says what was written into it") {
     }
 }
 
-TEST_CASE("read_tags: modules are those that were written, by any carrier that names them") {
+TEST_CASE("read_tags: reads the modules written by any carrier that has them") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     test::tagged_model original(bytes, &tree);
@@ -72,7 +72,7 @@ TEST_CASE("read_tags: modules are those that were written, by any carrier that n
     }
 }
 
-TEST_CASE("read_tags: a namespace counts only where stemma wrote it") {
+TEST_CASE("read_tags: a namespace counts only if stemma wrote it") {
     const auto bytes =
         test::model(test::graph({test::node("MatMul", {"x", "w"}, {"y"}, "/fc/MatMul")
                                      .inner(9, test::entry("namespace", "fc"))},
@@ -91,7 +91,7 @@ TEST_CASE("read_tags: a namespace counts only where stemma wrote it") {
     CHECK(modules.path(read(tagged).front()) == "fc");
 }
 
-TEST_CASE("read_tags: a namespace that may mean several modules says nothing") {
+TEST_CASE("read_tags: an ambiguous namespace says nothing") {
     stemma::module_tree_builder builder("");
     const auto a = builder.child(0, "a");
     static_cast<void>(builder.child(a, "b"));

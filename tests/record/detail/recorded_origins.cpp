@@ -31,7 +31,7 @@ std::string bytes_of(const std::vector<message>& nodes, const std::string& outpu
     return test::model(test::graph(nodes, {"x"}, {output}, {"w", "b"})).bytes();
 }
 
-/// conv -> norm -> relu -> pool -> fc, with a constant beside, each in a module of its own.
+/// conv -> norm -> relu -> pool -> fc, and a constant, each in its own module.
 std::string original() {
     return bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
                      node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
@@ -51,7 +51,7 @@ stemma::detail::graph_sketch sketch() {
     return *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), tree.size());
 }
 
-/// Returns: the module of each node of another graph, `no_id` where nothing is known.
+/// Returns: the module of each node of another graph, `no_id` if unknown.
 std::vector<id> modules_of(const std::string& bytes,
                            const std::vector<stemma::detail::node_mark_found>& marks = {}) {
     const stemma::wire_model model(bytes);
@@ -66,16 +66,16 @@ std::vector<id> modules_of(const std::string& bytes,
 
 } // namespace
 
-TEST_CASE("find_recorded_origins: nodes that stayed are where they were, by their values alone") {
+TEST_CASE("find_recorded_origins: remaining nodes keep their modules, by their values alone") {
     CHECK(modules_of(original()) == std::vector<id>{conv, norm, relu, pool, head, head, fc});
 }
 
-TEST_CASE("find_recorded_origins: a fused node belongs to what all it was made of have in common") {
+TEST_CASE("find_recorded_origins: a fused node belongs to the common ancestor of its origins") {
     CHECK(modules_of(bytes_of({node("FusedConv", {"x", "w"}, {"r"}, "", "com.microsoft"),
                                node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
                                node("Gemm", {"s", "w"}, {"y"})},
                               "y")) == std::vector<id>{block, pool, head, fc});
-    // Reshape and Gemm, across the border of the module below.
+    // Reshape and Gemm, across the boundary of the module below.
     CHECK(modules_of(bytes_of({node("Conv", {"x", "w"}, {"c"}),
                                node("BatchNormalization", {"c", "b"}, {"n"}),
                                node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
@@ -84,7 +84,7 @@ TEST_CASE("find_recorded_origins: a fused node belongs to what all it was made o
 }
 
 TEST_CASE(
-    "find_recorded_origins: what came next and is gone went into the node whose value is new") {
+    "find_recorded_origins: missing successors were absorbed by the node whose value is new") {
     const auto bytes =
         bytes_of({node("Conv", {"x", "w"}, {"new"}, "kept"), node("Relu", {"new"}, {"r"}),
                   node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
@@ -93,7 +93,7 @@ TEST_CASE(
     CHECK(modules_of(bytes, {{0, 0}}) == std::vector<id>{block, relu, pool, head, fc});
 }
 
-TEST_CASE("find_recorded_origins: names that runtimes make of values lead to these") {
+TEST_CASE("find_recorded_origins: names that runtimes derive from values lead to these") {
     const auto bytes =
         bytes_of({node("Conv", {"x", "w"}, {"reorder"}, "r_nchwc", "com.microsoft.nchwc"),
                   node("MaxPool", {"reorder"}, {"reorder_1"}, "p_nchwc", "com.microsoft.nchwc"),
@@ -102,12 +102,12 @@ TEST_CASE("find_recorded_origins: names that runtimes make of values lead to the
                   node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"}, "y_12")},
                  "y");
     CHECK(modules_of(bytes) == std::vector<id>{block, pool, pool, head, fc});
-    // A number alone may be part of another name.
+    // A bare number may be part of another name.
     CHECK(modules_of(bytes_of({node("Tanh", {"x"}, {"t"}, "r_12")}, "t")) ==
           std::vector<id>{no_id});
 }
 
-TEST_CASE("find_recorded_origins: where all values were renamed the marks tell") {
+TEST_CASE("find_recorded_origins: marks count if all values were renamed") {
     const auto renamed =
         bytes_of({node("Conv", {"x", "w"}, {"1"}), node("BatchNormalization", {"1", "b"}, {"2"}),
                   node("Relu", {"2"}, {"3"}), node("MaxPool", {"3"}, {"4"})},
@@ -115,7 +115,7 @@ TEST_CASE("find_recorded_origins: where all values were renamed the marks tell")
     CHECK(modules_of(renamed) == std::vector<id>(4, no_id));
     CHECK(modules_of(renamed, {{0, 0}, {1, 1}, {2, 2}, {3, 3}}) ==
           std::vector<id>{conv, norm, relu, pool});
-    // Numbered anew, so that they have the names of others.
+    // Renumbered, so that they have others' names.
     const auto shifted =
         bytes_of({node("Conv", {"x", "w"}, {"n"}), node("BatchNormalization", {"n", "b"}, {"r"}),
                   node("Relu", {"r"}, {"p"}), node("MaxPool", {"p"}, {"s"})},
@@ -124,11 +124,11 @@ TEST_CASE("find_recorded_origins: where all values were renamed the marks tell")
           std::vector<id>{conv, norm, relu, pool});
 }
 
-TEST_CASE("find_recorded_origins: a mark that was copied to another node does not count") {
-    // By the name of what that makes.
+TEST_CASE("find_recorded_origins: a mark copied to another node does not count") {
+    // By the name of its result.
     CHECK(modules_of(original(), {{0, 0}, {6, 0}}) ==
           std::vector<id>{conv, norm, relu, pool, head, head, fc});
-    // By those around: a new node behind the last one has the mark of the first.
+    // By its neighbours: a new node after the last one has the mark of the first.
     const auto longer =
         bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
                   node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
@@ -137,7 +137,7 @@ TEST_CASE("find_recorded_origins: a mark that was copied to another node does no
                  "z");
     CHECK(modules_of(longer, {{0, 0}, {6, 0}}).back() == no_id);
     CHECK(modules_of(longer, {{0, 0}, {6, 6}}).back() == fc);
-    // Nor one that nothing had.
+    // Nor one that did not exist.
     CHECK(modules_of(longer, {{6, 1000}}).back() == no_id);
 }
 

@@ -31,7 +31,7 @@ source_lines some_lines() {
 
 } // namespace
 
-TEST_CASE("recorded_sources: what was written is read, with names in place of paths") {
+TEST_CASE("recorded_sources: round-trip, with names in place of paths") {
     const auto lines = some_lines();
     const auto text = stemma::detail::to_json(lines, 5, 2, false);
     CHECK(text.find("/srv") == text.npos);
@@ -53,12 +53,12 @@ TEST_CASE("recorded_sources: what was written is read, with names in place of pa
     CHECK(kept.frames()[kept.frame_of_module(1)].text == 7);
 }
 
-TEST_CASE("recorded_sources: whole paths are kept where that was asked") {
+TEST_CASE("recorded_sources: full paths are kept on request") {
     const auto text = stemma::detail::to_json(some_lines(), 5, 2, true);
     CHECK(text.find("/srv/me/net.py") != text.npos);
 }
 
-TEST_CASE("recorded_sources: a policy that was chosen is asked again") {
+TEST_CASE("recorded_sources: a chosen policy is queried again") {
     const auto text = stemma::detail::to_json(some_lines(), 5, 2, false);
     const any_frames innermost = stemma::innermost_frame{};
     const auto found = read_sources(text, innermost, 2);
@@ -68,7 +68,7 @@ TEST_CASE("recorded_sources: a policy that was chosen is asked again") {
           "linear.py:114");
 }
 
-TEST_CASE("recorded_sources: damaged records are none") {
+TEST_CASE("recorded_sources: damaged records are rejected") {
     const std::string good = stemma::detail::to_json(some_lines(), 5, 2, false);
     const auto with = [&](std::string_view from, std::string_view to) {
         auto text = good;
@@ -84,12 +84,12 @@ TEST_CASE("recorded_sources: damaged records are none") {
         INFO(text);
         CHECK_FALSE(read_sources(text, any_frames(), 2));
     }
-    // As many nodes as a damaged record likes take no memory.
+    // Any number of nodes in a damaged record takes no memory.
     const auto many =
         read_sources(with("\"nodes\": [[2", "\"nodes\": [[4000000000"), any_frames(), 2);
     REQUIRE(many);
     CHECK(many->chain_of(3'000'000'000U) != no_id);
-    // Modules that are not there are left out.
+    // Missing modules are skipped.
     CHECK(read_sources(good, any_frames(), 1)->lines.frame_of_module(1) == no_id);
 }
 

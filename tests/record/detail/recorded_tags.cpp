@@ -15,7 +15,7 @@ namespace test::record_detail_recorded_tags {
 
 using stemma::id;
 
-TEST_CASE("recorded_tags: the table comes back from JSON", "[onnx][recorded_tags]") {
+TEST_CASE("recorded_tags: the table round-trips through JSON", "[onnx][recorded_tags]") {
     test::random_numbers random(2);
     for (std::size_t nodes = 0; nodes < 60; ++nodes) {
         const std::size_t modules = 7;
@@ -47,8 +47,7 @@ TEST_CASE("recorded_tags: equal neighbours make one run", "[onnx][recorded_tags]
     CHECK(stemma::detail::to_json(table).size() < 100);
 }
 
-TEST_CASE("recorded_tags: a table that does not fit the model is refused",
-          "[onnx][recorded_tags]") {
+TEST_CASE("recorded_tags: rejects a table that does not fit the model", "[onnx][recorded_tags]") {
     const auto is_refused = [](const std::string& runs, std::size_t nodes) {
         try {
             static_cast<void>(
@@ -72,7 +71,7 @@ TEST_CASE("recorded_tags: a table that does not fit the model is refused",
     CHECK(is_refused("{\"a\": 3}", 3));
     CHECK(is_refused("[\"3\", 0]", 3));
     CHECK(is_refused("", 1));
-    // A few bytes that ask for lists without end.
+    // A few bytes that expand to endless lists.
     std::string long_list = "0";
     for (int i = 0; i < 100000; ++i) {
         long_list += ", 1";

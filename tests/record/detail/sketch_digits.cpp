@@ -36,7 +36,7 @@ TEST_CASE("digit_writer: digit_reader reads all numbers back, small ones from on
     CHECK(digit_writer::zigzag(16) == 31);
 }
 
-TEST_CASE("digit_reader: what ends too early, is no digit or too long fails") {
+TEST_CASE("digit_reader: rejects truncated, invalid and overlong digits") {
     for (const auto* text : {"", "g", "!", "//////////", "////////////A"}) {
         digit_reader reader(text);
         static_cast<void>(reader.number());

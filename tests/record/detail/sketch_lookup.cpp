@@ -22,7 +22,7 @@ using test::node;
 
 namespace {
 
-/// A chain of six, and a shape that reads the input.
+/// A chain of six, and a shape of the input.
 stemma::detail::graph_sketch sketch() {
     const auto bytes =
         test::model(test::graph({node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"}),
@@ -39,7 +39,7 @@ stemma::detail::graph_sketch sketch() {
 
 } // namespace
 
-TEST_CASE("sketch_lookup: values are found by name, and by names made of theirs") {
+TEST_CASE("sketch_lookup: finds values by name, and by derived names") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);
     CHECK(lookup.maker_of("a") == 0);
@@ -53,7 +53,7 @@ TEST_CASE("sketch_lookup: values are found by name, and by names made of theirs"
     CHECK(lookup.maker_within("_c") == no_id);
 }
 
-TEST_CASE("sketch_lookup: data comes from inputs, but not through shapes") {
+TEST_CASE("sketch_lookup: data come from inputs, but not through shapes") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);
     for (id v = 0; v < then.node_count(); ++v) {
@@ -61,7 +61,7 @@ TEST_CASE("sketch_lookup: data comes from inputs, but not through shapes") {
     }
 }
 
-TEST_CASE("sketch_lookup: who reads a node, and who is near") {
+TEST_CASE("sketch_lookup: finds readers and nearby nodes") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);
     CHECK(lookup.only_reader(0) == 1);

@@ -47,7 +47,7 @@ message plain() {
     return test::node("Relu", {"x"}, {"y"}, "n");
 }
 
-/// What one carrier might write.
+/// What a carrier might write.
 stemma::detail::wire_carrier_sink sink() {
     stemma::detail::wire_carrier_sink made;
     made.metadata("pkg.stemma.source_module", "/Net/A");
@@ -68,7 +68,7 @@ TEST_CASE("tag_edits: a node without tags is not touched by strip") {
     }
 }
 
-TEST_CASE("tag_edits: what one call writes, strip takes out again") {
+TEST_CASE("tag_edits: strip removes what was written") {
     const auto written = sink();
     for (const auto& node :
          {plain(), plain().text(6, "a doc"), plain().text(6, ""), plain().text(6, "ends\n"),
@@ -78,12 +78,12 @@ TEST_CASE("tag_edits: what one call writes, strip takes out again") {
         CHECK(tagged != node.bytes());
         const auto again = message().raw(tagged);
         CHECK(stripped(again, true) == node.bytes());
-        // To write the same once more changes nothing.
+        // Writing the same once more changes nothing.
         CHECK(edited(again, &written, true) == tagged);
     }
 }
 
-TEST_CASE("tag_edits: keys that begin like ours are ours, others not") {
+TEST_CASE("tag_edits: keys with our prefix are ours, others not") {
     auto node = plain();
     node.inner(9, test::entry("pkg.stemma.anything", "1")).inner(9, test::entry("pkg.stemm", "2"));
     CHECK(stripped(node) == plain().inner(9, test::entry("pkg.stemm", "2")).bytes());
@@ -102,7 +102,7 @@ TEST_CASE("tag_edits: an attribute is ours by its name and its mark") {
     }
 }
 
-TEST_CASE("tag_edits: an attribute of ours gives way to a foreign one of its name") {
+TEST_CASE("tag_edits: our attribute yields to a foreign one with its name") {
     stemma::detail::wire_carrier_sink written;
     written.attribute("source_module", "/Net/A");
     const auto node = plain().inner(5, test::text_attribute("source_module", "theirs"));
@@ -120,7 +120,7 @@ TEST_CASE("tag_edits: a namespace is theirs unless the record says it is ours") 
     CHECK(stripped(saved, true) == node.bytes());
 }
 
-TEST_CASE("tag_edits: of a doc string only the marked last line is ours") {
+TEST_CASE("tag_edits: only the marked last line of a doc string is ours") {
     const std::string line = std::string(stemma::doc_line_mark) + "/Net";
     CHECK(tag_edits::split_doc_string("text\n" + line).kept == 4);
     CHECK(tag_edits::split_doc_string("\n" + line).kept == 0);
@@ -137,7 +137,7 @@ TEST_CASE("tag_edits: of a doc string only the marked last line is ours") {
     }
 }
 
-TEST_CASE("tag_edits: a mark is the number of the node, behind what was in the doc string") {
+TEST_CASE("tag_edits: a mark is the node's number, after the existing doc string") {
     stemma::detail::wire_carrier_sink written;
     written.mark();
     const auto with_doc = [&](std::string_view doc) { return plain().text(6, doc); };
@@ -156,7 +156,7 @@ TEST_CASE("tag_edits: a mark is the number of the node, behind what was in the d
     CHECK(stripped(with_doc("pkg.stemma {}\nstemma#0")) == plain().bytes());
 }
 
-TEST_CASE("tag_edits: keys that a tool wrote several times are all taken out") {
+TEST_CASE("tag_edits: repeated keys are all removed") {
     auto node = plain();
     for (const auto* module : {"a", "b"}) {
         node.inner(9, test::entry("pkg.stemma.module", module));
@@ -169,7 +169,7 @@ TEST_CASE("tag_edits: keys that a tool wrote several times are all taken out") {
           plain().inner(9, test::entry("pkg.stemma.module", "c")).bytes());
 }
 
-TEST_CASE("tag_edits: entries of a model and of values go by their keys") {
+TEST_CASE("tag_edits: entries of a model and of values are recognized by key") {
     const auto info =
         test::value_info("x").inner(4, test::entry("pkg.stemma.hierarchy_tags", "[]"));
     auto graph = test::graph({plain()}, {}, {"y"});

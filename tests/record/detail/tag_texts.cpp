@@ -12,7 +12,7 @@
 
 namespace test::record_detail_tag_texts {
 
-TEST_CASE("tag_texts: are those of the table, and JSON says the same", "[tag_texts]") {
+TEST_CASE("tag_texts: match the table, in text and in JSON", "[tag_texts]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));

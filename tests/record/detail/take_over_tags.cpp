@@ -15,7 +15,7 @@ namespace test::record_detail_take_over_tags {
 
 using stemma::no_id;
 
-TEST_CASE("take_over_tags: the module that a node carries counts, whatever was found") {
+TEST_CASE("take_over_tags: a node's recorded module overrides the computed one") {
     auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
     moved.inner(9, test::entry("pkg.stemma.source_module", "/model/b"))
         .inner(9, test::entry("pkg.stemma.module", "b"));
@@ -35,7 +35,7 @@ TEST_CASE("take_over_tags: the module that a node carries counts, whatever was f
     CHECK(modules.path(found.attributions[1].module) == "a");
 }
 
-TEST_CASE("take_over_tags: a table that cannot be read is said, and the rest is taken over") {
+TEST_CASE("take_over_tags: an unreadable table is reported, and the rest is taken over") {
     auto moved = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
     moved.inner(9, test::entry("pkg.stemma.module", "b"));
     const auto bytes = test::model(test::graph({moved}, {"x"}, {"y"}))

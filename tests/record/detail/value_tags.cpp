@@ -28,7 +28,7 @@ std::set<std::string> tags_of(const test::tagged_model& tagged,
 
 } // namespace
 
-TEST_CASE("collect_value_readers: gives each reader as often as it reads", "[value_tags]") {
+TEST_CASE("collect_value_readers: lists each reader as often as it reads", "[value_tags]") {
     for (const auto* name : {"control_flow/model.onnx", "shared_twice/model.functions.onnx"}) {
         const auto bytes = test::read_bytes(test::fixture(name));
         const stemma::wire_model model(bytes);
@@ -48,7 +48,7 @@ TEST_CASE("collect_value_readers: gives each reader as often as it reads", "[val
     }
 }
 
-TEST_CASE("find_value_tags: readers, else the producer, else the name, else the root",
+TEST_CASE("find_value_tags: uses readers, else the producer, else the name, else the root",
           "[value_tags]") {
     const auto bytes =
         test::model(test::graph({node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),
@@ -75,7 +75,7 @@ TEST_CASE("find_value_tags: readers, else the producer, else the name, else the 
     CHECK(tags_of(tagged, tags, "unread") == texts{tag("")});
 }
 
-TEST_CASE("find_value_tags: every value of every fixture has some", "[value_tags][fixtures]") {
+TEST_CASE("find_value_tags: every value of every fixture has tags", "[value_tags][fixtures]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice", "quirks"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
         test::tagged_model tagged(bytes);

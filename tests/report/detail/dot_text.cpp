@@ -29,7 +29,7 @@ TEST_CASE("label_text: is never empty, and holds no control characters", "[dot]"
     CHECK(stemma::detail::label_text("\xc3\xa4") == "\xc3\xa4");
 }
 
-TEST_CASE("wrapped_list: breaks behind commas, and cuts what is too much", "[dot]") {
+TEST_CASE("wrapped_list: breaks after commas, and cuts long lists", "[dot]") {
     using lines = std::vector<std::string>;
     CHECK(stemma::detail::wrapped_list("", 10, 2).empty());
     CHECK(stemma::detail::wrapped_list("axis=1", 10, 2) == lines{"axis=1"});

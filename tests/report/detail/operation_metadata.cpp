@@ -14,7 +14,7 @@
 
 namespace test::report_detail_operation_metadata {
 
-TEST_CASE("write_operation_metadata: tells type, reads, results and tags of everything",
+TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of everything",
           "[operation_metadata]") {
     using stemma::id;
     for (const auto* name : {"bert_mlm", "control_flow", "shared_twice", "two_tower"}) {

@@ -25,7 +25,7 @@ overlay_table table_of(stemma::column_direction better, bool additive = false) {
 
 } // namespace
 
-TEST_CASE("overlay_colours: what is worst is red, also where high numbers are the good ones") {
+TEST_CASE("overlay_colours: the worst is red, even if high numbers are good") {
     const overlay_colours low(table_of(stemma::column_direction::lower), "");
     CHECK(low.of_module(0) == "#f87171");
     CHECK(low.of_node(3) == "#ffffff");
@@ -46,7 +46,7 @@ TEST_CASE("overlay_colours: where numbers add up, the whole does not count") {
     CHECK(overlay_colours(large, "").text_of_module(1) == "147 k time");
 }
 
-TEST_CASE("overlay_colours: what is not known has no colour") {
+TEST_CASE("overlay_colours: unknown values have no colour") {
     const overlay_colours found(table_of(stemma::column_direction::lower), "");
     CHECK(found.of_module(7).empty());
     CHECK(found.of_node(4).empty());
@@ -57,7 +57,7 @@ TEST_CASE("overlay_colours: what is not known has no colour") {
 TEST_CASE("overlay_colours: a column without numbers is refused") {
     const auto table = table_of(stemma::column_direction::lower);
     CHECK_THROWS_WITH(overlay_colours(table, "note"),
-                      "a run: no column of numbers is called 'note'; there are time");
+                      "a run: no numeric column is named 'note'; there are time");
     CHECK_THROWS_WITH(overlay_colours(overlay_table(), ""), "has no column of numbers");
 }
 

@@ -45,7 +45,7 @@ public:
 
 } // namespace
 
-TEST_CASE("limit_confidence: what follows its reader is as sure as that, over any distance") {
+TEST_CASE("limit_confidence: confidence is limited by the reader's, over any distance") {
     scene s;
     const auto far = s.add();
     const auto near = s.add({far});
@@ -56,7 +56,7 @@ TEST_CASE("limit_confidence: what follows its reader is as sure as that, over an
     CHECK(result[near].confidence == 0.3F);
 }
 
-TEST_CASE("limit_confidence: what follows what it is made of is as sure as that") {
+TEST_CASE("limit_confidence: confidence is limited by the producers'") {
     scene s;
     const auto known = s.know(s.add(), "head", 0.2F);
     const auto near = s.add({known});
@@ -66,7 +66,7 @@ TEST_CASE("limit_confidence: what follows what it is made of is as sure as that"
     CHECK(result[far].confidence == 0.2F);
 }
 
-TEST_CASE("limit_confidence: of several that are followed the least sure one counts") {
+TEST_CASE("limit_confidence: the least confident of several limits") {
     scene s;
     const auto v = s.add();
     s.know(s.add({v}), "head", 0.9F);
@@ -74,7 +74,7 @@ TEST_CASE("limit_confidence: of several that are followed the least sure one cou
     CHECK(s.run()[v].confidence == 0.35F);
 }
 
-TEST_CASE("limit_confidence: sure neighbours leave the rule's own confidence") {
+TEST_CASE("limit_confidence: confident neighbours leave the rule's own confidence") {
     scene s;
     const auto before = s.know(s.add(), "head", 0.95F);
     const auto v = s.add({before});
@@ -82,7 +82,7 @@ TEST_CASE("limit_confidence: sure neighbours leave the rule's own confidence") {
     CHECK(s.run()[v].confidence == 0.85F);
 }
 
-TEST_CASE("limit_confidence: a constant is not less sure for what its reader is made of") {
+TEST_CASE("limit_confidence: a constant is not limited by its reader's other inputs") {
     scene s;
     const auto unsure = s.know(s.add(), "head", 0.2F);
     const auto constant = s.add_constant();
@@ -93,7 +93,7 @@ TEST_CASE("limit_confidence: a constant is not less sure for what its reader is 
     CHECK(result[constant].confidence >= 0.8F);
 }
 
-TEST_CASE("limit_confidence: what stays with the owner of its body is as sure as that") {
+TEST_CASE("limit_confidence: in a body, confidence is limited by the owner's") {
     scene s;
     const auto owner = s.know(s.add(), "blocks.0", 0.3F);
     const auto inside = s.add_inside(owner, {});
@@ -102,7 +102,7 @@ TEST_CASE("limit_confidence: what stays with the owner of its body is as sure as
     CHECK(result[inside].confidence == 0.3F);
 }
 
-TEST_CASE("limit_confidence: evidence stays as it is, and nothing is surer than what it follows") {
+TEST_CASE("limit_confidence: evidence is unchanged, and nothing exceeds what it follows") {
     const auto check = [](const auto& policy, unsigned seed) {
         test::random_numbers random(seed);
         for (int round = 0; round < 100; ++round) {

@@ -25,7 +25,7 @@ test::message with_axis(test::message node, std::uint64_t axis) {
 
 } // namespace
 
-TEST_CASE("fact_memo: asks once for nodes of which all is alike that inference looked at",
+TEST_CASE("fact_memo: infers once for nodes that inference cannot distinguish",
           "[detail][fact_memo]") {
     auto graph = test::graph({
         test::node("Relu", {"x"}, {"a"}),

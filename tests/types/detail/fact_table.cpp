@@ -33,7 +33,7 @@ TEST_CASE("fact_table: starts with declared types and what initializers are",
     CHECK(table.literal(model.inputs(node)[1]) == d::extents{4, 5});
 }
 
-TEST_CASE("fact_table: what was known stays, what is new is added", "[detail][fact_table]") {
+TEST_CASE("fact_table: known facts stay, new ones are added", "[detail][fact_table]") {
     const auto bytes = test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})).bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);

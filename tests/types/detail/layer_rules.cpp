@@ -24,7 +24,7 @@ TEST_CASE("layer_rules: normalization keeps the shape", "[detail]") {
     CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
 }
 
-TEST_CASE("layer_rules: what is fused has the type of what it stands for", "[detail]") {
+TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {1, 3, 8, 9})
                            .input("m", {6, 7})

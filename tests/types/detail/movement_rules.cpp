@@ -62,7 +62,7 @@ std::vector<std::int64_t> python_slice(std::int64_t start, std::int64_t end, std
 
 } // namespace
 
-TEST_CASE("movement_rules: shapes of what is moved", "[detail]") {
+TEST_CASE("movement_rules: shapes of moved elements", "[detail]") {
     CHECK(test::inferred(scene(), "Transpose", {"x"}, {test::ints_attribute("perm", {2, 0, 1})}) ==
           "float32[4,2,3]");
     CHECK(test::inferred(scene(), "Transpose", {"x"}) == "float32[4,3,2]");
@@ -109,7 +109,7 @@ TEST_CASE("movement_rules: a slice has the extents that its constants tell", "[d
     CHECK(test::inferred(s, "Reshape", {"x", "target"}) == "float32[2,3,?]");
 }
 
-TEST_CASE("movement_rules: parts have the sizes that are asked for, or equal ones", "[detail]") {
+TEST_CASE("movement_rules: parts have the requested sizes, or equal ones", "[detail]") {
     const auto axis = test::int_attribute("axis", 2);
     const auto s = scene().numbers("sizes", {1, 3}).input("open", {2}, 7);
     CHECK(split(s, {"x", "sizes"}, 2, {axis}) == "float32[2,3,1] float32[2,3,3] ");

@@ -46,9 +46,11 @@ TEST_CASE("product_rules: sums over letters", "[detail]") {
     CHECK(einsum(" i, j -> i j ", {"z", "z"}) == "float32[2,2]");
     CHECK(einsum("bij,kj", {"x", "w"}) == "float32[2,3,5]");
     CHECK(einsum("bij->", {"x"}) == "float32[]");
-    CHECK(einsum("b,c,d,e->bcde", {"z"}) == "float32[2,?,?,?]");
-    CHECK(einsum("...ij->...ji", {"x"}).empty());
-    CHECK(einsum("bijk->k", {"x"}) == "float32[?]");
+    CHECK(einsum("...ij->...ji", {"x"}) == "float32[2,4,3]");
+    CHECK(einsum("...j,...k", {"x", "z"}) == "float32[2,3,4,2]");
+    CHECK(einsum("ij...->...i", {"x"}) == "float32[4,2]");
+    CHECK(einsum("b,c,d,e->bcde", {"z"}).empty());
+    CHECK(einsum("bijk->k", {"x"}).empty());
     CHECK(einsum(std::string(100, 'i').append("->").append(100, 'i').c_str(), {"x"}).empty());
 }
 
@@ -89,7 +91,7 @@ TEST_CASE("product_rules: a product whose batch is transposed has its first exte
                 {set("transBatchA"), set("transBatchB"), set("transA")}) == "float32[2,4,6,3]");
 }
 
-TEST_CASE("product_rules: products of quantized weights are of the type of what is not quantized",
+TEST_CASE("product_rules: products of quantized weights have the type of the other factor",
           "[detail]") {
     const std::uint64_t bytes = 2;
     const auto scene = test::inference_scene()

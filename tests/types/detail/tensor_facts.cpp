@@ -37,7 +37,7 @@ TEST_CASE("extents: sums and products that do not fit are unknown", "[detail][te
     CHECK(d::multiply_extents(0, -2) == d::any_extent);
 }
 
-TEST_CASE("axis_of: counts from both ends, and refuses what is out of range",
+TEST_CASE("axis_of: counts from both ends, and refuses axes out of range",
           "[detail][tensor_facts]") {
     CHECK(d::axis_of(0, 3) == 0U);
     CHECK(d::axis_of(-1, 3) == 2U);

@@ -118,11 +118,11 @@ TEST_CASE("make_values: what does not fit is said", "[weights][make_values]") {
     CHECK_FALSE(known.make(origin_of(parameter_transform::as_is, {"a"}), {3, 2}, &problem));
     CHECK(problem == "a is [2,3] where [3,2] is needed");
     CHECK_FALSE(known.make(origin_of(parameter_transform::as_is, {"c"}), {3, 2}, &problem));
-    CHECK(problem == "there is no c");
+    CHECK(problem == "missing c");
     auto quantized = origin_of(parameter_transform::as_is, {"a"});
     quantized.quantized = true;
     CHECK_FALSE(known.make(quantized, {2, 3}, &problem));
-    CHECK(problem == "quantized values are not made anew");
+    CHECK(problem == "values are not requantized");
     CHECK_FALSE(known.make(origin_of(parameter_transform::none, {"a"}), {2, 3}));
     CHECK_FALSE(known.make(origin_of(parameter_transform::gates, {"a"}), {2, 3}));
     CHECK_FALSE(known.make(origin_of(parameter_transform::folded, {"a"}), {2, 3}));

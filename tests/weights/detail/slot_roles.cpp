@@ -17,8 +17,7 @@ TEST_CASE("slot_roles: an operator is found by its whole name", "[weights][slot_
     CHECK(role_of_slot("BatchNormalization", 4).attribute == "running_var");
 }
 
-TEST_CASE("slot_roles: the table says what is transposed, and what is not sure",
-          "[weights][slot_roles]") {
+TEST_CASE("slot_roles: the table marks transposed and uncertain inputs", "[weights][slot_roles]") {
     CHECK(role_of_slot("MatMul", 1).transposed);
     CHECK(role_of_slot("MatMul", 1).sure);
     CHECK_FALSE(role_of_slot("Gemm", 1).transposed);

@@ -46,16 +46,16 @@ public:
     [[nodiscard]] id follow(id op, id value) const {
         const auto out = after_.outputs(op)[0];
         for (auto next = only_reader(value); next != no_id; next = only_reader(value)) {
-            const auto made = before_.outputs(next);
-            if (made.size() != 1 || made[0] == no_id ||
-                (left_[made[0]] && !is_passed_on(out, made[0])) ||
+            const auto results = before_.outputs(next);
+            if (results.size() != 1 || results[0] == no_id ||
+                (left_[results[0]] && !is_passed_on(out, results[0])) ||
                 types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
                 (!reads_stored_of(op, next) &&
                  (is_read_on(out, next, value) || reads_what_is_left(next))) ||
                 !reads_all_of(op, next, value)) {
                 break;
             }
-            value = made[0];
+            value = results[0];
         }
         return value;
     }

@@ -148,14 +148,14 @@ private:
 
     void settle_slice(id op) {
         const auto slice = between();
-        auto& found = found_[op];
-        found.confidence = slice.whole ? certainty(op) : certainty(op) / 2;
+        auto& entry = found_[op];
+        entry.confidence = slice.whole ? certainty(op) : certainty(op) / 2;
         if (slice.operators.empty()) {
-            found.kind = origin_kind::inserted;
+            entry.kind = origin_kind::inserted;
             return;
         }
         origins_[op] = counted(slice.operators);
-        found.kind =
+        entry.kind =
             origins_[op].size() == 1 && types_.equal(before_.type(origins_[op][0]), after_.type(op))
                 ? origin_kind::kept
                 : origin_kind::replaced;

@@ -140,8 +140,8 @@ private:
             result.agreed += fitting.value_or(false) ? 1U : 0U;
             if (parameters_.is_named(p) && !*fitting && !items_.is_fused[nodes_.type[n]]) {
                 ++result.contradicted;
-                auto& made = result.of[nodes_.vertex[n]];
-                made.confidence = std::min(made.confidence, confidence::aligned_against);
+                auto& entry = result.of[nodes_.vertex[n]];
+                entry.confidence = std::min(entry.confidence, confidence::aligned_against);
             }
         }
     }
@@ -149,8 +149,8 @@ private:
     /// An operator that fits its operation badly, but that of all its readers well, is moved there;
     /// so is one at the end of an operation that is longer than an identical next one.
     void hand_over(id n, alignment& result) {
-        auto& made = result.of[nodes_.vertex[n]];
-        if (made.operation == no_id || nodes_.of_shapes[n]) {
+        auto& entry = result.of[nodes_.vertex[n]];
+        if (entry.operation == no_id || nodes_.of_shapes[n]) {
             return;
         }
         aligned_operator first;
@@ -163,18 +163,18 @@ private:
                 first = reader;
             }
         }
-        if (!agreed || first.operation == no_id || first.operation == made.operation ||
+        if (!agreed || first.operation == no_id || first.operation == entry.operation ||
             fits(n, first.operation) < correspondence::part) {
             return;
         }
-        const bool uneven = items_.profile[made.operation] == items_.profile[first.operation] &&
-                            length_[made.operation] > length_[first.operation] + 1;
-        if (fits(n, made.operation) < correspondence::part ||
+        const bool uneven = items_.profile[entry.operation] == items_.profile[first.operation] &&
+                            length_[entry.operation] > length_[first.operation] + 1;
+        if (fits(n, entry.operation) < correspondence::part ||
             (uneven && nodes_.parameters[n].empty())) {
-            --length_[made.operation];
+            --length_[entry.operation];
             ++length_[first.operation];
-            made = first;
-            made.confidence = std::min(made.confidence, confidence::aligned_handed);
+            entry = first;
+            entry.confidence = std::min(entry.confidence, confidence::aligned_handed);
             item_of_[n] = first.operation;
         }
     }
@@ -254,12 +254,12 @@ private:
             }
         }
         for (auto n : branch) {
-            auto& made = result.of[nodes_.vertex[n]];
+            auto& entry = result.of[nodes_.vertex[n]];
             if (common != no_id && !nodes_.owns[n]) {
-                made.module = common;
-                made.call = no_id;
-                made.exact = made.exact && !several;
-                made.confidence = std::min(made.confidence, confidence::aligned_branch);
+                entry.module = common;
+                entry.call = no_id;
+                entry.exact = entry.exact && !several;
+                entry.confidence = std::min(entry.confidence, confidence::aligned_branch);
             }
         }
     }
@@ -271,29 +271,29 @@ private:
     /// The bonus for an operator that comes from an operation, and for one that comes from none.
     [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
         const auto read = nodes_.parameters[n];
-        double made = parameters_.of(read, item, head);
-        made = items_.is_fused[nodes_.type[n]] ? std::max(0.0, made) : made;
+        double bonus = parameters_.of(read, item, head);
+        bonus = items_.is_fused[nodes_.type[n]] ? std::max(0.0, bonus) : bonus;
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
-            return {made, lost};
+            return {bonus, lost};
         }
         for (auto u : nodes_.producers[n]) {
             if (!nodes_.of_shapes[u] && item_of_[u] != no_id) {
-                made += items_.flows(item_of_[u], item) ? weights_.flow * sure_[u]
-                                                        : -weights_.against_flow * sure_[u];
-                made -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
+                bonus += items_.flows(item_of_[u], item) ? weights_.flow * sure_[u]
+                                                         : -weights_.against_flow * sure_[u];
+                bonus -= item_of_[u] == item ? weights_.leak * leaks(u, n) : 0;
             }
         }
         if (!nodes_.of_shapes[n]) {
             for (auto w : nodes_.readers[n]) {
                 if (item_of_[w] != no_id) {
-                    made +=
+                    bonus +=
                         (items_.flows(item, item_of_[w]) ? weights_.flow : -weights_.against_flow) *
                         sure_[w] / static_cast<double>(nodes_.readers[n].size());
                 }
             }
         }
-        return {made, lost};
+        return {bonus, lost};
     }
 
     /// Returns: the likelihood that another operation reads an operator used by `n`: then it is a
@@ -338,7 +338,7 @@ private:
         if (nodes_.owns[n]) {
             return; // decided by its bodies
         }
-        auto& made = result.of[nodes_.vertex[n]];
+        auto& entry = result.of[nodes_.vertex[n]];
         shares_.clear();
         double lost = 0;
         for (const auto& place : places) {
@@ -368,8 +368,8 @@ private:
             const bool fitting = nodes_.of_shapes[n] || fits(n, best->item) >= correspondence::part;
             const auto limit =
                 fitting ? (operation.exact ? 0.99 : 0.7) : (operation.exact ? 0.85 : 0.5);
-            made = {best->module, operation.call, best->item,
-                    static_cast<float>(std::min(best->mass, limit)), operation.exact};
+            entry = {best->module, operation.call, best->item,
+                     static_cast<float>(std::min(best->mass, limit)), operation.exact};
         }
     }
 

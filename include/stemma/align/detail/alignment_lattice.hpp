@@ -63,23 +63,23 @@ public:
     /// Calls `f(node, placements)` for every operator.
     template <class Function>
     void for_each_placement(Function f) const {
-        std::vector<placement> found;
+        std::vector<placement> placements;
         for (id k = 0; k < chain_.size(); ++k) {
             const auto n = chain_[k];
-            found.clear();
+            placements.clear();
             for (auto i = begins_[k]; i < begins_[k + 1]; ++i) {
                 const auto& s = states_[i];
                 const bool lost = s.at.phase == 2;
                 if (s.mass < 1e-4F) {
                     continue;
                 }
-                if (!found.empty() && !lost && found.back().item == s.at.item) {
-                    found.back().mass += s.mass;
+                if (!placements.empty() && !lost && placements.back().item == s.at.item) {
+                    placements.back().mass += s.mass;
                 } else {
-                    found.push_back({lost ? no_id : s.at.item, s.mass});
+                    placements.push_back({lost ? no_id : s.at.item, s.mass});
                 }
             }
-            f(n, std::span<const placement>(found));
+            f(n, std::span<const placement>(placements));
         }
     }
 
@@ -121,21 +121,21 @@ private:
         const auto fits = items_.table[items_.profile[item]][nodes_.type[n]];
         const bool head = fits == correspondence::head;
         const bool shapes = nodes_.of_shapes[n];
-        double made = 0;
+        double gain = 0;
         switch (fits) {
         case correspondence::head:
             break;
         case correspondence::part:
-            made -= items_.part_costs[items_.profile[item]];
+            gain -= items_.part_costs[items_.profile[item]];
             break;
         case correspondence::rare:
-            made -= weights_.rare;
+            gain -= weights_.rare;
             break;
         case correspondence::plumbing:
-            made -= weights_.plumbing;
+            gain -= weights_.plumbing;
             break;
         default:
-            made -= shapes ? weights_.plumbing + weights_.part : weights_.foreign;
+            gain -= shapes ? weights_.plumbing + weights_.part : weights_.foreign;
         }
         const auto early = shapes && fits >= correspondence::part ? 0 : weights_.early;
         const auto late = !shapes || items_.of_shapes[item] ? 0
@@ -143,16 +143,16 @@ private:
                                                             : weights_.late;
         const auto repeated = shapes ? 0 : weights_.repeated;
         if (items_.leaves[item] == trail::never) {
-            made -= weights_.silent;
+            gain -= weights_.silent;
         }
         const auto evidence = score(n, item, head);
-        made += evidence.first;
+        gain += evidence.first;
         const auto lost = -weights_.unexplained + evidence.second;
         if (head) {
-            put(item, 1, true, log_sum(log_sum(stay0, arrive), stay1 - repeated), made);
+            put(item, 1, true, log_sum(log_sum(stay0, arrive), stay1 - repeated), gain);
         } else {
-            put(item, 0, false, log_sum(stay0, arrive), made - early);
-            put(item, 1, false, stay1, made - late);
+            put(item, 0, false, log_sum(stay0, arrive), gain - early);
+            put(item, 1, false, stay1, gain - late);
         }
         const auto left0 = items_.leaves[item] == trail::always ? weights_.headless : 0;
         const auto start = starts ? arrive : none;
@@ -194,15 +194,15 @@ private:
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
         std::sort(wanted_.begin(), wanted_.end());
         wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
-        double passed = k == 0 ? items_.skipped[first_] : none; // those before, with what was
-                                                                // skipped since the start
+        double passed = k == 0 ? items_.skipped[first_] : none; // earlier ones, including what was
+                                                                // skipped from the start
         double furthest = k == 0 ? 0 : none;                    // the best of them
         auto i = first;
         for (auto item : wanted_) {
             for (; i < last && states_[i].at.item < item; ++i) {
-                const auto left = states_[i].forward - leaving(states_[i].at);
-                passed = log_sum(passed, left + items_.skipped[states_[i].at.item + 1]);
-                furthest = std::max(furthest, left);
+                const auto remaining = states_[i].forward - leaving(states_[i].at);
+                passed = log_sum(passed, remaining + items_.skipped[states_[i].at.item + 1]);
+                furthest = std::max(furthest, remaining);
             }
             double stay[3] = {none, none, none};
             for (auto j = i; j < last && states_[j].at.item == item; ++j) {
@@ -228,9 +228,9 @@ private:
         double since = 0;
         for (auto i = first; item < end; ++item, ++since) {
             for (; i < last && states_[i].at.item == item; ++i) {
-                const auto left = states_[i].forward - leaving(states_[i].at);
-                since = left > best ? 0 : since;
-                best = std::max(best, left);
+                const auto remaining = states_[i].forward - leaving(states_[i].at);
+                since = remaining > best ? 0 : since;
+                best = std::max(best, remaining);
             }
             put(item, 2, false, best - owner_cost(since), 0);
         }
@@ -332,8 +332,8 @@ private:
                          leaving(s);
             for (auto j = k; j > middle && states_[j - 1].at.item == s.item; --j) {
                 const auto& t = states_[j - 1];
-                if (const auto cost = staying(s, t); !std::isinf(cost)) {
-                    value = log_sum(value, after[j - 1 - middle] + t.made + cost);
+                if (const auto gain = staying(s, t); !std::isinf(gain)) {
+                    value = log_sum(value, after[j - 1 - middle] + t.made + gain);
                 }
             }
             before[i - first] = value;

@@ -32,25 +32,26 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
         if (aligned[i]) {
             continue;
         }
-        aligned_operator made;
+        aligned_operator created;
         bool agreed = true;
         for (auto [it, last] = out_edges(*v, graph); it != last && agreed; ++it) {
             const auto& reader = result.of[index_of(graph, target(*it, graph))];
-            agreed =
-                reader.module != no_id && (made.module == no_id || (made.module == reader.module));
-            const auto least = made.module == no_id ? reader.confidence
-                                                    : std::min(made.confidence, reader.confidence);
-            const bool same_call = made.module == no_id || made.call == reader.call;
-            const bool exact = made.exact && reader.exact;
-            made = reader;
-            made.operation = no_id;
-            made.confidence = least;
-            made.exact = exact;
-            made.call = same_call ? reader.call : no_id;
+            agreed = reader.module != no_id &&
+                     (created.module == no_id || (created.module == reader.module));
+            const auto least = created.module == no_id
+                                   ? reader.confidence
+                                   : std::min(created.confidence, reader.confidence);
+            const bool same_call = created.module == no_id || created.call == reader.call;
+            const bool exact = created.exact && reader.exact;
+            created = reader;
+            created.operation = no_id;
+            created.confidence = least;
+            created.exact = exact;
+            created.call = same_call ? reader.call : no_id;
         }
-        if (agreed && made.module != no_id) {
-            made.confidence *= confidence::aligned_reader;
-            result.of[i] = made;
+        if (agreed && created.module != no_id) {
+            created.confidence *= confidence::aligned_reader;
+            result.of[i] = created;
         }
     }
 }

@@ -97,11 +97,11 @@ private:
     /// Returns: the number of an operator of the changed graph in terms of the original, 0 if one
     /// of its inputs is unknown.
     [[nodiscard]] std::uint64_t number_of(id op) const {
-        bool known = !after_.opaque(op);
+        bool is_known = !after_.opaque(op);
         for (const auto v : after_.inputs(op)) {
-            known = known && (v == no_id || value_[v] != no_id);
+            is_known = is_known && (v == no_id || value_[v] != no_id);
         }
-        return !known
+        return !is_known
                    ? 0
                    : value_numbers::number_of(after_, op, types_.hash(after_.type(op)),
                                               [&](id v) { return numbers_.of_value(value_[v]); });

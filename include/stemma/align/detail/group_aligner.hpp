@@ -173,9 +173,9 @@ private:
     /// nothing on takes what its neighbours have.
     void share(std::span<const id> group, std::vector<std::vector<id>>& parts) const {
         const auto at = [&](id op) {
-            const auto found = std::lower_bound(group.begin(), group.end(), op);
-            return op != no_id && found != group.end() && *found == op
-                       ? static_cast<std::size_t>(found - group.begin())
+            const auto position = std::lower_bound(group.begin(), group.end(), op);
+            return op != no_id && position != group.end() && *position == op
+                       ? static_cast<std::size_t>(position - group.begin())
                        : group.size();
         };
         std::vector<bool> lacks(group.size());

@@ -45,13 +45,13 @@ public:
     /// Complexity: O(fused operators) steps of bounded size.
     void run() {
         for (id n = 0; n < nodes_.size(); ++n) {
-            auto& found = result_.of[nodes_.vertex[n]];
-            if (found.operation == no_id || !items_.is_fused[nodes_.type[n]]) {
+            auto& entry = result_.of[nodes_.vertex[n]];
+            if (entry.operation == no_id || !items_.is_fused[nodes_.type[n]]) {
                 continue;
             }
-            joined_.assign(1, found.operation);
-            join_neighbours(found.operation, nodes_.type[n]);
-            auto module = found.module;
+            joined_.assign(1, entry.operation);
+            join_neighbours(entry.operation, nodes_.type[n]);
+            auto module = entry.module;
             for (auto item : joined_) {
                 module = modules_.lca(module, captured_[item].module);
             }
@@ -59,8 +59,8 @@ public:
                 parameters_.for_each_reader(
                     p, [&](id item) { module = modules_.lca(module, captured_[item].module); });
             }
-            found.call = module == found.module ? found.call : no_id;
-            found.module = module;
+            entry.call = module == entry.module ? entry.call : no_id;
+            entry.module = module;
         }
     }
 

@@ -175,7 +175,7 @@ struct values_found {
         [[nodiscard]] bool passed() const { return yes >= 3 * no; }
     };
     votes stored;
-    votes made;
+    votes counts;
     votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
         const auto named = found.names.find(after.value_name(v));
@@ -189,7 +189,7 @@ struct values_found {
                                ? found.values[v]
                                : anchored_value(before, after, v, found);
         if (match != no_id && (!is_stored || (content != 0 && found.contents.is_unique(content)))) {
-            (is_stored ? stored : made)
+            (is_stored ? stored : counts)
                 .add(found.numbers.of_value(named) == found.numbers.of_value(match));
         }
         const auto then = before.maker(named);
@@ -199,8 +199,8 @@ struct values_found {
                       correspondence::none);
         }
     }
-    const bool enough = made.yes + made.no >= 3;
-    return stored.passed() && (enough ? made.passed() : typed.yes >= typed.no);
+    const bool enough = counts.yes + counts.no >= 3;
+    return stored.passed() && (enough ? counts.passed() : typed.yes >= typed.no);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

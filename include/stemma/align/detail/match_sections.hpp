@@ -91,13 +91,13 @@ private:
 
     [[nodiscard]] static std::vector<entry> by_color(const graph_section& section,
                                                      const section_colors& colors) {
-        std::vector<entry> found;
-        found.reserve(section.item_count());
+        std::vector<entry> result;
+        result.reserve(section.item_count());
         for (id item = 0; item < section.item_count(); ++item) {
-            found.emplace_back(colors.item(item), item);
+            result.emplace_back(colors.item(item), item);
         }
-        std::sort(found.begin(), found.end());
-        return found;
+        std::sort(result.begin(), result.end());
+        return result;
     }
 
     [[nodiscard]] static bool is_single(const std::vector<entry>& all, std::size_t i) {
@@ -162,17 +162,17 @@ private:
 
     /// Returns: the readers of a value, each once, by hash and by slot.
     [[nodiscard]] static std::vector<entry> readers_of(const section_colors& colors, id value) {
-        std::vector<entry> found;
+        std::vector<entry> result;
         const auto readers = colors.readers(value);
         const auto slots = colors.slots(value);
         for (std::size_t i = 0; i < readers.size(); ++i) {
-            if (found.empty() || found.back().second != readers[i]) {
-                found.emplace_back(colors.item(readers[i]), readers[i]);
+            if (result.empty() || result.back().second != readers[i]) {
+                result.emplace_back(colors.item(readers[i]), readers[i]);
             }
-            found.back().first = hash_mix(found.back().first, slots[i]);
+            result.back().first = hash_mix(result.back().first, slots[i]);
         }
-        std::sort(found.begin(), found.end());
-        return found;
+        std::sort(result.begin(), result.end());
+        return result;
     }
 
     [[nodiscard]] bool pair_readers(id value, id other) {

@@ -119,12 +119,12 @@ protected:
     [[nodiscard]] bool grow_from(id op, bool only_anchored) {
         grown_ = false;
         if (partner_[op] == no_id) {
-            const auto found =
+            const auto match =
                 only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
-            if (found == no_id) {
+            if (match == no_id) {
                 return !only_anchored && grow_over(op);
             }
-            pair_unset(op, found);
+            pair_unset(op, match);
         } else if (basis_of(op) == match_basis::computed) {
             return false; // and so was everything it reads
         }
@@ -223,10 +223,10 @@ protected:
                 if (taken_[reader] || reader == best || !fits(reader, op)) {
                     continue;
                 }
-                const auto found = agreement(reader, op);
-                several = found == most || (several && found < most);
-                best = found > most ? reader : best;
-                most = std::max(most, found);
+                const auto match = agreement(reader, op);
+                several = match == most || (several && match < most);
+                best = match > most ? reader : best;
+                most = std::max(most, match);
             }
         }
         return several ? no_id : best;
@@ -253,14 +253,14 @@ protected:
 
     [[nodiscard]] int agreement(id before, id op) const {
         const auto others = before_.inputs(before);
-        int found = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
+        int result = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
         for (const auto v : after_.inputs(op)) {
             if (v != no_id && value_[v] != no_id &&
                 std::find(others.begin(), others.end(), value_[v]) != others.end()) {
-                found += 2;
+                result += 2;
             }
         }
-        return found;
+        return result;
     }
 
     void forget() {

@@ -123,17 +123,17 @@ public:
         double score = 0;
         for (auto p : parameters) {
             if (known_[p] != no_id) {
-                const auto found = std::any_of(read.begin(), read.end(),
-                                               [&](const auto& r) { return r.name == known_[p]; });
-                score += found ? weights_.known_parameter : -weights_.other_parameter;
+                const auto is_read = std::any_of(
+                    read.begin(), read.end(), [&](const auto& r) { return r.name == known_[p]; });
+                score += is_read ? weights_.known_parameter : -weights_.other_parameter;
             } else if (shapes_.knows(p)) {
                 const auto shape = shapes_.of(p);
-                const auto found = std::any_of(read.begin(), read.end(), [&](const auto& r) {
+                const auto matches = std::any_of(read.begin(), read.end(), [&](const auto& r) {
                     return are_alike(r.shape, shape);
                 });
                 const bool small =
                     std::all_of(shape.begin(), shape.end(), [](auto e) { return e == 1; });
-                score += found          ? weights_.shaped_parameter
+                score += matches        ? weights_.shaped_parameter
                          : small        ? 0
                          : read.empty() ? -weights_.unread_parameter
                                         : -weights_.misshapen_parameter;

@@ -38,14 +38,14 @@ public:
             begin_numbers_.push_back(numbers_.of_value(v));
         }
         std::sort(begin_numbers_.begin(), begin_numbers_.end());
-        auto found = walk(ends, true);
-        if (!found.begins_met) {
+        auto result = walk(ends, true);
+        if (!result.begins_met) {
             auto further = walk(ends, false);
             if (further.begins_met && further.whole) {
                 return further;
             }
         }
-        return found;
+        return result;
     }
 
     /// Whether a value is one of the last slice's begins, or computed alike.

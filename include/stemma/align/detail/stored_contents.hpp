@@ -21,9 +21,9 @@ public:
     explicit stored_contents(const comparable_graph& graph) : graph_(graph) {
         for (id v = 0; v < graph.value_count(); ++v) {
             if (const auto content = graph.content(v); content != 0) {
-                const auto known = index_.insert(
+                const auto existing = index_.insert(
                     content, v, [&](id other) { return graph.content(other) == content; });
-                if (known != v) {
+                if (existing != v) {
                     shared_.push_back(content);
                 }
             }
@@ -66,9 +66,9 @@ private:
 
     [[nodiscard]] static id find_one(const hashed_values& all, std::uint64_t hash) {
         const auto at = std::lower_bound(all.begin(), all.end(), std::pair(hash, id{0}));
-        const bool found = at != all.end() && at->first == hash;
-        const bool again = found && at + 1 != all.end() && (at + 1)->first == hash;
-        return found && !again ? at->second : no_id;
+        const bool has_match = at != all.end() && at->first == hash;
+        const bool again = has_match && at + 1 != all.end() && (at + 1)->first == hash;
+        return has_match && !again ? at->second : no_id;
     }
 
     const comparable_graph& graph_;

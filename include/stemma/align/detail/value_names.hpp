@@ -25,9 +25,9 @@ public:
             if (name.empty()) {
                 continue;
             }
-            const auto known = index_.insert(
+            const auto existing = index_.insert(
                 hash_bytes(name), value, [&](id other) { return graph.value_name(other) == name; });
-            several_[known] = several_[known] || known != value;
+            several_[existing] = several_[existing] || existing != value;
         }
     }
 
@@ -36,9 +36,9 @@ public:
         if (name.empty()) {
             return no_id;
         }
-        const auto found = index_.find(hash_bytes(name),
-                                       [&](id value) { return graph_.value_name(value) == name; });
-        return found == no_id || several_[found] ? no_id : found;
+        const auto existing = index_.find(
+            hash_bytes(name), [&](id value) { return graph_.value_name(value) == name; });
+        return existing == no_id || several_[existing] ? no_id : existing;
     }
 
     /// The same, ignoring tools' prefixes and suffixes.
@@ -52,8 +52,8 @@ public:
             }
             name.remove_suffix(behind);
             name.remove_prefix(before);
-            if (const auto found = find(name); found != no_id) {
-                return found;
+            if (const auto result = find(name); result != no_id) {
+                return result;
             }
         }
         return no_id;
@@ -74,19 +74,19 @@ public:
         for (id op = 0; op < graph.operator_count(); ++op) {
             const auto name = graph.name(op);
             if (!name.empty()) {
-                const auto known = index_.insert(
+                const auto existing = index_.insert(
                     hash_bytes(name), op, [&](id other) { return graph.name(other) == name; });
-                several_[known] = several_[known] || known != op;
+                several_[existing] = several_[existing] || existing != op;
             }
         }
     }
 
     /// Returns: the operator with a name, or `no_id`. Complexity: O(length).
     [[nodiscard]] id find(std::string_view name) const {
-        const auto found = name.empty() ? no_id : index_.find(hash_bytes(name), [&](id op) {
+        const auto existing = name.empty() ? no_id : index_.find(hash_bytes(name), [&](id op) {
             return graph_.name(op) == name;
         });
-        return found == no_id || several_[found] ? no_id : found;
+        return existing == no_id || several_[existing] ? no_id : existing;
     }
 
 private:

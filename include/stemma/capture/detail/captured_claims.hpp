@@ -104,25 +104,25 @@ public:
             shapes_ = find_parameter_shapes(model_, ops_);
             shapes_known_ = true;
         }
-        const auto found = align(ops_, modules_.index(), captured, mapping_, shapes_);
-        for (const auto& doubt : found.doubts) {
+        const auto aligned = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        for (const auto& doubt : aligned.doubts) {
             found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
         }
-        if (!found.is_plausible()) {
+        if (!aligned.is_plausible()) {
             return;
         }
         claim_table table{source, std::vector<claim>(model_.node_count())};
         for (id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found.of[node];
-            if (open[node] && made.module != no_id && made.confidence > 0) {
-                table.of[node] = {made.module, made.call, in_percent(made.confidence), source,
-                                  made.exact};
+            const auto& entry = aligned.of[node];
+            if (open[node] && entry.module != no_id && entry.confidence > 0) {
+                table.of[node] = {entry.module, entry.call, in_percent(entry.confidence), source,
+                                  entry.exact};
             }
         }
-        for (auto& known : found_.claims) {
-            if (known.source == source) { // another graph of the same kind
-                settle(known, table);
-                join(known, table);
+        for (auto& item : found_.claims) {
+            if (item.source == source) { // another graph of the same kind
+                settle(item, table);
+                join(item, table);
                 return;
             }
         }
@@ -149,22 +149,23 @@ public:
         const any_frames frames;
         told_sources told(lines_, frames);
         std::vector<std::pair<id, id>> chains; // of nodes
-        for (const auto& made : exported.nodes()) {
-            const auto g = graphs.find(made.graph);
+        for (const auto& recorded : exported.nodes()) {
+            const auto g = graphs.find(recorded.graph);
             const auto place =
-                g == graphs.end() ? places.end() : places.find({g->second, made.index});
-            const auto module = made.scoped ? find_path(modules_, made.module) : no_id;
-            scoped += made.scoped ? 1U : 0U;
-            if (place == places.end() || model_.op_type(place->second) != made.op_type ||
-                (made.scoped && module == no_id)) {
+                g == graphs.end() ? places.end() : places.find({g->second, recorded.index});
+            const auto module = recorded.scoped ? find_path(modules_, recorded.module) : no_id;
+            scoped += recorded.scoped ? 1U : 0U;
+            if (place == places.end() || model_.op_type(place->second) != recorded.op_type ||
+                (recorded.scoped && module == no_id)) {
                 strangers += 1;
                 continue;
             }
-            if (made.scoped) {
+            if (recorded.scoped) {
                 table.of[place->second] = {module, no_id, 1, provenance::exported};
             }
-            if (made.stack < exported.stacks().size()) {
-                chains.emplace_back(place->second, told.chain_of(exported.stacks()[made.stack]));
+            if (recorded.stack < exported.stacks().size()) {
+                chains.emplace_back(place->second,
+                                    told.chain_of(exported.stacks()[recorded.stack]));
             }
         }
         if (strangers > 0) {
@@ -237,12 +238,12 @@ private:
     /// Adds the claims that are new or have more confidence.
     static void join(claim_table& into, const claim_table& from) {
         for (std::size_t node = 0; node < into.of.size(); ++node) {
-            const auto& made = from.of[node];
-            auto& known = into.of[node];
-            known = known.module == no_id ||
-                            (made.module != no_id && made.confidence > known.confidence)
-                        ? made
-                        : known;
+            const auto& entry = from.of[node];
+            auto& slot = into.of[node];
+            slot = slot.module == no_id ||
+                           (entry.module != no_id && entry.confidence > slot.confidence)
+                       ? entry
+                       : slot;
         }
     }
 

@@ -39,21 +39,21 @@ public:
         if (!at.has("scope")) {
             at.fail("lacks the text 'scope'");
         }
-        exported_node made;
-        made.graph = at.has("graph") ? at.text("graph") : std::string();
-        made.index = at.number("index");
-        made.op_type = at.text("op_type");
-        if (made.index == no_id) {
+        exported_node result;
+        result.graph = at.has("graph") ? at.text("graph") : std::string();
+        result.index = at.number("index");
+        result.op_type = at.text("op_type");
+        if (result.index == no_id) {
             at.fail("lacks the number 'index'");
         }
         const auto scope = at.is_text("scope") ? at.text("scope") : std::string();
         if (const auto colons = scope.rfind("::"); colons != scope.npos) {
-            made.scoped = true;
-            made.module = scope.substr(colons + 2);
+            result.scoped = true;
+            result.module = scope.substr(colons + 2);
         }
-        made.stack = at.number("stack");
-        if (made.scoped || made.stack != no_id) {
-            nodes_.push_back(std::move(made));
+        result.stack = at.number("stack");
+        if (result.scoped || result.stack != no_id) {
+            nodes_.push_back(std::move(result));
         }
     }
 

@@ -33,29 +33,29 @@ public:
     /// Throws: `error` of `error_code::malformed` if it is no FX node, naming `file`.
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
-        node_record made;
-        made.kind = at.text("op");
-        made.name = at.text("name");
-        made.target = at.text("target");
-        const bool known = made.kind == "placeholder" || made.kind == "get_attr" ||
-                           made.kind == "call_module" || made.kind == "call_function" ||
-                           made.kind == "call_method" || made.kind == "output";
-        if (!known) {
-            at.fail("is of unknown kind '" + made.kind + "'");
+        node_record record;
+        record.kind = at.text("op");
+        record.name = at.text("name");
+        record.target = at.text("target");
+        const bool is_known = record.kind == "placeholder" || record.kind == "get_attr" ||
+                              record.kind == "call_module" || record.kind == "call_function" ||
+                              record.kind == "call_method" || record.kind == "output";
+        if (!is_known) {
+            at.fail("is of unknown kind '" + record.kind + "'");
         }
-        made.arguments = at.strings("args");
-        made.is_tensor = at.has("shape");
+        record.arguments = at.strings("args");
+        record.is_tensor = at.has("shape");
         const auto stack = at.strings("module_stack");
-        made.path = made.kind == "call_module" ? made.target
-                    : stack.empty()            ? std::string()
-                                               : stack.back();
-        made.operation = made.target;
-        if (made.kind == "call_module" && at.has("class")) {
-            made.operation = at.text("class");
+        record.path = record.kind == "call_module" ? record.target
+                      : stack.empty()              ? std::string()
+                                                   : stack.back();
+        record.operation = record.target;
+        if (record.kind == "call_module" && at.has("class")) {
+            record.operation = at.text("class");
         }
-        if (made.kind == "placeholder" && at.has("parameter")) {
-            made.kind = "get_attr";
-            made.target = at.text("parameter");
+        if (record.kind == "placeholder" && at.has("parameter")) {
+            record.kind = "get_attr";
+            record.target = at.text("parameter");
         }
         auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
         const auto known_graph =
@@ -64,20 +64,20 @@ public:
         auto& graph = known_graph == graphs_.end()
                           ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
                           : *known_graph;
-        graph.shapes_known = graph.shapes_known || made.is_tensor;
-        graph.nodes.push_back(std::move(made));
+        graph.shapes_known = graph.shapes_known || record.is_tensor;
+        graph.nodes.push_back(std::move(record));
     }
 
     /// Returns: the operations of every graph, with modules of the tree. Inconsistencies are among
     /// the faults.
     /// Complexity: O(nodes and inputs) expected.
     [[nodiscard]] std::vector<captured_operations> finish(const module_tree& modules) {
-        std::vector<captured_operations> made;
+        std::vector<captured_operations> graphs;
         for (const auto& graph : graphs_) {
-            made.push_back(operations_of(graph, modules));
+            graphs.push_back(operations_of(graph, modules));
         }
         graphs_.clear();
-        return made;
+        return graphs;
     }
 
 private:
@@ -101,7 +101,7 @@ private:
 
     [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
                                                            const module_tree& modules) {
-        captured_operations made;
+        captured_operations operations;
         string_pool paths;
         std::vector<id> path_of;
         std::unordered_map<std::string, id> maker;
@@ -124,41 +124,41 @@ private:
                 }
                 continue;
             }
-            const auto number = made.add({}, node.operation);
-            made[number].module = paths.intern(node.path);
+            const auto number = operations.add({}, node.operation);
+            operations[number].module = paths.intern(node.path);
             // a whole module called as a method
-            made[number].exact = node.kind != "call_method" || node.target != "forward";
+            operations[number].exact = node.kind != "call_method" || node.target != "forward";
             for (const auto& argument : node.arguments) {
                 if (const auto source = maker.find(argument); source != maker.end()) {
-                    made.add_source(source->second);
+                    operations.add_source(source->second);
                 } else if (const auto read = parameter.find(argument); read != parameter.end()) {
-                    add_parameter(made, modules, read->second);
+                    add_parameter(operations, modules, read->second);
                 } else {
-                    made.add_input();
+                    operations.add_input();
                 }
             }
             if (node.kind == "call_module") {
-                read_layer(made, modules, node.path, number);
+                read_layer(operations, modules, node.path, number);
             }
-            made[number].optional = results[node.name] == result::number;
+            operations[number].optional = results[node.name] == result::number;
             maker[node.name] = number;
         }
         if (!finished) {
-            made.add_fault("the FX graph has no output: it is truncated");
+            operations.add_fault("the FX graph has no output: it is truncated");
         }
-        const captured_paths known(modules, paths, made, "FX graph");
-        for (id i = 0; i < made.size(); ++i) {
-            made[i].module = known.module_of(made[i].module, made[i].exact);
+        const captured_paths known(modules, paths, operations, "FX graph");
+        for (id i = 0; i < operations.size(); ++i) {
+            operations[i].module = known.module_of(operations[i].module, operations[i].exact);
         }
-        return made;
+        return operations;
     }
 
     /// Python computes with sizes and tuples as well; little of that is exported.
     [[nodiscard]] static result result_of(const node_record& node, bool shapes_known,
                                           const std::unordered_map<std::string, result>& results) {
         const auto is_number = [&](const std::string& name) {
-            const auto known = results.find(name);
-            return known != results.end() && known->second == result::number;
+            const auto entry = results.find(name);
+            return entry != results.end() && entry->second == result::number;
         };
         if (shapes_known && node.is_tensor) {
             return result::tensor;
@@ -185,8 +185,8 @@ private:
 
     static void add_parameter(captured_operations& made, const module_tree& modules,
                               std::string_view name) {
-        if (const auto known = find_parameter(modules, name)) {
-            const auto shape = known->shape;
+        if (const auto tensor = find_parameter(modules, name)) {
+            const auto shape = tensor->shape;
             made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
             return;
         }

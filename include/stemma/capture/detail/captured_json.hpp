@@ -40,43 +40,43 @@ public:
 
     /// Throws: if it is missing or not a string.
     [[nodiscard]] std::string text(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found.is_text()) {
+        const auto entry = object_[key];
+        if (!entry.is_text()) {
             fail("lacks the text '" + std::string(key) + "'");
         }
-        return std::string(found.text());
+        return std::string(entry.text());
     }
 
     /// Returns: `no_id` if it is missing, null or out of range.
     [[nodiscard]] id number(std::string_view key) const {
-        const auto found = object_[key];
-        return found.is_number<id>() ? found.number<id>() : no_id;
+        const auto entry = object_[key];
+        return entry.is_number<id>() ? entry.number<id>() : no_id;
     }
 
     /// Returns: the strings in a list; empty if it is missing. Throws: if it is not a list of
     /// strings.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::string> strings(std::string_view key) const {
-        const auto found = object_[key];
-        if (!found || found.is_null()) {
+        const auto entry = object_[key];
+        if (!entry || entry.is_null()) {
             return {};
         }
-        if (!found.is_array()) {
+        if (!entry.is_array()) {
             fail("has something other than a list as '" + std::string(key) + "'");
         }
-        if (!found.is_texts()) {
+        if (!entry.is_texts()) {
             fail("has something other than strings in '" + std::string(key) + "'");
         }
-        return found.texts();
+        return entry.texts();
     }
 
     /// Returns: the shapes in a list, empty for anything without a shape.
     /// Complexity: O(length of the list).
     [[nodiscard]] std::vector<std::vector<std::int64_t>> shapes(std::string_view key) const {
         std::vector<std::vector<std::int64_t>> result;
-        const auto found = object_[key];
-        if (found.is_array()) {
-            for (const auto shape : found) {
+        const auto entry = object_[key];
+        if (entry.is_array()) {
+            for (const auto shape : entry) {
                 result.push_back(shape.is_array() ? extents(shape) : std::vector<std::int64_t>());
             }
         }
@@ -94,8 +94,8 @@ private:
     [[nodiscard]] static std::vector<std::int64_t> extents(json_part shape) {
         std::vector<std::int64_t> result;
         for (const auto extent : shape) {
-            const bool known = extent.is_number<std::int64_t>();
-            result.push_back(known ? extent.number<std::int64_t>() : -1);
+            const bool is_known = extent.is_number<std::int64_t>();
+            result.push_back(is_known ? extent.number<std::int64_t>() : -1);
         }
         return result;
     }
@@ -136,8 +136,8 @@ private:
     const auto last = dot == path.npos ? path : path.substr(dot + 1);
     if (owner != no_id) {
         for (std::size_t i = 0; i < modules.parameter_count(owner); ++i) {
-            if (const auto found = modules.parameter(owner, i); found.name == last) {
-                return found;
+            if (const auto tensor = modules.parameter(owner, i); tensor.name == last) {
+                return tensor;
             }
         }
     }

@@ -49,10 +49,10 @@ public:
     /// Reads an operation without events: `op`, `module`, and ids and shapes as in events.
     void read_operation(json_part operation, std::string_view file) {
         const captured_json at(operation, file, "operation", count_++);
-        captured_operations::operation made;
-        made.module = paths_.intern(at.text("module"));
-        made.call = at.number("call");
-        add(at, at.text("op"), at.strings("in_ids"), made);
+        captured_operations::operation parsed;
+        parsed.module = paths_.intern(at.text("module"));
+        parsed.call = at.number("call");
+        add(at, at.text("op"), at.strings("in_ids"), parsed);
         note_results(at, made_.size() - 1);
     }
 
@@ -116,10 +116,10 @@ private:
             return;
         }
         ++misplaced_;
-        const auto known = std::find_if(open_.rbegin(), open_.rend(),
-                                        [&](const open_module& m) { return m.path == path; });
-        if (known != open_.rend()) {
-            open_.erase(known.base() - 1, open_.end());
+        const auto position = std::find_if(open_.rbegin(), open_.rend(),
+                                           [&](const open_module& m) { return m.path == path; });
+        if (position != open_.rend()) {
+            open_.erase(position.base() - 1, open_.end());
         }
     }
 
@@ -138,8 +138,8 @@ private:
         const auto call = at.number("func");
         auto into = no_id;
         if (!is_call && call != no_id) {
-            const auto found = by_seq_.find(call);
-            into = found == by_seq_.end() ? no_id : found->second;
+            const auto entry = by_seq_.find(call);
+            into = entry == by_seq_.end() ? no_id : entry->second;
         } else if (!is_call) {
             into = seen_above(name, inputs);
         }
@@ -224,12 +224,12 @@ private:
              const std::vector<std::string>& inputs) {
         const auto stack = at.strings("stack");
         misplaced_ += stands_in(at) ? 0U : 1U;
-        captured_operations::operation made;
-        made.module = paths_.intern(stack.empty() ? std::string() : stack.back());
+        captured_operations::operation parsed;
+        parsed.module = paths_.intern(stack.empty() ? std::string() : stack.back());
         if (!open_.empty() && !stack.empty() && open_.back().path == stack.back()) {
-            made.call = open_.back().call;
+            parsed.call = open_.back().call;
         }
-        add(at, name, inputs, made);
+        add(at, name, inputs, parsed);
     }
 
     void add(const captured_json& at, const std::string& name,
@@ -264,10 +264,10 @@ private:
                     continue;
                 }
                 const std::string_view name = made_.parameter_names()[p.name];
-                const auto known = find_parameter(modules, name);
-                const bool differs = known && !known->shape.empty() &&
+                const auto parameter = find_parameter(modules, name);
+                const bool differs = parameter && !parameter->shape.empty() &&
                                      !std::equal(p.shape.begin(), p.shape.end(),
-                                                 known->shape.begin(), known->shape.end());
+                                                 parameter->shape.begin(), parameter->shape.end());
                 states[p.name] = differs ? state::different : state::equal;
                 example = differs && different++ == 0 ? std::string(name) : example;
             }
@@ -307,11 +307,11 @@ private:
             }
         }
         const auto outermost = [&](id m, id below) {
-            auto found = no_id;
+            auto result = no_id;
             for (; m != below && m != no_id; m = m == 0 ? no_id : tree.parent(m)) {
-                found = hidden[m] ? m : found;
+                result = hidden[m] ? m : result;
             }
-            return found;
+            return result;
         };
         for (id i = 0; i < made_.size();) {
             auto end = i + 1;

@@ -44,12 +44,12 @@ public:
                 ++unknown_;
             }
         }
-        const auto found = content_matcher(model, known).match(wanted);
+        const auto matched = content_matcher(model, known).match(wanted);
         std::vector<std::string> names(ops.parameter_count());
         found_.resize(names.size(), false);
         for (id p = 0; p < names.size(); ++p) {
-            if (tensors[p] != no_id && wanted[tensors[p]] && !found[tensors[p]].empty()) {
-                names[p] = name_of(found[tensors[p]]);
+            if (tensors[p] != no_id && wanted[tensors[p]] && !matched[tensors[p]].empty()) {
+                names[p] = name_of(matched[tensors[p]]);
                 found_[p] = true;
                 ++count_;
             }
@@ -87,13 +87,14 @@ public:
         claim_table table{provenance::contents, std::vector<claim>(ops_.model().node_count())};
         for (id node = 0; node < table.of.size(); ++node) {
             auto& kept = table.of[node];
-            const auto keep = [&](const claim& made) {
+            const auto keep = [&](const claim& candidate) {
                 // Among owners of a shared tensor the surest counts; among equals, their common
                 // ancestor.
-                if (kept.module == no_id || made.confidence > kept.confidence) {
-                    kept = made;
-                } else if (made.confidence == kept.confidence && made.module != kept.module) {
-                    kept.module = modules.index().lca(made.module, kept.module);
+                if (kept.module == no_id || candidate.confidence > kept.confidence) {
+                    kept = candidate;
+                } else if (candidate.confidence == kept.confidence &&
+                           candidate.module != kept.module) {
+                    kept.module = modules.index().lca(candidate.module, kept.module);
                     kept.exact = false;
                 }
             };

@@ -28,16 +28,16 @@ public:
     /// else by the model's construction, else by its readers; nothing if unknown, or if nodes in
     /// several modules have this name.
     [[nodiscard]] std::optional<std::string> module_of(std::string_view name) const {
-        const auto found = by_name_.find(std::string(name));
-        return found == by_name_.end() || found->second.several
+        const auto entry = by_name_.find(std::string(name));
+        return entry == by_name_.end() || entry->second.several
                    ? std::nullopt
-                   : std::optional(found->second.module);
+                   : std::optional(entry->second.module);
     }
 
     /// Returns: whether the exporter had a scope for the node.
     [[nodiscard]] bool is_scoped(std::string_view name) const {
-        const auto found = by_name_.find(std::string(name));
-        return found != by_name_.end() && found->second.scoped;
+        const auto entry = by_name_.find(std::string(name));
+        return entry != by_name_.end() && entry->second.scoped;
     }
 
     /// For `stream_json`.

@@ -30,14 +30,14 @@ public:
 
     /// Returns: the producer of the tensor, or `no_id`.
     [[nodiscard]] id maker(const std::string& tensor) const {
-        const auto found = maker_.find(tensor);
-        return found == maker_.end() ? no_id : found->second;
+        const auto entry = maker_.find(tensor);
+        return entry == maker_.end() ? no_id : entry->second;
     }
 
     /// Returns: the operation that an operation repeats, or `no_id`.
     [[nodiscard]] id repeated(id operation) const {
-        const auto found = first_of_.find(operation);
-        return found == first_of_.end() ? no_id : found->second;
+        const auto entry = first_of_.find(operation);
+        return entry == first_of_.end() ? no_id : entry->second;
     }
 
     /// Records an operation before its results. It repeats an earlier one with that name that read

@@ -150,11 +150,11 @@ private:
             }
         }
         close([&](const open_initializer& one) -> std::vector<std::size_t> {
-            const auto found = by_contents.find(one.holds);
-            if (found == by_contents.end() || found->second == several) {
+            const auto entry = by_contents.find(one.holds);
+            if (entry == by_contents.end() || entry->second == several) {
                 return {};
             }
-            return {found->second};
+            return {entry->second};
         });
     }
 
@@ -177,9 +177,9 @@ private:
                     sum.sum += entries_[i].sum;
                     sum.count += entries_[i].count;
                     joined.push_back(i);
-                    if (const auto found = wanted.find(sum);
-                        found != wanted.end() && found->second.empty()) {
-                        found->second = joined;
+                    if (const auto entry = wanted.find(sum);
+                        entry != wanted.end() && entry->second.empty()) {
+                        entry->second = joined;
                     }
                 }
             }

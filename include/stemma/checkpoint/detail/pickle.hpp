@@ -162,11 +162,11 @@ private:
     void memoize(std::uint64_t key) { memo_[key] = top(); }
 
     void push_memo(std::uint64_t key) {
-        const auto found = memo_.find(key);
-        if (found == memo_.end()) {
+        const auto entry = memo_.find(key);
+        if (entry == memo_.end()) {
             damaged();
         }
-        push(found->second);
+        push(entry->second);
     }
 
     void call() {

@@ -62,9 +62,9 @@ public:
 
     /// Returns: the number of a new container.
     pickled add_container(pickled_kind kind, std::vector<pickled> items = {}) {
-        const auto made = add(kind, static_cast<std::int64_t>(lists_.size()));
+        const auto result = add(kind, static_cast<std::int64_t>(lists_.size()));
         lists_.push_back(std::move(items));
-        return made;
+        return result;
     }
 
     /// Returns: a text or name of the pickle as a value. Requires: it is within the bytes.

@@ -107,8 +107,8 @@ public:
 
     /// A list member of a tensor.
     void begin_list(std::string_view key) {
-        const bool known = key == "shape" || key == "data_offsets";
-        if (!known || (key == "shape" ? has_shape_ : !places_.empty())) {
+        const bool is_known = key == "shape" || key == "data_offsets";
+        if (!is_known || (key == "shape" ? has_shape_ : !places_.empty())) {
             fail(entry_.name,
                  "'" + std::string(key.substr(0, 200)) + "' is a list, or occurs twice");
         }

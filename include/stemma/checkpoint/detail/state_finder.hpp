@@ -74,9 +74,9 @@ private:
             return pickled_values::none;
         }
         for (const auto key : state_keys) {
-            const auto found = choose(values_->member(v, key), depth + 1);
-            if (found != pickled_values::none) {
-                return found;
+            const auto result = choose(values_->member(v, key), depth + 1);
+            if (result != pickled_values::none) {
+                return result;
             }
         }
         const auto& items = values_->items(v);

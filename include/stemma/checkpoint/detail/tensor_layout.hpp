@@ -28,9 +28,9 @@ struct element_type {
 /// Returns: the type with that name, or null. Complexity: O(types).
 [[nodiscard]] inline const element_type* find_type(std::span<const element_type> types,
                                                    std::string_view name) noexcept {
-    const auto found = std::find_if(types.begin(), types.end(),
-                                    [&](const element_type& type) { return type.name == name; });
-    return found == types.end() ? nullptr : &*found;
+    const auto position = std::find_if(types.begin(), types.end(),
+                                       [&](const element_type& type) { return type.name == name; });
+    return position == types.end() ? nullptr : &*position;
 }
 
 /// Returns: `a * b`, or nothing if that is too large for files.

@@ -98,8 +98,8 @@ private:
     }
 
     [[nodiscard]] const zip_member* find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? nullptr : found->second;
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? nullptr : entry->second;
     }
 
     /// Returns: the folder that contains everything, with the slash.

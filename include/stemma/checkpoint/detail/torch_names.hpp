@@ -134,12 +134,12 @@ inline constexpr std::array<element_type, 21> torch_types{{
 /// Complexity: O(names).
 [[nodiscard]] inline torch_role role_of(std::string_view module,
                                         std::string_view attribute) noexcept {
-    const auto found =
+    const auto position =
         std::find_if(torch_names.begin(), torch_names.end(), [&](const torch_name& one) {
             return one.module == module && one.attribute == attribute;
         });
-    if (found != torch_names.end()) {
-        return found->role;
+    if (position != torch_names.end()) {
+        return position->role;
     }
     if ((module == "torch" || module == "torch.cuda") &&
         find_type(torch_storages, attribute) != nullptr) {

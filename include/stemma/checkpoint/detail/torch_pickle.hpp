@@ -106,9 +106,9 @@ public:
                 values.fail("rebuilds a tensor with something that is not a name");
             }
             ++depth_;
-            const auto made = call(values, parts[0], parts[2]);
+            const auto result = call(values, parts[0], parts[2]);
             --depth_;
-            return made;
+            return result;
         }
         case torch_role::script_class:
             return make_object(values, function);
@@ -168,10 +168,10 @@ private:
 
     /// The argument may be a list of pairs.
     [[nodiscard]] pickled make_dict(pickled_values& values, pickled arguments) {
-        const auto made = values.add_container(pickled_kind::dict);
+        const auto result = values.add_container(pickled_kind::dict);
         const auto& all = values.items(arguments);
         if (all.empty() || !values.is(all.front(), pickled_kind::list)) {
-            return made;
+            return result;
         }
         spend(values, values.items(all.front()).size());
         std::vector<pickled> flat;
@@ -182,8 +182,8 @@ private:
             flat.push_back(values.items(pair)[0]);
             flat.push_back(values.items(pair)[1]);
         }
-        values.items(made) = std::move(flat);
-        return made;
+        values.items(result) = std::move(flat);
+        return result;
     }
 
     [[nodiscard]] pickled make_tensor(pickled_values& values, torch_role what, pickled arguments) {
@@ -191,27 +191,27 @@ private:
         if (!values.is(parts[0], pickled_kind::storage)) {
             values.fail("has a tensor without a storage");
         }
-        pickled_tensor made;
-        made.storage = static_cast<std::size_t>(values[parts[0]].content);
-        made.type = storages_[made.storage].type;
-        made.offset = natural(values, parts[1]);
-        made.shape = naturals(values, parts[2]);
-        made.strides = naturals(values, parts[3]);
-        if (made.shape.size() != made.strides.size()) {
+        pickled_tensor result;
+        result.storage = static_cast<std::size_t>(values[parts[0]].content);
+        result.type = storages_[result.storage].type;
+        result.offset = natural(values, parts[1]);
+        result.shape = naturals(values, parts[2]);
+        result.strides = naturals(values, parts[3]);
+        if (result.shape.size() != result.strides.size()) {
             values.fail("has a tensor with different numbers of extents and strides");
         }
         if (what == torch_role::tensor_v3) {
-            made.type = parts.size() > 6 && values.is(parts[6], pickled_kind::global)
-                            ? find_type(torch_types, values.text(values[parts[6]].attributes))
-                            : nullptr;
-            if (made.type == nullptr) {
+            result.type = parts.size() > 6 && values.is(parts[6], pickled_kind::global)
+                              ? find_type(torch_types, values.text(values[parts[6]].attributes))
+                              : nullptr;
+            if (result.type == nullptr) {
                 values.fail(error_code::unsupported, "has a tensor of unknown type");
             }
         }
         const std::size_t flag = what == torch_role::quantized ? 5 : 4;
-        made.trainable =
+        result.trainable =
             what != torch_role::tensor && parts.size() > flag && is_true(values, parts[flag]);
-        return add_tensor(values, std::move(made));
+        return add_tensor(values, std::move(result));
     }
 
     [[nodiscard]] pickled make_parameter(pickled_values& values, pickled arguments) {
@@ -219,9 +219,9 @@ private:
         if (!values.is(parts[0], pickled_kind::tensor)) {
             values.fail("has a parameter that is not a tensor");
         }
-        auto made = tensor(values[parts[0]].content);
-        made.trainable = is_true(values, parts[1]);
-        return add_tensor(values, std::move(made));
+        auto created = tensor(values[parts[0]].content);
+        created.trainable = is_true(values, parts[1]);
+        return add_tensor(values, std::move(created));
     }
 
     [[nodiscard]] pickled add_tensor(pickled_values& values, pickled_tensor tensor) {

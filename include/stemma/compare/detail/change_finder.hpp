@@ -19,25 +19,25 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What became of some nodes that have no partners.
+/// A change of nodes without partners.
 enum class region_change : std::uint8_t { gone_or_new, relowered, fused, quantized };
 
-/// Nodes of two models without partners that stand in each other's place.
+/// Nodes of two models without partners in corresponding places.
 struct changed_region {
     region_change change = region_change::gone_or_new;
-    bool same_boundary = true; ///< they read the same, and what reads them is the same
+    bool same_boundary = true; ///< inputs and readers are the same
     std::vector<id> first;     ///< nodes of the first model, ascending
     std::vector<id> second;    ///< nodes of the second model, ascending
 };
 
-/// Where something reads what it did not read before.
+/// A reader with a changed input.
 struct changed_read {
-    id reader = no_id; ///< of the first model; its partner reads something else
-    id before = no_id; ///< what made the value in the first model
-    id after = no_id;  ///< what makes the value in the second model
+    id reader = no_id; ///< of the first model
+    id before = no_id; ///< the producer in the first model
+    id after = no_id;  ///< the producer in the second model
 };
 
-/// Finds connected nodes without partners, and partners that read something else.
+/// Finds connected nodes without partners, and partners with changed inputs.
 class change_finder {
 public:
     /// Requires: all outlive this.
@@ -68,9 +68,9 @@ public:
     [[nodiscard]] const std::vector<changed_region>& regions() const noexcept { return regions_; }
     [[nodiscard]] const std::vector<changed_read>& reads() const noexcept { return reads_; }
 
-    /// The region of a node of the first model; `no_id` for one with a partner.
+    /// The region of a node of the first model; `no_id` if it has a partner.
     [[nodiscard]] id region_of_first(id v) const noexcept { return region_[v]; }
-    /// The same of the second model.
+    /// The same for the second model.
     [[nodiscard]] id region_of_second(id v) const noexcept { return region_[count_a_ + v]; }
 
 private:
@@ -95,8 +95,7 @@ private:
         above_[std::max(v, w)] = std::min(v, w);
     }
 
-    /// What makes a result that kept its name stands for all that made it before: there regions
-    /// end.
+    /// A result that kept its name ends a region on both sides.
     void join_survivors() {
         survives_.assign(above_.size(), false);
         const auto name_of = [](const compared_model& side, id v) {
@@ -166,7 +165,7 @@ private:
         });
     }
 
-    /// The only new reader of a result is what the only old one became.
+    /// The only new reader of a result replaces the only old one.
     void join_lone_readers(id v, id w) {
         const auto lone = [](const compared_model& side, const std::vector<id>& partner, id of) {
             id found = no_id;
@@ -258,7 +257,7 @@ private:
                    : region_change::relowered;
     }
 
-    /// Whether both sides read the same results of partners, and the same partners read theirs.
+    /// Whether both sides have the same partners as producers and readers.
     [[nodiscard]] bool has_same_boundary(const changed_region& region) const {
         std::vector<id> before;
         std::vector<id> after;
@@ -298,7 +297,7 @@ private:
     const node_match& match_;
     id count_a_;
     std::vector<id> above_;      // by node of the first model, then of the second: union-find
-    std::vector<bool> survives_; // the same: whether the other model has a result of this name
+    std::vector<bool> survives_; // the same: whether the other model has a value of this name
     std::vector<id> region_;     // the same: number of its region
     std::vector<changed_region> regions_;
     std::vector<changed_read> reads_;

@@ -17,7 +17,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: what differs in operator sets that are used, and in the names of inputs and outputs.
+/// Returns: differences in used operator sets, and in names of inputs and outputs.
 /// Complexity: O(operator sets + inputs + outputs).
 [[nodiscard]] inline std::vector<header_difference> compare_headers(const onnx_model& a,
                                                                     const onnx_model& b) {
@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     const auto domain = [](std::string_view text) {
         return text.empty() ? std::string("ai.onnx") : std::string(text);
     };
-    // Tools declare more than they use.
+    // Tools declare unused ones.
     const auto note = [&](const onnx_model& model,
                           std::string std::pair<std::string, std::string>::*side) {
         std::set<std::string> used;

@@ -20,15 +20,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How an initializer of one model is to those of another one.
+/// The relation of an initializer to those of another model.
 enum class initializer_change : std::uint8_t {
-    same,     ///< name, type, shape and data are
-    vanished, ///< only the first model has one of this name
-    appeared, ///< only the second one
-    renamed,  ///< the second one has the same content under another name
+    same,     ///< name, type, shape and data are equal
+    vanished, ///< only in the first model
+    appeared, ///< only in the second one
+    renamed,  ///< same content, other name in the second one
     retyped,  ///< type or shape differ
-    changed,  ///< type and shape are the same, the data are not
-    unknown,  ///< the data of one are not there
+    changed,  ///< same type and shape, other data
+    unknown,  ///< data of one is missing
 };
 
 /// Returns: the name that reports use.
@@ -38,12 +38,12 @@ enum class initializer_change : std::uint8_t {
     return names[static_cast<std::size_t>(change)];
 }
 
-/// An initializer that differs, and how.
+/// A difference of an initializer.
 struct initializer_difference {
     initializer_change change = initializer_change::same; ///< never `same`
     std::string name;  ///< in the first model; for `appeared` in the second one
     std::string other; ///< `renamed`: in the second model
-    std::string text;  ///< what is in the first and in the second model
+    std::string text;  ///< contents in the first and in the second model
 };
 
 [[nodiscard]] inline std::string type_text(const tensor_header& header) {
@@ -55,7 +55,7 @@ struct initializer_difference {
     return text.append(header.dims.empty() ? "[]" : "]");
 }
 
-/// The initializers of a model by name; those of bodies with the way to the graph in front.
+/// The initializers of a model by name, prefixed with the graph path in bodies.
 class named_tensors {
 public:
     explicit named_tensors(const wire_model& model) : model_(&model), reader_(model) {
@@ -74,7 +74,7 @@ public:
     [[nodiscard]] tensor_content content(std::size_t i) {
         return reader_.read(model_->tensors()[tensors_[i]]);
     }
-    /// Returns: the one of this name, or `size()`.
+    /// Returns: the one with this name, or `size()`.
     [[nodiscard]] std::size_t find(const std::string& name) const {
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? size() : found->second;
@@ -85,7 +85,7 @@ private:
         const auto& tensor = model_->tensors()[i];
         auto path = tensor.graph == 0 ? std::string() : model_->graph_path(tensor.graph) + "/";
         path.append(model_->text(tensor.name));
-        // The indices of a sparse one may differ where its values do not.
+        // A sparse one may differ only in its indices.
         return tensor.sparse ? path.append(" (sparse)") : path;
     }
 
@@ -107,18 +107,17 @@ private:
     return a.bytes() == b.bytes() ? initializer_change::same : initializer_change::changed;
 }
 
-/// Calls `report(difference)` for every initializer that is not the same in two models: those of
-/// the first one in order, then those that only the second one has.
-///
-/// Data are compared where they are, in mapped files, however they are stored. Of a sparse
-/// initializer only the values are compared. Returns: how many are the same.
-/// Complexity: O(data) of initializers of equal name, and of those that have no partner.
+/// Calls `report(difference)` for every initializer that differs between two models: those of the
+/// first in order, then those only in the second.
+///  Data is compared in place, in mapped files, in any encoding. For sparse initializers only the
+/// values are compared. Returns: the number of equal ones. Complexity: O(data) of initializers of
+/// equal name, and of unmatched ones.
 template <class Report>
 std::size_t compare_initializers(const wire_model& a, const wire_model& b, Report report) {
     detail::named_tensors first(a);
     detail::named_tensors second(b);
     std::size_t same = 0;
-    // What only the second one has, by a hash of the content.
+    // Those only in the second one, by content hash.
     std::multimap<std::uint64_t, std::size_t> by_content;
     std::vector<bool> is_new(second.size(), false);
     const auto hash = [](const tensor_content& content) {

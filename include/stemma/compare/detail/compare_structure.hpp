@@ -20,14 +20,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The first thing in which the graphs of two models differ.
+/// The first difference between the graphs of two models.
 struct structure_difference {
-    std::string text;  ///< what differs, in a sentence about the first model
-    id first = no_id;  ///< the node of the first model; `no_id` when it is at none
-    id second = no_id; ///< the node of the second one
+    std::string text;  ///< a sentence about the first model
+    id first = no_id;  ///< the node of the first model, or `no_id`
+    id second = no_id; ///< the node of the second one, or `no_id`
 };
 
-/// Walks two models in step and binds what has the same role.
+/// Walks two models in lockstep, binding corresponding values.
 class structure_comparer {
 public:
     structure_comparer(const wire_model& a, const wire_model& b)
@@ -66,7 +66,7 @@ private:
         return structure_difference{std::move(text), no_id, no_id};
     }
 
-    /// Initializers have their names as their roles, where both models know the name.
+    /// Initializers correspond by name, if both models have the name.
     void bind_initializers() {
         std::unordered_map<std::string_view, id> by_name;
         for (auto value : b_.graph(0).initializers) {
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    /// Returns: whether two values have the same role, now or from now on.
+    /// Returns: whether two values correspond; binds them if new.
     [[nodiscard]] bool binds(id a, id b) {
         if (a == no_id || b == no_id) {
             return a == b;
@@ -136,7 +136,7 @@ private:
         return compare_attributes(node);
     }
 
-    /// Nodes of bodies come before their owner, so what a body is part of is known only then.
+    /// Nodes of bodies come before their owner, so owners are compared afterwards.
     [[nodiscard]] std::string compare_places(id node) {
         const auto a = a_.graph_of(node);
         const auto b = b_.graph_of(node);
@@ -169,10 +169,10 @@ private:
 
     struct attribute {
         std::string_view name;
-        std::string_view content; // "" where it holds graphs, which are compared node by node
+        std::string_view content; // "" for graphs, which are compared node by node
     };
 
-    /// Returns: the attributes of a node by name, without those that stemma wrote.
+    /// Returns: the attributes of a node by name, without stemma's own.
     [[nodiscard]] static std::vector<attribute> attributes_of(const wire_model& model, id node) {
         using at = onnx_fields::attribute;
         std::vector<attribute> found;
@@ -223,7 +223,7 @@ private:
                           std::to_string(b_.graph_count()));
         }
         for (id g = 0; g < a_.graph_count(); ++g) {
-            // A graph without nodes was not met.
+            // An empty graph was not visited.
             const auto other = graphs_[g] == no_id ? g : graphs_[g];
             const auto& from = a_.graph(g).outputs;
             const auto& to = b_.graph(other).outputs;
@@ -247,11 +247,10 @@ private:
 };
 
 /// Returns: the first difference between the graphs of two models: operators, order, wiring,
-/// attributes, inputs and outputs. Nothing when they are the same but for the names of nodes and
-/// values, for weights, types, metadata and documentation.
-///
-/// Equal initializers are those of equal name, where both models have the name; attributes are
-/// equal when their bytes are. In models without a difference node i of one is node i of the other.
+/// attributes, inputs and outputs. Names of nodes and values, weights, types, metadata and
+/// documentation do not count.
+///  Initializers correspond by name, if both models have the name; attributes are compared
+/// bytewise. Without a difference, node i of one model is node i of the other.
 /// Complexity: O(nodes + values + bytes of attributes) expected.
 [[nodiscard]] inline std::optional<structure_difference> compare_structure(const wire_model& a,
                                                                            const wire_model& b) {

@@ -27,20 +27,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A tensor of the file that some node reads.
+/// A tensor read by some node.
 struct compared_constant {
-    tensor_ref tensor;       ///< where it stands; its value is what is read
-    bool is_weight = false;  ///< whether its numbers are compared rather than told apart
+    tensor_ref tensor;       ///< its value is what is read
+    bool is_weight = false;  ///< whether it is compared numerically rather than as content
     std::size_t bytes = 0;   ///< of its data
     std::uint64_t print = 0; ///< of type, shape and a sample of the data
 };
 
-/// A model as it is compared with another one: its nodes and modules as numbers.
+/// A model prepared for comparison: hashes of nodes and modules.
 class compared_model {
 public:
     /// Requires: `opened` outlives this.
-    /// Complexity: O(nodes + edges + bytes of attributes + constants); of each weight a few bytes
-    /// are read.
+    /// Complexity: O(nodes + edges + bytes of attributes + constants); only a sample of each weight
+    /// is read.
     explicit compared_model(const attributed_model& opened)
         : opened_(opened), model_(opened.model()), graph_(flat_graph(model_)) {
         find_constants();
@@ -65,27 +65,27 @@ public:
         return opened_.tags().attributions[node].module;
     }
 
-    /// Returns: the number of the constant that a value is, also behind Identity; `no_id` for none.
+    /// Returns: the constant behind a value, also through Identity; or `no_id`.
     [[nodiscard]] id constant_of(id value) const noexcept {
         return value == no_id ? no_id : constant_of_[value];
     }
 
-    /// Whether a node only holds a constant or hands one on.
+    /// Whether a node is or forwards a constant.
     [[nodiscard]] bool is_quiet(id node) const noexcept { return quiet_[node] != 0; }
 
-    /// How many nodes, without quiet ones, stand in a module itself.
+    /// The number of a module's own nodes, without quiet ones.
     [[nodiscard]] std::size_t own_nodes(id m) const noexcept { return own_[m]; }
 
-    /// The first node in or below a module; `no_id` for none.
+    /// The first node in or below a module, or `no_id`.
     [[nodiscard]] id first_node(id m) const noexcept { return first_[m]; }
 
-    /// The nodes as they are matched; `place` is by node. Valid as long as both.
+    /// The nodes for matching; `place` is by node. Valid as long as both.
     [[nodiscard]] matched_graph view(const std::vector<std::uint64_t>& place) const noexcept {
         return {&graph_, type_, label_, weight_, place, name_, quiet_};
     }
 
 private:
-    /// Longer constants are compared number by number.
+    /// Longer constants are compared numerically.
     static constexpr std::uint64_t longest_constant = 512;
 
     void find_constants() {
@@ -145,7 +145,7 @@ private:
         }
     }
 
-    /// Returns: type, shape and some of the data of a tensor, all of short ones.
+    /// Returns: a hash of type, shape and a sample of the data of a tensor; all data if short.
     [[nodiscard]] static std::string sample_of(const tensor_content& content) {
         constexpr std::size_t pieces = 8;
         constexpr std::size_t piece = 64;
@@ -182,7 +182,7 @@ private:
             for (id slot = 0; slot < inputs.size(); ++slot) {
                 const auto constant = constant_of(inputs[slot]);
                 if (constant == no_id) {
-                    // One that is left out at the end need not be written.
+                    // Trailing omitted inputs do not matter.
                     label += inputs[slot] == no_id ? 0 : hash_mix(slot, 1);
                 } else if (constants_[constant].is_weight) {
                     label += hash_mix(slot, 2);
@@ -199,7 +199,7 @@ private:
         }
     }
 
-    /// Whether an attribute has its default; asked once for each content and operator.
+    /// Whether an attribute has its default; cached by content and operator.
     template <class Attribute>
     [[nodiscard]] bool says_default(id node, std::uint64_t content, Attribute attribute) {
         const auto key = hash_mix(content, model_.operator_id(node));
@@ -208,7 +208,7 @@ private:
             return known->second;
         }
         const bool found = is_default(model_.op_type(node), attribute());
-        constexpr std::size_t most = 100'000; // attributes that differ everywhere have no default
+        constexpr std::size_t most = 100'000; // bounds the cache
         if (defaults_.size() < most) {
             defaults_.emplace(key, found);
         }
@@ -242,8 +242,8 @@ private:
         return sum;
     }
 
-    /// An edge counts in the innermost module around both its ends, so that a module has the same
-    /// numbers wherever it stands.
+    /// An edge counts in the innermost module that contains both ends, so that a module's hash does
+    /// not depend on its place.
     void describe_modules() {
         const auto& tree = modules().index();
         own_.assign(tree.size(), 0);

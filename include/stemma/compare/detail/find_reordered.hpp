@@ -10,22 +10,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// When a module runs in each of two models.
+/// The execution rank of a module in two models.
 struct module_run {
     id before = 0; ///< rank in the first model
     id after = 0;  ///< rank in the second model
-    id module = 0; ///< what runs
+    id module = 0; ///< the module
 };
 
-/// Returns: the modules that run in another order, as few as explain it; both of two neighbours
-/// that
-///   changed places. In the order of the first model.
+/// Returns: a minimal set of modules that explains the new order; both of two swapped neighbours.
+/// In the order of the first model.
 /// Complexity: O(modules log modules).
 [[nodiscard]] inline std::vector<id> find_reordered(std::vector<module_run> runs) {
     std::sort(runs.begin(), runs.end(),
               [](const module_run& x, const module_run& y) { return x.before < y.before; });
-    // The longest rising sequence stays.
-    std::vector<id> ends;                         // by length: where the best one ends
+    // The longest increasing subsequence stays.
+    std::vector<id> ends;                         // by length: the end of the best one
     std::vector<id> previous(runs.size(), no_id); // in the sequence
     for (id i = 0; i < runs.size(); ++i) {
         const auto at = std::lower_bound(ends.begin(), ends.end(), i,
@@ -37,7 +36,7 @@ struct module_run {
     for (auto i = ends.empty() ? no_id : ends.back(); i != no_id; i = previous[i]) {
         stays[i] = true;
     }
-    // Of two that changed places either could be the one that moved.
+    // Of two swapped modules, either may have moved.
     std::vector<bool> moves(runs.size(), false);
     for (std::size_t i = 0; i < runs.size(); ++i) {
         if (stays[i]) {
@@ -50,7 +49,7 @@ struct module_run {
                 (runs[other].after < runs[i].after) == (other < i)) {
                 continue;
             }
-            // No third one runs between them, before or after.
+            // Nothing runs between them, in either model.
             const auto low = std::min(runs[i].after, runs[other].after);
             const auto high = std::max(runs[i].after, runs[other].after);
             moves[other] =

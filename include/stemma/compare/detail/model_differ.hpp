@@ -26,7 +26,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Puts together what was found, module by module.
+/// Collects differences by module.
 class model_differ {
 public:
     model_differ(const attributed_model& first, const attributed_model& second,
@@ -80,7 +80,7 @@ private:
         }
     }
 
-    /// Returns: what is said of a module of the first model.
+    /// Returns: the entry for a module of the first model.
     [[nodiscard]] module_difference& of_first(id m) {
         auto& entry = entry_of_first_[m];
         if (entry == no_id) {
@@ -99,7 +99,7 @@ private:
         return result_.modules[entry];
     }
 
-    /// The same of the second model.
+    /// The same for the second model.
     [[nodiscard]] module_difference& of_second(id n) {
         const auto m = result_.pairs.to_first[n];
         if (m != no_id) {
@@ -120,7 +120,7 @@ private:
         }
     }
 
-    /// Returns: the module that the name of a weight says owns it; else that of who reads it.
+    /// Returns: the owner of a weight by name; else the module of its reader.
     [[nodiscard]] id owner_of(std::string_view name, id reader) const {
         const auto& tree = a_.modules();
         id m = 0;
@@ -184,16 +184,16 @@ private:
         }
     }
 
-    /// Returns: the child of `above` in which a module is; itself where that is `above`.
+    /// Returns: the child of `above` that contains a module; `above` itself for itself.
     [[nodiscard]] static id child_with(const tree_index& tree, id above, id m) {
         return m == above ? m : tree.child_towards(above, m);
     }
 
-    /// Where partners read something else, modules may run in another order: then those that moved
-    /// are named, and not all that read them.
+    /// If partners read something else, modules may run in another order: then the moved ones are
+    /// reported, not all their readers.
     void note_reads(const std::vector<changed_read>& reads) {
         const auto& tree = a_.modules().index();
-        std::map<id, std::vector<changed_read>> by_module; // the innermost around both
+        std::map<id, std::vector<changed_read>> by_module; // the innermost common one
         for (const auto& read : reads) {
             by_module[tree.lca(a_.module_of(read.reader), a_.module_of(read.before))].push_back(
                 read);
@@ -233,7 +233,7 @@ private:
         }
     }
 
-    /// Nodes that went while who made what they read got other weights: folded into those.
+    /// Removed nodes whose producers got other weights were folded into these.
     void find_absorbed(const change_finder& changes) {
         for (const auto& region : changes.regions()) {
             if (!region.second.empty()) {
@@ -322,7 +322,7 @@ private:
         }
     }
 
-    /// A module with nothing but modules that were added or removed was so itself.
+    /// A module that contains only added or removed modules was added or removed itself.
     void note_whole_subtrees() {
         const auto sweep = [&](const compared_model& side, const std::vector<id>& partner,
                                bool is_first) {
@@ -346,7 +346,7 @@ private:
         sweep(b_, result_.pairs.to_first, false);
     }
 
-    /// Puts differences into the order of the trees, and leaves out what is none.
+    /// Sorts differences in tree order, dropping empty ones.
     void finish() {
         auto& all = result_.modules;
         std::erase_if(all, [](const auto& entry) { return entry.changes.empty(); });

@@ -10,7 +10,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether operators of a type make quantized numbers, compute with them or turn them back.
+/// Whether operators of a type quantize, dequantize, or compute with quantized numbers.
 [[nodiscard]] constexpr bool is_quantizing(std::string_view type) noexcept {
     constexpr std::array<std::string_view, 11> parts{"Quant", "QLinear",  "Integer", "QGemm",
                                                      "QMoE",  "QOrdered", "QEmbed",  "QAttention",
@@ -21,7 +21,7 @@ namespace stemma::inline STEMMA_ABI::detail {
            type == "DequantizeLinear";
 }
 
-/// Whether runtimes make an operator of a type out of several.
+/// Whether an operator type is a runtime's fused one.
 /// Complexity: O(length of the list).
 [[nodiscard]] constexpr bool is_fused_type(std::string_view type) noexcept {
     auto rest = fused_operators;

@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which bit patterns of a small floating-point type are no ordinary numbers.
+/// The special bit patterns of a small floating-point type.
 enum class special_values : std::uint8_t {
     ieee,      ///< an exponent of ones: infinity, and NaN with a mantissa
     nan_ones,  ///< only all ones are NaN, no infinity
@@ -19,7 +19,7 @@ enum class special_values : std::uint8_t {
     none,      ///< all are numbers
 };
 
-/// How the bits of a floating-point type of at most 16 bits are divided.
+/// The layout of a floating-point type of at most 16 bits.
 struct small_float {
     unsigned exponent = 0; ///< bits
     unsigned mantissa = 0; ///< bits
@@ -54,7 +54,7 @@ small_float_type(std::int64_t data_type) noexcept {
     }
 }
 
-/// Returns: the number that `bits` stand for.
+/// Returns: the value of `bits`.
 [[nodiscard]] inline float small_float_value(const small_float& type, std::uint32_t bits) noexcept {
     const auto width = type.exponent + type.mantissa;
     const auto all = (1U << width) - 1U;

@@ -21,15 +21,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Two constants in the same role, and who reads them.
+/// Two constants in the same role, with a reader.
 struct weight_pair {
     id first = no_id;  ///< number of a constant of the first model
     id second = no_id; ///< the same of the second one
-    id node = no_id;   ///< of the first model, the first that reads it
+    id node = no_id;   ///< of the first model, its first reader
 };
 
-/// Returns: the weights that partners read at the same input, each pair once, and those of equal
-///   name that no partners read.
+/// Returns: the weights read by partners at the same input, each pair once, and those of equal name
+/// not read by partners.
 /// Complexity: O(nodes + inputs + constants) expected.
 [[nodiscard]] inline std::vector<weight_pair>
 pair_weights(const compared_model& a, const compared_model& b, const node_match& match) {
@@ -78,7 +78,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     return pairs;
 }
 
-/// Returns: how the data of two constants differ; nothing where they are the same.
+/// Returns: the difference of the data of two constants, if any.
 [[nodiscard]] inline std::optional<weight_difference> compare_weights(tensor_content_reader& in_a,
                                                                       const compared_constant& from,
                                                                       tensor_content_reader& in_b,
@@ -92,7 +92,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     if (const auto other = type_text(y.header); other != found.text) {
         found.text.append(" and ").append(other);
     } else if (!x.readable && !y.readable) {
-        return std::nullopt; // neither can tell
+        return std::nullopt; // no data on either side
     } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
                x.bytes() == y.bytes()) {
         return std::nullopt;
@@ -101,7 +101,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
         found.text.append(", the data of one are missing");
         return found;
     }
-    // Of a quantized tensor the numbers mean something else than those of the real one.
+    // Numbers of quantized and floating-point tensors are not comparable.
     if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type)) {
         if (const auto measured = measure_difference(x.header, x.bytes(), y.header, y.bytes())) {
             found.comparable = true;
@@ -115,7 +115,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     return same_type && equal ? std::nullopt : std::optional(found);
 }
 
-/// Returns: by pair, how the data differ. Each byte is read once.
+/// Returns: by pair, the difference of the data. Each byte is read once.
 /// Complexity: O(data).
 [[nodiscard]] inline std::vector<std::optional<weight_difference>>
 compare_all_weights(const compared_model& a, const compared_model& b,

@@ -44,12 +44,12 @@ public:
             return no_id;
         }
         for (auto at = home(hash);; at = (at + 1) & mask_) {
-            const auto& found = slots_[at];
-            if (found.value == no_id) {
+            const auto& entry = slots_[at];
+            if (entry.value == no_id) {
                 return no_id;
             }
-            if (found.check == check(hash) && equal(found.value)) {
-                return found.value;
+            if (entry.check == check(hash) && equal(entry.value)) {
+                return entry.value;
             }
         }
     }
@@ -87,10 +87,10 @@ public:
             }
             if (other.slots_[i].value != no_id) {
                 const auto raised = other.slots_[i].value + shift;
-                const auto found = insert(hash_of(other.slots_[i]), raised,
-                                          [&](id known) { return equal(known, raised); });
-                if (found != raised) {
-                    met(found, raised);
+                const auto match = insert(hash_of(other.slots_[i]), raised,
+                                          [&](id stored) { return equal(stored, raised); });
+                if (match != raised) {
+                    met(match, raised);
                 }
             }
         }

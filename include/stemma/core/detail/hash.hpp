@@ -54,23 +54,23 @@ fnv1a(std::string_view text, std::uint64_t before = 0xcbf2'9ce4'8422'2325U) noex
 [[nodiscard]] inline std::uint64_t hash_bytes(std::string_view text,
                                               std::uint64_t seed = 0) noexcept {
     const char* p = text.data();
-    auto left = text.size();
-    auto h = seed ^ detail::hash_key0 ^ left;
-    for (; left > 16; p += 16, left -= 16) {
+    auto remaining = text.size();
+    auto h = seed ^ detail::hash_key0 ^ remaining;
+    for (; remaining > 16; p += 16, remaining -= 16) {
         h = detail::fold_multiply(detail::load64(p) ^ detail::hash_key1, detail::load64(p + 8) ^ h);
     }
     std::uint64_t a = 0;
     std::uint64_t b = 0;
-    if (left >= 8) {
+    if (remaining >= 8) {
         a = detail::load64(p);
-        b = detail::load64(p + left - 8);
-    } else if (left >= 4) {
+        b = detail::load64(p + remaining - 8);
+    } else if (remaining >= 4) {
         a = detail::load32(p);
-        b = detail::load32(p + left - 4);
-    } else if (left > 0) {
+        b = detail::load32(p + remaining - 4);
+    } else if (remaining > 0) {
         a = static_cast<unsigned char>(p[0]) |
-            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[left / 2])) << 8U) |
-            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[left - 1])) << 16U);
+            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[remaining / 2])) << 8U) |
+            (static_cast<std::uint64_t>(static_cast<unsigned char>(p[remaining - 1])) << 16U);
     }
     return detail::fold_multiply(detail::hash_key1 ^ text.size(),
                                  detail::fold_multiply(a ^ detail::hash_key1, b ^ h));

@@ -21,18 +21,18 @@ public:
     /// Complexity: O(length) on average.
     id intern(std::string_view text) {
         const auto next = static_cast<id>(size());
-        const auto found =
-            index_.insert(hash_bytes(text), next, [&](id known) { return (*this)[known] == text; });
-        if (found == next) {
+        const auto existing =
+            index_.insert(hash_bytes(text), next, [&](id other) { return (*this)[other] == text; });
+        if (existing == next) {
             text_.append(text);
             ends_.push_back(text_.size());
         }
-        return found;
+        return existing;
     }
 
     /// Returns: the id of `text`, or `no_id`.
     [[nodiscard]] id find(std::string_view text) const {
-        return index_.find(hash_bytes(text), [&](id known) { return (*this)[known] == text; });
+        return index_.find(hash_bytes(text), [&](id other) { return (*this)[other] == text; });
     }
 
     /// Valid until the next `intern`.

@@ -27,10 +27,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Adds up what nodes cost as a model runs, by module and by node of the main graph.
+/// Sums the costs of nodes in execution order, by module and by node of the main graph.
 class cost_collector final : public shape_observer {
 public:
-    /// What the nodes of one module cost.
+    /// The cost of the nodes of one module.
     struct sums {
         polynomial macs;
         polynomial flops;
@@ -39,8 +39,8 @@ public:
         std::uint64_t loops = 0;   // nodes whose bodies count once
     };
 
-    /// `module_of(node, around)` is the module of a node, in a function that is called for the
-    /// module `around`; `no_id` elsewhere. Requires: all outlive this.
+    /// `module_of(node, around)` is the module of a node; `around` is the module of the call for
+    /// nodes in functions, else `no_id`. Requires: all outlive this.
     cost_collector(const wire_model& model, const graph_contents& contents, const tree_index& tree,
                    const cost_rules& rules, std::function<id(id, id)> module_of)
         : model_(model)
@@ -128,11 +128,11 @@ public:
     [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
         return unlisted_;
     }
-    /// By node of the main graph, with all that runs inside: extents.
+    /// By node of the main graph, including everything inside: extents.
     [[nodiscard]] std::vector<std::int64_t>& macs() noexcept { return macs_; }
     [[nodiscard]] std::vector<std::int64_t>& flops() noexcept { return flops_; }
     [[nodiscard]] std::vector<std::int64_t>& activations() noexcept { return activations_; }
-    /// By value, outside of functions: an extent; 0 where it is stored in the file.
+    /// By value outside functions: an extent; 0 if stored in the file.
     [[nodiscard]] std::vector<std::int64_t>& bytes() noexcept { return bytes_; }
 
 private:
@@ -229,7 +229,7 @@ private:
         }
     }
 
-    /// Counts bytes of a value that a node makes; those of unknown size count elsewhere.
+    /// Counts the bytes of an output; outputs of unknown size are counted separately.
     void count(std::int64_t bytes, id node, id m) {
         if (bytes == any_extent) {
             return;
@@ -251,10 +251,10 @@ private:
     std::vector<std::int64_t> flops_;
     std::vector<std::int64_t> activations_;
     std::vector<std::int64_t> bytes_;
-    std::vector<id> buffer_; // by value: where it is now
+    std::vector<id> buffer_; // by value: its buffer
     live_memory memory_;
-    std::vector<frame> frames_; // calls that are open
-    id left_ = no_id;           // the call that was complete last
+    std::vector<frame> frames_; // open calls
+    id left_ = no_id;           // the last completed call
     std::map<std::string, std::uint64_t> unlisted_;
 };
 

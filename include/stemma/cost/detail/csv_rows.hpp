@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads separated values row by row, with quotes; the first row says which character separates.
+/// Reads separated values row by row, with quotes; the separator is detected in the first row.
 class csv_rows {
 public:
     explicit csv_rows(std::string_view text) : rest_(text) {
@@ -34,7 +34,7 @@ public:
         }
     }
 
-    /// Returns: whether there was a row; fields are those of it, without blanks around them.
+    /// Returns: whether there was a row; its fields are trimmed.
     bool next(std::vector<std::string>& fields) {
         fields.clear();
         while (!rest_.empty() && (rest_.front() == '\n' || rest_.front() == '\r')) {
@@ -73,7 +73,7 @@ public:
         return true;
     }
 
-    /// Returns: the number of the row that was read last, from 1.
+    /// Returns: the number of the last row, from 1.
     [[nodiscard]] std::size_t line() const noexcept { return line_; }
 
 private:
@@ -82,7 +82,7 @@ private:
     std::size_t line_ = 0;
 };
 
-/// Returns: a field in small letters.
+/// Returns: a field in lower case.
 [[nodiscard]] inline std::string lower_case(std::string text) {
     for (auto& c : text) {
         c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -90,8 +90,8 @@ private:
     return text;
 }
 
-/// Returns: the first column whose heading is one of these, the likeliest first; nothing where none
-/// is. What stands in brackets behind it, a unit mostly, does not count.
+/// Returns: the column with one of these headings, the likeliest first, if any. A suffix in
+/// brackets, usually a unit, is ignored.
 [[nodiscard]] inline std::optional<std::size_t>
 find_column(const std::vector<std::string>& headings,
             std::initializer_list<std::string_view> wanted) {
@@ -110,7 +110,7 @@ find_column(const std::vector<std::string>& headings,
     return std::nullopt;
 }
 
-/// Returns: the microseconds of one unit that a heading or field names: `us` where none is.
+/// Returns: the microseconds per unit named in a heading or field; `us` by default.
 [[nodiscard]] inline double microseconds_of(std::string_view text) {
     const auto lower = lower_case(std::string(text));
     const auto names = [&](std::string_view unit) {
@@ -131,7 +131,7 @@ find_column(const std::vector<std::string>& headings,
                                                                  : 1.0;
 }
 
-/// Returns: a number that a field holds, as a whole; no infinite one.
+/// Returns: the finite number that is the whole field, if any.
 [[nodiscard]] inline std::optional<double> read_real(std::string_view text) {
     double value = 0;
     const auto* end = text.data() + text.size();

@@ -15,19 +15,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Buffers of a model as it runs, one step after the other, each in a module.
+/// Buffers during execution, step by step, each in a module.
 class live_memory {
 public:
     static constexpr id at_end = no_id - 1; ///< later than any step
 
-    /// Returns: the number of a new buffer of so many bytes, an extent, that the next step makes.
+    /// Returns: the number of a new buffer of that many bytes (an extent), produced by the next
+    /// step.
     [[nodiscard]] id add(std::int64_t bytes) {
         const auto now = static_cast<id>(steps_.size());
         buffers_.push_back({bytes, now, now});
         return static_cast<id>(buffers_.size() - 1);
     }
 
-    /// The next step needs a buffer.
+    /// The next step reads a buffer.
     void use(id buffer) {
         if (buffer != no_id) {
             buffers_[buffer].last = std::max(buffers_[buffer].last, static_cast<id>(steps_.size()));
@@ -44,8 +45,8 @@ public:
     /// Ends a step, in a module.
     void step(id module) { steps_.push_back(module); }
 
-    /// Returns: by module the most bytes that are live in one step of it or below: the first step
-    /// of those at which `estimate(bytes)` says there are most. `value(bytes)` is the polynomial.
+    /// Returns: by module, the peak of live bytes in its steps and those below: the sum at the
+    /// first step where `estimate(bytes)` is maximal. `value(bytes)` is the polynomial.
     /// Complexity: O(steps + buffers + modules).
     template <class Estimate, class Value>
     [[nodiscard]] std::vector<polynomial> peaks(const tree_index& tree, Estimate estimate,

@@ -17,11 +17,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which values come into modules and go out of them. Each is noted where it counts and, with a
-/// minus, where it does no more, so that the sums over subtrees are what comes in and goes out.
+/// Inputs and outputs of modules. Each value is noted where it counts and, negated, where it stops
+/// counting, so that sums over subtrees give the totals.
 class module_flow {
 public:
-    /// `bytes` is by value; 0 for what does not count. Values in functions do not.
+    /// `bytes` is by value; 0 for values that do not count, such as those in functions.
     /// Complexity: O(reads * log reads).
     module_flow(const wire_model& model, const tree_index& tree,
                 const std::function<id(id, id)>& module_of, std::span<const std::int64_t> bytes)
@@ -85,11 +85,11 @@ private:
         return model.graph(g).kind == graph_kind::function;
     }
 
-    /// `maker` is the module that makes it, `no_id` for an input of the model; reads ascend.
+    /// `maker` is the producing module, `no_id` for an input of the model; reads ascend.
     void note(id value, id maker, std::span<const std::pair<id, id>> reads) {
         const bool leaves = reads.back().second == no_id; // the highest number
         auto meet = maker;                                // of the maker and all readers
-        auto nearest = no_id; // the deepest module that holds the maker and a reader
+        auto nearest = no_id; // the deepest module that contains the maker and a reader
         auto before = no_id;
         for (const auto& [_, m] : reads) {
             if (m == no_id) {

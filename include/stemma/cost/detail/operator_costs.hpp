@@ -6,6 +6,7 @@
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/einsum_equation.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
@@ -15,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -23,13 +23,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What one operator costs when it runs once.
+/// The cost of running an operator once.
 struct operator_cost {
-    polynomial macs;  ///< multiplications whose results are added up
-    polynomial flops; ///< two for each of these, and all other operations
+    polynomial macs;  ///< multiply-accumulates
+    polynomial flops; ///< two per MAC, plus all other operations
 };
 
-/// Counts by the formulas of `cost_rules`. What it cannot say is unknown.
+/// Computes costs by the formulas of `cost_rules`; unknown if not applicable.
 class operator_costs {
 public:
     /// Requires: all outlive this. Complexity: O(operators).
@@ -39,16 +39,16 @@ public:
         }
     }
 
-    /// Before the first node is counted. Requires: both outlive this.
+    /// Called before the first node. Requires: both outlive this.
     void begin(const fact_table& facts, const extent_algebra& algebra) {
         facts_ = &facts;
         algebra_ = &algebra;
     }
 
-    /// Returns: the rule of a node; null where its operator is not listed.
+    /// Returns: the rule of a node; null if its operator is not listed.
     [[nodiscard]] const cost_rule* rule(id node) const { return rules_[model_.operator_id(node)]; }
 
-    /// Whether what a node makes is what it reads, seen otherwise.
+    /// Whether the output of a node is a view of its input.
     [[nodiscard]] bool is_alias(id node) const {
         return rule(node) != nullptr && rule(node)->formula == "alias";
     }
@@ -80,7 +80,7 @@ public:
         return known == formulas.end() ? unknown() : (this->*known->second)(node, *row);
     }
 
-    /// Returns: how many elements a value has.
+    /// Returns: the number of elements of a value.
     [[nodiscard]] polynomial elements(id value) const { return elements((*facts_)[value]); }
 
 private:
@@ -109,7 +109,7 @@ private:
                    ? elements((*facts_)[model_.first_output(node) + slot])
                    : polynomial::unknown();
     }
-    /// Returns: an extent of an input, counted from the end where it is below zero.
+    /// Returns: an extent of an input; a negative axis counts from the end.
     [[nodiscard]] polynomial extent(id node, std::size_t slot, std::int64_t axis) const {
         const auto& facts = input(node, slot);
         const auto at = facts.ranked() ? axis_of(axis, facts.rank()) : std::nullopt;
@@ -120,7 +120,7 @@ private:
     }
     [[nodiscard]] node_attributes attributes(id node) const { return {model_, node}; }
 
-    /// Whether an operator computes shapes and places rather than what a model is for.
+    /// Whether an operator computes shapes or indices rather than data.
     [[nodiscard]] bool is_index(id node) const {
         const auto type = input(node, 0).data_type;
         return type == int64_type || type == bool_type;
@@ -149,8 +149,8 @@ private:
         return {{}, made(node) * window};
     }
 
-    /// Numbers: slots of both factors, operations for each element of the result, and the slot of
-    /// a bias, or of what else is added.
+    /// Numbers: slots of both factors, operations per element of the result, and the slot of a bias
+    /// or other addend.
     [[nodiscard]] operator_cost matrix_product(id node, const cost_rule& rule) const {
         const auto a = static_cast<std::size_t>(rule.numbers[0]);
         const auto b = static_cast<std::size_t>(rule.numbers[1]);
@@ -163,13 +163,13 @@ private:
         return products(made(node) * inner, made(node) * rule.numbers[3]);
     }
 
-    /// Weights of which several share a byte: an attribute says how many there are in a row.
+    /// Packed weights: an attribute gives their number per row.
     [[nodiscard]] operator_cost packed(id node, const cost_rule&) const {
         const auto inner = attributes(node).whole("K");
         return products(made(node) * (inner ? polynomial(*inner) : extent(node, 0, -1)));
     }
 
-    /// Numbers: slots of both factors and of the bias, operations for each element of the result.
+    /// Numbers: slots of both factors and of the bias, operations per element of the result.
     [[nodiscard]] operator_cost gemm(id node, const cost_rule& rule) const {
         const bool turned = attributes(node).whole("transA").value_or(0) != 0;
         const auto inner = extent(node, static_cast<std::size_t>(rule.numbers[0]), turned ? 0 : -1);
@@ -177,7 +177,7 @@ private:
         return products(made(node) * inner, made(node) * (rule.numbers[3] + (adds ? 1 : 0)));
     }
 
-    /// Numbers: slots of kernel and bias, operations for each element of the result.
+    /// Numbers: slots of kernel and bias, operations per element of the result.
     [[nodiscard]] operator_cost convolution(id node, const cost_rule& rule) const {
         const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
         if (!w.ranked() || w.rank() < 2) {
@@ -189,7 +189,7 @@ private:
                         made(node) * (rule.numbers[2] + (adds ? 1 : 0)));
     }
 
-    /// Each element that is read is multiplied with a kernel of all channels that come out.
+    /// Each input element is multiplied with a kernel of all output channels.
     [[nodiscard]] operator_cost transposed(id node, const cost_rule& rule) const {
         const auto& w = input(node, static_cast<std::size_t>(rule.numbers[0]));
         if (!w.ranked() || w.rank() < 2) {
@@ -201,8 +201,8 @@ private:
                         made(node) * (adds ? 1 : 0));
     }
 
-    /// At each step each gate multiplies what comes in and the state. Numbers: operations for each
-    /// element of the state.
+    /// Each step multiplies the input and the state for each gate. Numbers: operations per element
+    /// of the state.
     [[nodiscard]] operator_cost recurrence(id node, const cost_rule& rule) const {
         const auto rows = extent(node, 0, 0) * extent(node, 0, 1);
         const auto state = attributes(node).whole("hidden_size");
@@ -211,45 +211,43 @@ private:
                         rows * extent(node, 2, 0) * size * rule.numbers[0]);
     }
 
-    /// All letters are gone over once for each factor beyond the first.
+    /// One pass over all letters per factor beyond the first.
     [[nodiscard]] operator_cost einsum(id node, const cost_rule&) const {
-        std::string equation(attributes(node).text("equation"));
-        equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-        equation.erase(std::min(equation.find("->"), equation.size()));
-        if (equation.find('.') != equation.npos) {
+        const auto count = facts_->model().inputs(node).size();
+        std::vector<std::size_t> ranks;
+        for (std::size_t slot = 0; slot < count && input(node, slot).ranked(); ++slot) {
+            ranks.push_back(input(node, slot).rank());
+        }
+        const auto equation = einsum_equation::read(attributes(node).text("equation"), ranks);
+        if (!equation || ranks.size() < count) {
             return unknown();
         }
         std::map<char, polynomial> letters;
-        std::int64_t place = 0;
-        std::size_t slot = 0;
-        for (const char letter : equation) {
-            if (letter == ',') {
-                ++slot;
-                place = 0;
-                continue;
-            }
-            const auto size = extent(node, slot, place++);
-            const auto known = letters.try_emplace(letter, size).first;
-            if (!known->second.is_known() || known->second == polynomial(1)) {
-                known->second = size;
+        for (std::size_t slot = 0; slot < count; ++slot) {
+            for (std::size_t i = 0; i < ranks[slot]; ++i) {
+                const auto size = extent(node, slot, static_cast<std::int64_t>(i));
+                const auto known = letters.try_emplace(equation->operands[slot][i], size).first;
+                if (!known->second.is_known() || known->second == polynomial(1)) {
+                    known->second = size;
+                }
             }
         }
         polynomial all(1);
         for (const auto& [letter, size] : letters) {
             all *= size;
         }
-        return slot == 0 ? operator_cost{{}, all} : products(all * static_cast<std::int64_t>(slot));
+        return count == 1 ? operator_cost{{}, all}
+                          : products(all * (static_cast<std::int64_t>(count) - 1));
     }
 
-    /// Scores of rows against columns, then a mix of the values; 6 operations for each score, which
-    /// is scaled and goes through a softmax.
+    /// Scores, then a weighted sum of the values; 6 operations per score for scaling and softmax.
     [[nodiscard]] static operator_cost attended(const polynomial& scores, const polynomial& width,
                                                 const polynomial& value_width,
                                                 const polynomial& heads) {
         return products(scores * (width + value_width), scores * heads * 6);
     }
 
-    /// That of the standard: queries, keys and values, and those of calls before.
+    /// The standard's: queries, keys and values, and past ones.
     [[nodiscard]] operator_cost attention(id node, const cost_rule&) const {
         const auto given = attributes(node);
         const bool split = rank(node, 0) == 4; // [batch, heads, rows, width]
@@ -269,7 +267,7 @@ private:
                         value.value_or(polynomial::unknown()), heads);
     }
 
-    /// That of ONNX Runtime, which projects the input first: [batch, rows, width], and a matrix of
+    /// ONNX Runtime's, which projects the input first: [batch, rows, width], and a matrix of
     /// queries, keys and values.
     [[nodiscard]] operator_cost weighted_attention(id node, const cost_rule& rule) const {
         const auto weights = static_cast<std::size_t>(rule.numbers[0]);
@@ -292,8 +290,8 @@ private:
         return {cost.macs + projection.macs, cost.flops + projection.flops};
     }
 
-    /// Queries, keys and values apart: [batch, rows, width], or keys as [batch, heads, rows,
-    /// width], or all in one as [batch, rows, heads, 3, width].
+    /// Separate queries, keys and values: [batch, rows, width], or keys as [batch, heads, rows,
+    /// width], or packed as [batch, rows, heads, 3, width].
     [[nodiscard]] operator_cost head_attention(id node, const cost_rule&) const {
         const auto heads = polynomial(attributes(node).whole("num_heads").value_or(0));
         const auto rows = extent(node, 0, 0) * extent(node, 0, 1);
@@ -303,7 +301,7 @@ private:
         }
         const bool split = rank(node, 1) == 4;
         auto columns = extent(node, 1, split ? 2 : 1);
-        if (rank(node, 1) == 5) { // keys and values in one: [batch, rows, heads, 2, width]
+        if (rank(node, 1) == 5) { // packed keys and values: [batch, rows, heads, 2, width]
             return attended(rows * columns, extent(node, 0, 2), extent(node, 0, 2), heads);
         }
         if (facts_->has_input(node, 6)) {
@@ -314,7 +312,7 @@ private:
         return attended(rows * columns, extent(node, 0, 2), value, heads);
     }
 
-    /// Several heads share keys and values; without keys all three are in the first input.
+    /// Several heads share keys and values; without keys, all three are packed in the first input.
     [[nodiscard]] operator_cost group_attention(id node, const cost_rule&) const {
         const auto given = attributes(node);
         const auto heads = given.whole("num_heads").value_or(0);

@@ -19,8 +19,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Takes a list of flat objects as a parser reads them, with members of an inner `args` beside
-/// their own: the trace events that ONNX Runtime writes, and TensorRT's list of layers.
+/// SAX handler for a list of flat objects, merging members of a nested `args`: ONNX Runtime's trace
+/// events, and TensorRT's list of layers.
 class event_fields {
 public:
     explicit event_fields(std::string_view file) : file_(file) {}
@@ -54,7 +54,7 @@ public:
     }
     bool start_object(std::size_t) {
         if (!listed_) {
-            fail("", "is no list of events");
+            fail("", "is not a list of events");
         }
         in_args_ = depth_ == 1 ? key_ == "args" : in_args_;
         if (++depth_ == 1) {
@@ -113,7 +113,7 @@ private:
     bool in_args_ = false;
 };
 
-/// The events of ONNX Runtime. A kernel's time is without that of kernels in its bodies.
+/// ONNX Runtime's events. A kernel's time excludes kernels in its bodies.
 class ort_events final : public event_fields {
 public:
     ort_events(std::string_view file, profile& to) : event_fields(file), profile_(to) {}
@@ -166,10 +166,10 @@ protected:
         }
         met_node_ = true;
         if (!(duration_ >= 0)) {
-            fail(name_, "has a duration below zero");
+            fail(name_, "has a negative duration");
         }
         auto own = duration_;
-        auto& before = open_[thread_]; // ended, and in no other so far
+        auto& before = open_[thread_]; // complete, and not yet nested in another
         while (!before.empty() && before.back().first >= start_ && duration_ > 0) {
             own -= before.back().second;
             before.pop_back();

@@ -18,25 +18,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the name of a node, or its place where it has none: `#7`.
+/// Returns: the name of a node, or its position if unnamed: `#7`.
 [[nodiscard]] inline std::string node_name(const onnx_model& model, id node) {
     return model.name(node).empty() ? "#" + std::to_string(model.position(node))
                                     : std::string(model.name(node));
 }
 
-/// The types of values at the boundary of parts: what the file does not declare is inferred, once
-/// and only when needed.
+/// The types of values at part boundaries; undeclared ones are inferred once, on demand.
 class boundary_types {
 public:
-    /// `infer`, if there is one, is asked when types are missing still.
+    /// `infer`, if given, is called if types are still missing.
     /// Requires: the model outlives it.
     explicit boundary_types(const wire_model& model, type_inference infer = {})
         : model_(model), types_(model), ask_(std::move(infer)) {}
 
     [[nodiscard]] const value_types& types() const noexcept { return types_; }
 
-    /// Gets ready to infer, where the model declares few types itself: those at the boundary of a
-    /// few parts, or of many.
+    /// Prepares inference for few or many parts, if the model declares few types.
     void prepare(bool many) {
         if (!inference_ && model_.value_infos().size() < model_.value_count() / 2) {
             inference_.emplace(model_, types_);
@@ -47,8 +45,7 @@ public:
     }
 
     /// Refuses a plan that cannot be written as a model: with a value of unknown type, or an
-    /// attribute that only a call binds.
-    /// Returns: the reason, if it is one of these.
+    /// attribute that only a call binds. Returns: the reason, if any.
     std::string refuse_unknown(cut_plan& plan, const graph_contents& contents) {
         if (plan.refusal != cut_refusal::none) {
             return {};
@@ -66,7 +63,7 @@ public:
         }
         if (const auto untyped = find_untyped(plan)) {
             plan.refusal = cut_refusal::unknown_type;
-            return "type or rank of " + quoted(*untyped) + " is not known" +
+            return "type or rank of " + quoted(*untyped) + " is unknown" +
                    (problem_.empty() ? "" : ": " + problem_);
         }
         return {};
@@ -95,7 +92,7 @@ private:
         }
         if (untyped && ask_) {
             problem_ = std::exchange(ask_, {})(model_, types_);
-            inference_.reset(); // what is known now may be all that was missing
+            inference_.reset(); // the new types may suffice
             untyped = infer();
         }
         return untyped;
@@ -104,8 +101,8 @@ private:
     const wire_model& model_;
     value_types types_;
     std::optional<shape_inference> inference_; // once a type is missing
-    type_inference ask_;                       // until it was asked
-    std::string problem_;                      // that it had
+    type_inference ask_;                       // until called
+    std::string problem_;                      // of `ask_`
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

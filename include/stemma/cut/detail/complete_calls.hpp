@@ -13,18 +13,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A vertex of a module, and which call of the module it belongs to.
+/// A vertex of a module with its call.
 template <class Vertex>
 struct call_member {
     Vertex vertex{}; ///< in the graph
-    id call = no_id; ///< `no_id`: not known
+    id call = no_id; ///< `no_id`: unknown
 };
 
-/// Gives members of unknown call the one of what they read from, else of what reads from them, else
-/// the first. Members come in another order where that was needed.
-///
-/// `rank` is by vertex index: a place behind those of all producers.
-/// Requires: no vertex is a member twice.
+/// Gives members of unknown call that of their producers, else of their readers, else the first.
+/// May reorder members.
+///  `rank` is a topological rank by vertex index. Requires: members are distinct.
 /// Complexity: O(n log n) expected in members and their edges.
 template <operator_graph_like Graph>
 void complete_calls(const Graph& graph, std::span<const id> rank,

@@ -20,12 +20,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A graph of a model, in an order in which it can run.
+/// A graph of a model in an order of execution.
 struct ordered_graph {
     nested_view view;           ///< vertices, and which node each is
-    std::vector<id> order;      ///< vertices, producers first; in file order where that does
-    std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a circle
-    bool sorted_already = true; ///< file order is one in which the graph can run
+    std::vector<id> order;      ///< vertices, producers first; in file order if possible
+    std::vector<id> rank;       ///< by vertex: place in `order`, `no_id` on a cycle
+    bool sorted_already = true; ///< file order is topological
 
     /// Complexity: O(nodes + edges).
     ordered_graph(const onnx_model& model, const graph_contents& contents, id g)
@@ -44,11 +44,10 @@ struct ordered_graph {
     }
 };
 
-/// A graph of a model as those see it who cut parts out of it. Copies share the graph, and each has
-/// a set of its own.
+/// A graph of a model prepared for cutting. Copies share the graph, but have separate vertex sets.
 class cut_facts {
 public:
-    /// `is_constant(node)` says what every reader gets a copy of. Complexity: O(nodes + edges).
+    /// `is_constant(node)` marks nodes copied to every reader. Complexity: O(nodes + edges).
     template <class IsConstant>
     cut_facts(const onnx_model& model, const graph_contents& contents, id g, IsConstant is_constant)
         : set(contents.own_nodes(g).size())
@@ -58,19 +57,19 @@ public:
         }
     }
 
-    /// Returns: vertices, and which node each is.
+    /// Returns: the vertices with their nodes.
     [[nodiscard]] const nested_view& view() const noexcept { return graph_->view; }
 
-    /// Returns: vertices, producers first; in file order where that does.
+    /// Returns: vertices, producers first; in file order if possible.
     [[nodiscard]] const std::vector<id>& order() const noexcept { return graph_->order; }
 
-    /// Returns: by vertex the place in `order`, `no_id` on a circle.
+    /// Returns: by vertex the place in `order`, `no_id` on a cycle.
     [[nodiscard]] const std::vector<id>& rank() const noexcept { return graph_->rank; }
 
-    /// Whether file order is one in which the graph can run.
+    /// Whether file order is topological.
     [[nodiscard]] bool sorted_already() const noexcept { return graph_->sorted_already; }
 
-    /// Takes vertices into the set that is being planned, or out of it again.
+    /// Adds vertices to the planned set, or removes them.
     /// Complexity: O(members).
     void put_inside(std::span<const id> members, bool inside) {
         for (auto v : members) {
@@ -83,19 +82,19 @@ public:
         return detail::range::all_of(members, [&](id v) { return set.apart[v]; });
     }
 
-    /// Says of vertices whether every reader gets a copy of them. Complexity: O(members).
+    /// Sets whether vertices are copied to every reader. Complexity: O(members).
     void put_apart(std::span<const id> members, bool apart) {
         for (auto v : members) {
             set.apart[v] = apart;
         }
     }
 
-    /// Returns: the part of the order that members are in. Requires: they are on no circle.
+    /// Returns: the range of the order that covers the members. Requires: they are on no cycle.
     [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
         return {view().graph, order(), rank(), members};
     }
 
-    vertex_set set; ///< `apart`: what is constant; `inside` is for the part being planned
+    vertex_set set; ///< `apart`: constants; `inside`: the planned part
 
 private:
     std::shared_ptr<const ordered_graph> graph_;

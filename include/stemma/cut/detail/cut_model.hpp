@@ -34,12 +34,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the model's metadata of a part say of where it was cut out.
+/// The metadata key of a part's origin.
 inline constexpr std::string_view cut_key = "pkg.stemma.cut";
 
-/// Writes parts of one model as models of their own: nodes, weights and everything else as bytes of
-/// the source, in the same order; new are the inputs and outputs. Copies share what they look up,
-/// and each thread can build with a copy of its own.
+/// Writes parts of a model as models: nodes, weights and everything else as bytes of the source, in
+/// the same order; only inputs and outputs are new. Copies share lookup tables; each thread can
+/// build with its own copy.
 template <cut_policy Policy = standard_cut>
 class cut_writer {
 public:
@@ -57,8 +57,8 @@ public:
         }
     }
 
-    /// Decides where weights of a part go in a store: parts that are built afterwards, in whatever
-    /// order, find them there. Complexity: O(fields of the initializers).
+    /// Assigns the weights of a part to places in a store, so that parts can be built afterwards in
+    /// any order. Complexity: O(fields of the initializers).
     void place_weights(const cut_plan& plan, weight_store& store) const {
         const auto& extras = tables_->extras[plan.graph];
         for (auto value : with_annotated(plan.initializers, annotations_of(plan, extras), extras)) {
@@ -69,12 +69,10 @@ public:
         }
     }
 
-    /// Makes the bytes of a part.
-    ///
-    /// `origin` is what the metadata entry `key` says. Weights of at least a kibibyte go to
-    /// `store`, if there is one; else they stay in the model, or in the files where they are.
-    /// Requires: no refusal in the plan, and every value at the boundary has a type.
-    /// Complexity: O(bytes that are not weights).
+    /// Builds a part.
+    ///  `origin` is the value of the metadata entry `key`. Weights of at least a kibibyte go to
+    /// `store`, if given; else they stay in the model or in external files. Requires: no refusal in
+    /// the plan, and every boundary value has a type. Complexity: O(bytes without weights).
     [[nodiscard]] message_tree build(const cut_plan& plan, std::string_view origin,
                                      weight_store* store = nullptr,
                                      std::string_view key = cut_key) {
@@ -104,7 +102,7 @@ private:
     using at_graph = detail::onnx_fields::graph;
     using at_info = detail::onnx_fields::value_info;
 
-    /// What is looked up of the model.
+    /// Lookup tables of the model.
     struct tables {
         explicit tables(const wire_model& model)
             : tensor_of(model.value_count(), no_id), extras(read_graph_extras(model)) {
@@ -135,7 +133,7 @@ private:
         return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
     }
 
-    /// Leaves out what does not go along with a part.
+    /// Omits fields that do not belong to a part.
     void erase_foreign(const cut_plan& plan, edited_field& field) const {
         bool goes_along = !field.is_bytes(at_model::training_info);
         if (field.is_bytes(at_model::functions)) {
@@ -152,7 +150,7 @@ private:
         }
     }
 
-    /// In a function, operators have the versions that it imports. Of two imports of one domain the
+    /// In a function, operators have the versions it imports. For duplicate imports of a domain the
     /// last one counts.
     void add_function_opsets(const cut_plan& plan, message_tree& out) const {
         if (!is_in_function(plan)) {
@@ -172,7 +170,7 @@ private:
         }
     }
 
-    /// The record of a tagged model, for the nodes of a part, in the order they will be read.
+    /// The record of a tagged model for the nodes of a part, in reading order.
     [[nodiscard]] std::string record_of(const cut_plan& plan) {
         std::vector<id> nodes;
         const auto append = [&](auto& self, id node) -> void {
@@ -247,7 +245,7 @@ private:
         }
     }
 
-    /// Appends a message to a graph, with other names where these change.
+    /// Appends a message to a graph, with renaming.
     void add_message(std::uint32_t field, message_ref message, message_tree& graph) const {
         if (renaming_.empty()) {
             graph.append_message(bytes(), field, message.begin, message.size);
@@ -318,7 +316,7 @@ private:
         return found;
     }
 
-    /// Returns: these initializers, and the ones that only an annotation speaks of.
+    /// Returns: these initializers, and those mentioned only in an annotation.
     [[nodiscard]] static std::vector<id>
     with_annotated(std::vector<id> initializers, std::span<const tensor_annotation* const> notes,
                    const graph_extras& extras) {

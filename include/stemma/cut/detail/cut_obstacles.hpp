@@ -16,8 +16,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds a value at the boundary of a plan whose type or rank is not known.
-/// Complexity: a look-up for each value at the boundary.
+/// Finds a boundary value of unknown type or rank. Complexity: a lookup per boundary value.
 [[nodiscard]] inline std::optional<id> find_untyped(const cut_plan& plan,
                                                     const value_types& types) {
     for (const auto* values : {&plan.inputs, &plan.outputs}) {
@@ -30,9 +29,9 @@ namespace stemma::inline STEMMA_ABI::detail {
     return std::nullopt;
 }
 
-/// Finds a value that the model defines more than once, and that a plan reads, makes, or holds in a
-/// body or a function: what it is in the part might be another one than in the whole.
-/// Complexity: O(values read and made) where the model defines any so, else O(1).
+/// Finds a value with several definitions that a plan reads, produces, or contains in a body or
+/// function: the part might use another definition than the whole. Complexity: O(values read and
+/// produced) if the model has any, else O(1).
 [[nodiscard]] inline std::optional<id> find_redefined(const cut_plan& plan, const wire_model& model,
                                                       const graph_contents& contents) {
     std::unordered_map<std::string_view, std::vector<id>> by_name;
@@ -86,8 +85,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return std::nullopt;
 }
 
-/// Finds a node of a plan, or in a body of one, with an attribute whose value only a call of the
-/// function around it would bind.
+/// Finds a node of a plan, or in its bodies, with an attribute that only a call of the enclosing
+/// function binds.
 /// Complexity: O(fields of the nodes).
 [[nodiscard]] inline std::optional<id> find_unbound(const cut_plan& plan, const wire_model& model,
                                                     const graph_contents& contents) {

@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The nodes of a split model of which some parts were changed, put together again.
+/// The joined nodes of a split model with edited parts.
 class edited_nodes {
 public:
     /// A node, in the model of its part.
@@ -33,8 +33,8 @@ public:
         id node = no_id; ///< number of the node in the model of that part
     };
 
-    /// Requires: both outlive this. Throws: `error` of `refused` when parts no longer fit together,
-    ///   saying where. Complexity: O(n log n) in nodes and inputs.
+    /// Requires: both outlive this. Throws: `error` of `refused`, with the place, if parts no
+    /// longer fit together. Complexity: O(n log n) in nodes and inputs.
     edited_nodes(const split_folder& folder, const edited_tensors& tensors)
         : folder_(folder), tensors_(tensors) {
         for (const auto& part : folder.parts()) {
@@ -44,10 +44,10 @@ public:
         sort_nodes();
     }
 
-    /// Returns: all nodes, each behind what it reads, and as they were where that does.
+    /// Returns: all nodes, topologically sorted, in the original order if possible.
     [[nodiscard]] const std::vector<entry>& in_order() const noexcept { return nodes_; }
 
-    /// Calls `f(name)` for what a node makes. Complexity: O(outputs).
+    /// Calls `f(name)` for the outputs of a node. Complexity: O(outputs).
     template <class Function>
     void for_each_output(const entry& at, Function f) const {
         const auto& m = model(at.part);
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    /// Calls `f(name)` for what a node and its bodies read from the main graph.
+    /// Calls `f(name)` for values of the main graph read by a node and its bodies.
     template <class Function>
     void for_each_read(const entry& at, Function f) const {
         const auto& m = model(at.part);
@@ -122,7 +122,7 @@ private:
         visit(visit, at.node);
     }
 
-    /// Orders nodes behind what they read, as they were where that does.
+    /// Sorts nodes topologically, in the original order if possible.
     void sort_nodes() {
         std::unordered_map<std::string_view, id> producer;
         for (id i = 0; i < nodes_.size(); ++i) {
@@ -185,7 +185,7 @@ private:
         nodes_ = std::move(sorted);
     }
 
-    /// A copy of another part's constant must still be one.
+    /// A clone of another part's constant must still be constant.
     void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
         for (const auto& clone : clones_) {
             for_each_output(clone, [&](std::string_view name) {
@@ -223,7 +223,7 @@ private:
     const edited_tensors& tensors_;
     std::vector<std::unique_ptr<graph_contents>> contents_; // by part
     std::vector<entry> nodes_;
-    std::vector<entry> clones_; // in changed parts
+    std::vector<entry> clones_; // in edited parts
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -20,12 +20,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The initializers of a split model of which some parts were changed.
+/// The initializers of a split model with edited parts.
 class edited_tensors {
 public:
-    /// Decides for every initializer whose bytes count.
-    /// Requires: `folder` outlives this. Throws: `error` of `refused` where parts contradict each
-    ///   other. Complexity: O(n log n) in initializers, and the bytes of those that were changed.
+    /// Decides which version of every initializer counts.
+    /// Requires: `folder` outlives this. Throws: `error` of `refused` if parts contradict each
+    /// other. Complexity: O(n log n) in initializers, plus the bytes of edited ones.
     explicit edited_tensors(const split_folder& folder) : folder_(folder) {
         std::map<std::string, std::vector<id>> holders;
         for (id p = 0; p < folder_.parts().size(); ++p) {
@@ -62,21 +62,21 @@ public:
         added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
     }
 
-    /// Whether the source had, or a part adds, an initializer, and it is still wanted.
+    /// Whether an initializer exists in the source or an edited part, and is still used.
     [[nodiscard]] bool contains(std::string_view name) const {
         return tensors_.find(name) != tensors_.end();
     }
 
-    /// Returns: the names of those that the source did not have, sorted.
+    /// Returns: the names of new ones, sorted.
     [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
 
-    /// Returns: what is known of an initializer. Requires: contains(name).
+    /// Returns: the facts about an initializer. Requires: contains(name).
     [[nodiscard]] tensor_header header(std::string_view name) const {
         return header_of(tensors_.find(name)->second);
     }
 
-    /// Appends an initializer over `split_files` to a graph, with its data inside unless these are
-    /// in a file beside the source. Requires: contains(name). Complexity: O(fields).
+    /// Appends an initializer over `split_files` to a graph, with its data inline unless external
+    /// to the source. Requires: contains(name). Complexity: O(fields).
     void append(std::string_view name, message_tree& graph) const {
         graph.append(detail::onnx_fields::graph::initializer,
                      [&] { append_fields(tensors_.find(name)->second, graph); });
@@ -85,7 +85,7 @@ public:
 private:
     using at_tensor = detail::onnx_fields::tensor;
 
-    /// Where the bytes of an initializer are.
+    /// The location of an initializer's bytes.
     struct tensor_entry {
         id part = no_id; // `no_id`: the skeleton
         id tensor = no_id;
@@ -104,7 +104,7 @@ private:
                                                      const std::vector<id>& held_by) const {
         std::optional<tensor_entry> original;
         std::optional<tensor_entry> changed;
-        bool kept = false; // by somebody who was not changed
+        bool kept = false; // by an unedited part
         for (auto p : held_by) {
             const auto& part = folder_.parts()[p];
             const auto found = part.tensors.find(name);
@@ -128,7 +128,7 @@ private:
                                               "', which other parts share; give it another name");
         }
         const auto chosen = original ? original : changed;
-        // Data in files beside the source stay where the source has them.
+        // External data of the source stays there.
         const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
                                                   folder_.skeleton().model->tensors()[in_skeleton])
                                    .external;

@@ -26,8 +26,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Puts a model together from parts of which some were changed: their nodes take the place of the
-/// ones they had, their weights that of theirs; new operator sets, functions and types are added.
+/// Joins parts with edits: edited nodes and weights replace the original ones; new operator sets,
+/// functions and types are added.
 class edited_join {
 public:
     /// Requires: `folder` outlives the join.
@@ -35,8 +35,8 @@ public:
         : folder_(folder), tensors_(folder), nodes_(folder, tensors_) {}
 
     /// Returns: a rope over `split_files`.
-    /// Throws: `error` of `refused` when the parts no longer fit together, saying where.
-    /// Complexity: O(n log n) in what the parts hold, weights aside.
+    /// Throws: `error` of `refused`, with the place, if the parts no longer fit together.
+    /// Complexity: O(n log n) in the contents of the parts, without weights.
     [[nodiscard]] message_tree build() {
         message_tree result;
         const auto bytes = folder_.skeleton().file->bytes();
@@ -65,9 +65,9 @@ private:
 
     [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
 
-    /// Adds a chunk of the main graph; the first one takes all that is new.
+    /// Adds a chunk of the main graph; the first one takes everything new.
     void add_graph(wire_reader fields, bool first, message_tree& out) {
-        std::unordered_set<std::string_view> made; // by changed parts
+        std::unordered_set<std::string_view> made; // by edited parts
         for (const auto& at : nodes_.in_order()) {
             if (first) {
                 add_message(at_graph::node, model(at.part).message(at.node), at.part, out);
@@ -104,7 +104,7 @@ private:
         }
     }
 
-    /// Adds a message of the file of a part.
+    /// Adds a message of a part's file.
     static void add_message(std::uint32_t field, message_ref message, id part, message_tree& out) {
         out.append(field,
                    [&] { out.add_range(message.begin, message.size, split_files::part(part)); });
@@ -120,7 +120,7 @@ private:
         return name;
     }
 
-    /// Whether some node still makes a value.
+    /// Whether a value is still produced.
     [[nodiscard]] bool still_there(std::string_view name) {
         if (all_made_.empty()) {
             for (const auto& at : nodes_.in_order()) {
@@ -137,7 +137,7 @@ private:
         });
     }
 
-    /// Adds what changed parts say of the types of what they make.
+    /// Adds the types that edited parts declare for their outputs.
     void add_types(const std::unordered_set<std::string_view>& made, message_tree& out) const {
         std::unordered_set<std::string_view> declared; // as outputs of the model
         for (const auto& info : folder_.skeleton().model->value_infos()) {

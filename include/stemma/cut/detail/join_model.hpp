@@ -21,12 +21,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The files that a rope over a split model's folder refers to by number.
+/// The files of a split model's folder, as numbered in ropes.
 struct split_files {
-    /// What is left of the source without nodes and weights.
+    /// The skeleton: the source without nodes and weights.
     static constexpr id skeleton = 0;
 
-    /// The file of weights that the parts share.
+    /// The file of shared weights.
     static constexpr id weights = 1;
 
     /// Returns: the number of the file of part `p`.
@@ -40,16 +40,16 @@ struct split_files {
     }
 };
 
-/// Puts the source together again from parts that nobody changed, piece by piece.
+/// Restores the source from unedited parts by the recipe.
 /// Returns: a rope over `split_files`.
-/// Throws: `error` of `malformed` for a recipe that does not fit the files.
+/// Throws: `error` of `malformed` for a recipe that does not match the files.
 /// Complexity: O(pieces + nodes).
 [[nodiscard]] inline message_tree follow_recipe(const split_folder& folder) {
     using kind = split_manifest::piece::kind;
     message_tree source;
     const auto add_node = [&](std::uint64_t node, bool whole) {
         if (node >= folder.node_count()) {
-            folder.fail("recipe", "there is no node " + std::to_string(node));
+            folder.fail("recipe", "no node " + std::to_string(node));
         }
         const auto message = folder.message(static_cast<id>(node));
         const auto add_content = [&] {
@@ -69,7 +69,7 @@ struct split_files {
         }
         source.add_range(first, count, file);
     };
-    std::unordered_map<std::string_view, id> holder; // by initializer: a part that was not changed
+    std::unordered_map<std::string_view, id> holder; // by initializer: an unedited part
     const auto& manifest = folder.manifest();
     for (id p = 0; p < manifest.parts.size(); ++p) {
         for (const auto& name : manifest.parts[p].initializers) {
@@ -94,7 +94,7 @@ struct split_files {
             break;
         case kind::weights:
             if (folder.weights() == nullptr) {
-                folder.fail("recipe", "there is no file of weights");
+                folder.fail("recipe", "the file of weights is missing");
             }
             add_range(split_files::weights, piece.first, piece.count);
             break;
@@ -118,7 +118,7 @@ struct split_files {
     return source;
 }
 
-/// Returns: the XXH64 of what a rope over the files of a split model stands for.
+/// Returns: the XXH64 of a rope over the files of a split model.
 /// Complexity: O(bytes).
 [[nodiscard]] inline std::uint64_t hash_joined(const message_tree& rope,
                                                const split_folder& folder) {

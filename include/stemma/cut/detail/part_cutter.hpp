@@ -42,7 +42,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What cutting needs to know of a model, whatever its modules are.
+/// The basis for cutting a model, independent of its modules.
 struct cut_basis {
     cut_basis(const wire_model& model, const cut_options& options)
         : policy(options.policy.value_or(
@@ -60,7 +60,7 @@ struct cut_basis {
     cut_writer<any_cut> writer;
 };
 
-/// A model that parts are cut out of, and where its nodes belong.
+/// A model to cut, with the attributions of its nodes.
 struct cut_source {
     explicit cut_source(const attributed_model& opened)
         : path(opened.file().path())
@@ -70,7 +70,7 @@ struct cut_source {
         , tags(opened.tags().tags)
         , attributions(opened.tags().attributions) {}
 
-    /// The same with its functions put in, `inlined`, whose nodes belong to the same modules.
+    /// The same with functions inlined, in `inlined`, whose nodes belong to the same modules.
     cut_source(const cut_source& whole, const inlined_model& inlined)
         : path(whole.path)
         , file(inlined.file())
@@ -79,7 +79,7 @@ struct cut_source {
         , tags(whole.tags)
         , attributions(inlined.attributions()) {}
 
-    const std::string& path; // of the model that was opened
+    const std::string& path; // of the opened model
     const mapped_file& file;
     const wire_model& model;
     const module_tree& modules;
@@ -87,12 +87,12 @@ struct cut_source {
     const std::vector<attribution>& attributions;
 };
 
-/// Returns: what messages call a module. Complexity: O(length).
+/// Returns: the name of a module in messages. Complexity: O(length).
 [[nodiscard]] inline std::string module_name(const module_tree& modules, id module) {
     return module == 0 ? "the root" : modules.path(module);
 }
 
-/// Returns: what the metadata of a part say of where it was cut out.
+/// Returns: the origin of a part, for its metadata.
 [[nodiscard]] inline std::string origin_of(const cut_source& source, const cut_record& record) {
     string_sink origin;
     json_writer json(origin);
@@ -108,7 +108,7 @@ struct cut_source {
     return std::move(origin.text);
 }
 
-/// Plans parts of one model, and writes them.
+/// Plans and writes parts of one model.
 class part_cutter {
 public:
     /// `basis` is that of the same model; parts of many modules go to `folder`, or "" for one.
@@ -122,23 +122,23 @@ public:
         , folder_(std::move(folder))
         , members_(source.modules.index(), source.attributions) {}
 
-    /// Parts that lie in functions are left out, and their modules noted, by place in the list.
+    /// Parts in functions are left out, and their modules noted by place in the list.
     void leave_functions() { leaves_functions_ = true; }
 
     [[nodiscard]] const std::vector<std::size_t>& left() const noexcept { return left_; }
 
-    /// Returns: how many nodes are in a module or below it.
+    /// Returns: the number of nodes in or below a module.
     [[nodiscard]] std::size_t count(id module) const { return members_.count(module); }
 
-    /// Returns: the nodes in a module or below it, and to which of its calls they belong.
+    /// Returns: the nodes in or below a module, with their calls.
     [[nodiscard]] cut_request request_of(id module) const {
         auto nodes = members_.all(module);
         auto calls = calls_of(module, nodes);
         return {std::move(nodes), std::move(calls)};
     }
 
-    /// Returns: plans for the parts of a module, which nothing keeps from being written but what
-    /// `record_of` finds; none when it is left to whoever opens functions.
+    /// Returns: plans for the parts of a module, which only `record_of` may still refuse; none if
+    /// functions must be inlined first.
     [[nodiscard]] std::vector<cut_plan> plan(const cut_request& asked) {
         auto plans = basis_.planner.plan(asked.nodes, asked.calls);
         if (leaves(0, plans)) {
@@ -147,8 +147,8 @@ public:
         return plans;
     }
 
-    /// Cuts nodes that lie in modules into `path(module, part, count)`, `count` parts of each:
-    /// `request(i)` says which ones of number `i`.
+    /// Cuts nodes of modules into files `path(module, part, count)`, `count` parts each;
+    /// `request(i)` gives the nodes of number `i`.
     template <class Request, class Path>
     std::vector<cut_record> cut(const std::vector<id>& modules, Request request, Path path) {
         std::error_code unknown;
@@ -159,20 +159,20 @@ public:
         return std::move(made.records);
     }
 
-    /// As above, of all that is in the modules.
+    /// As above, for all nodes in the modules.
     template <class Path>
     std::vector<cut_record> cut(const std::vector<id>& modules, Path path) {
         return cut(
             modules, [&](std::size_t i) { return request_of(modules[i]); }, path);
     }
 
-    /// Weights of parts go to a store of this name in the folder, or stay where they are.
+    /// Weights of parts go to a store of this name in the folder, or stay in place.
     void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (std::filesystem::path(folder) / name).string();
         store_.emplace(model_, source_.file, name, takes_external);
     }
 
-    /// The same, in a file beside that of the only part.
+    /// The same, in a file beside the only part.
     void use_store_of(const std::string& part) {
         use_store(folder_of(part).string(),
                   std::filesystem::path(part).filename().string() + ".data");
@@ -184,7 +184,7 @@ public:
         }
     }
 
-    /// Refuses a plan that cannot be written. Returns: what is known of the part.
+    /// Refuses a plan that cannot be written. Returns: the record of the part.
     [[nodiscard]] cut_record record_of(id module, std::size_t part, cut_plan& plan) {
         cut_record record;
         record.module = module;
@@ -205,7 +205,7 @@ public:
         return record;
     }
 
-    /// Says of a part what a user should know.
+    /// Notes about a part for users.
     void tell(const cut_plan& plan) const {
         if (plan.sorted && options_.note) {
             options_.note("nodes were not in order; they are in the part");
@@ -241,7 +241,7 @@ private:
         void done(std::size_t, std::size_t, const cut_plan& plan) { to.tell(plan); }
     };
 
-    /// A policy that names two values alike would make a model that no one can read.
+    /// A policy with colliding names would produce an invalid model.
     void check_names(const cut_plan& plan, const cut_record& record) const {
         const std::array lists{std::pair(&plan.inputs, &record.inputs),
                                std::pair(&plan.outputs, &record.outputs)};
@@ -281,11 +281,11 @@ private:
     [[noreturn]] void refuse_name(const std::string& name) const {
         STEMMA_THROW(error(error_code::refused, source_.path, "cut policy",
                            name.empty() ? "a value loses its name at the boundary"
-                                        : "two values are called '" + name + "' in one part"));
+                                        : "two values are named '" + name + "' in one part"));
     }
 
-    /// Whether parts are left to whoever opens the functions in which some of them lie, or whose
-    /// results have types that only calls tell.
+    /// Whether functions must be inlined first, because parts are inside them or need types that
+    /// only calls reveal.
     [[nodiscard]] bool leaves(std::size_t i, std::vector<cut_plan>& plans) {
         if (!leaves_functions_ || plans.empty()) {
             return false;
@@ -307,7 +307,7 @@ private:
         return true;
     }
 
-    /// A list of modules is not called itself; what holds it is.
+    /// A module list is not called itself; its parent is.
     [[nodiscard]] id nearest_called(id module) const {
         const auto& modules = source_.modules;
         while (module != no_id && modules.calls(module) == 0) {
@@ -316,7 +316,7 @@ private:
         return module;
     }
 
-    /// Of a module that is called several times: the call that each node belongs to.
+    /// For a module that is called several times: the call of each node.
     [[nodiscard]] std::vector<id> calls_of(id module, const std::vector<id>& nodes) const {
         std::vector<id> calls;
         const auto& modules = source_.modules;
@@ -343,12 +343,12 @@ private:
             way.append(way.empty() ? "" : " -> ").append(node_name(model_, node)).append(" (");
             way.append(module_name(source_.modules, module)).append(")");
         }
-        return "a way leads out of it and back: " + way;
+        return "a path leaves it and returns: " + way;
     }
 
     [[nodiscard]] cut_target target_of(const cut_plan& plan, const cut_record& record) {
         auto origin = origin_of(source_, record);
-        // Only a part of a model that is nearly as large itself can be too large.
+        // Only a part of a model near the limit can exceed it.
         if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U &&
             basis_.writer.build(plan, origin).size() >= std::uint64_t{1} << 31U) {
             use_store_of(record.file);
@@ -368,7 +368,7 @@ private:
     module_members members_;
     std::optional<weight_store> store_;
     std::string store_path_;
-    bool nothing_there_ = false; // in the folder, before there are parts
+    bool nothing_there_ = false; // the folder is empty before the parts are written
     bool leaves_functions_ = false;
     std::vector<std::size_t> left_; // places of modules, ascending
 };

@@ -19,22 +19,22 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the folder of a path, absolute.
+/// Returns: the absolute folder of a path.
 [[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
     return std::filesystem::absolute(path).parent_path().lexically_normal();
 }
 
-/// Makes a folder where there is none. Throws: `error` of `cannot_write`.
+/// Creates a folder if necessary. Throws: `error` of `cannot_write`.
 inline void make_folder(const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (!std::filesystem::is_directory(folder)) {
         STEMMA_THROW(error(error_code::cannot_write, folder, "",
-                           failed ? failed.message() : "is no folder"));
+                           failed ? failed.message() : "is not a folder"));
     }
 }
 
-/// Throws: `error` of `exists` when the file does, unless it may be replaced.
+/// Throws: `error` of `exists` if the file exists and may not be replaced.
 inline void check_replaceable(const std::string& path, bool force) {
     if (!force && std::filesystem::exists(path)) {
         STEMMA_THROW(error(error_code::exists, path, "", "exists already"));
@@ -75,15 +75,15 @@ inline void check_replaceable(const std::string& path, bool force) {
     return name;
 }
 
-/// Names files after modules, different ones also where case does not count.
+/// Names files after modules, distinct even case-insensitively.
 class file_namer {
 public:
     /// Requires: both outlive it.
     file_namer(const module_tree& modules, const tag_table& tags)
         : modules_(&modules), tags_(&tags) {}
 
-    /// Returns: a name for part `part` of `parts`, one that was not given yet.
-    /// Complexity: O(length) and a look-up for each name it would share.
+    /// Returns: a new name for part `part` of `parts`. Complexity: O(length), plus a lookup per
+    /// collision.
     [[nodiscard]] std::string name(id module, std::size_t part, std::size_t parts) {
         auto text = tags_->text(module);
         if (!tags_->is_selected(module)) {

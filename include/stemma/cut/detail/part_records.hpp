@@ -33,8 +33,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Makes the records of parts of a tagged model: of the modules that a part has nodes or parameters
-/// of, with those above them, and of others only where their tags would be different ones without.
+/// Makes the records of parts of a tagged model: of modules with nodes or parameters in the part,
+/// their ancestors, and others only if tags would change without them.
 class part_records {
 public:
     /// Requires: `model` outlives this.
@@ -71,11 +71,11 @@ public:
     part_records(const part_records&) = delete;
     part_records& operator=(const part_records&) = delete;
 
-    /// Returns: the record of a part with these nodes, which are numbered anew in that order, and
-    /// these initializers; the digest is the caller's. Where the model does not say of all nodes
-    /// which module they are of, the part has all modules.
-    /// Complexity: O(fields of the nodes + (nodes + modules of the part) * depth), and where tags
-    /// would be others, that of naming those beside them.
+    /// Returns: the record of a part with these nodes, renumbered in this order, and these
+    /// initializers; the digest is left to the caller. If the model does not record the module of
+    /// every node, the part has all modules.
+    /// Complexity: O(fields of the nodes + (nodes + modules of the part) * depth), and, if tags
+    /// would change, that of naming the modules beside them.
     [[nodiscard]] recorded_model of(std::span<const id> nodes,
                                     std::span<const id> initializers) const {
         recorded_model record{whole_header(), {}};
@@ -96,9 +96,9 @@ public:
     }
 
 private:
-    /// Some modules of the whole.
+    /// A subset of the modules.
     struct chosen_modules {
-        std::vector<id> modules;        // ascending, with all above them
+        std::vector<id> modules;        // ascending, with their ancestors
         std::unordered_set<id> direct;  // that nodes are of
         std::unordered_set<id> tensors; // initializers of the part
 
@@ -108,7 +108,7 @@ private:
         }
     };
 
-    /// Collects modules, and those above them.
+    /// Collects modules and their ancestors.
     class collected_modules {
     public:
         explicit collected_modules(const module_tree& tree) : tree_(&tree) { add(0); }
@@ -221,8 +221,8 @@ private:
         return false;
     }
 
-    /// Adds what modules of the part are told from by their tags: those of the same class first.
-    /// Returns: whether that suffices.
+    /// Adds modules that influence the tags of the part, those of the same class first. Returns:
+    /// whether that suffices.
     [[nodiscard]] bool keep_tags(chosen_modules& part, collected_modules& found) const {
         const auto& tree = whole_.modules;
         for (const bool same_class : {true, false, false}) {
@@ -253,7 +253,8 @@ private:
         return false;
     }
 
-    /// Whether a tensor of a module is one of the part: by its name, else if nodes are of it.
+    /// Whether a tensor of a module belongs to the part: by name, else if the module has nodes in
+    /// it.
     [[nodiscard]] bool has_tensor(const chosen_modules& part, id m, const std::string& path) const {
         const auto known = initializers_.find(path);
         return known == initializers_.end() ? part.direct.contains(m)
@@ -308,14 +309,14 @@ private:
 
     const wire_model* model_;
     recorded_model whole_;
-    std::optional<any_naming<module_tree>> naming_; // none: it is unknown what tags look like
+    std::optional<any_naming<module_tree>> naming_; // none if the naming is unknown
     std::optional<any_selection<module_tree>> selection_;
     tag_table tags_;
     std::optional<std::vector<id>> table_; // by node
     std::optional<tag_lookup> by_tag_;
     std::unordered_map<id, std::vector<id>> of_value_;
     std::unordered_map<std::string_view, id> initializers_; // by name
-    std::unordered_multimap<id, id> named_below_;           // by the selected module above
+    std::unordered_multimap<id, id> named_below_;           // by selected ancestor
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -12,8 +12,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by node, whether it gives other results each time: a random operator, or a Dropout that
-/// trains, or may do so because its third input is not a constant false (from opset 12 on).
+/// Returns: by node, whether it is nondeterministic: a random operator, or a Dropout that is or may
+/// be in training mode, as its third input is not a constant false (from opset 12 on).
 /// Complexity: O(nodes + initializers).
 [[nodiscard]] inline std::vector<bool> find_random_nodes(const wire_model& model) {
     auto random = find_random_operators(model);

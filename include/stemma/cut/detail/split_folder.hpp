@@ -29,20 +29,20 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// The name of the manifest in the folder of a split model.
 inline constexpr std::string_view split_manifest_name = "split.json";
 
-/// The files of a split model, opened. Does not move, as its parts refer to each other.
+/// The opened files of a split model. Not movable, as members refer to each other.
 class split_folder {
 public:
-    /// A file of the folder that holds a model.
+    /// A model file of the folder.
     struct model_file {
         std::unique_ptr<mapped_file> file; ///< mapped
         std::unique_ptr<wire_model> model; ///< over its bytes
-        bool edited = false;               ///< its bytes are no longer those that were written
+        bool edited = false;               ///< its bytes differ from the written ones
         std::unordered_map<std::string_view, id>
             tensors; ///< initializers of the main graph, by name
     };
 
-    /// Throws: `error` of `cannot_read`, or `malformed` for a manifest that contradicts itself or
-    /// names files outside of the folder.
+    /// Throws: `error` of `cannot_read`, or `malformed` for an inconsistent manifest, or files
+    /// outside the folder.
     /// Complexity: O(bytes): all files are hashed.
     explicit split_folder(const std::string& folder) : folder_(folder) {
         const mapped_file text(path_of(split_manifest_name));
@@ -65,35 +65,35 @@ public:
     split_folder(const split_folder&) = delete;
     split_folder& operator=(const split_folder&) = delete;
 
-    /// As it was given.
+    /// The path.
     [[nodiscard]] const std::string& path() const noexcept { return folder_; }
 
-    /// What `split` wrote, as it stands in the folder.
+    /// The manifest in the folder.
     [[nodiscard]] const split_manifest& manifest() const noexcept { return manifest_; }
 
-    /// What is left of the source.
+    /// The skeleton.
     [[nodiscard]] const model_file& skeleton() const noexcept { return skeleton_; }
 
-    /// The parts, in the order of the manifest.
+    /// The parts, in manifest order.
     [[nodiscard]] const std::vector<model_file>& parts() const noexcept { return parts_; }
 
-    /// Returns: the file of shared weights, or null where there is none.
+    /// Returns: the file of shared weights, or null.
     [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
 
-    /// Whether that file is no longer as it was written.
+    /// Whether that file was edited.
     [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
 
-    /// Whether some file but the weights is no longer as it was written.
+    /// Whether any other file was edited.
     [[nodiscard]] bool is_edited() const {
         return skeleton_.edited ||
                detail::range::any_of(parts_, [](const auto& part) { return part.edited; });
     }
 
-    /// Returns: how many nodes the source had.
+    /// Returns: the number of nodes of the source.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(home_.size()); }
-    /// Returns: the part that a node of the source went to.
+    /// Returns: the part of a node of the source.
     [[nodiscard]] id home(id node) const noexcept { return home_[node]; }
-    /// Returns: where a node of the source is in its part. Requires: the part is not edited.
+    /// Returns: the position of a node of the source in its part. Requires: the part is not edited.
     [[nodiscard]] message_ref message(id node) const {
         const auto& model = *parts_[home_[node]].model;
         return model.message(top_level_[home_[node]][slot_[node]]);
@@ -104,13 +104,13 @@ public:
         STEMMA_THROW(error(error_code::malformed, path_of(split_manifest_name), place, reason));
     }
 
-    /// Says that a changed part does not fit the others.
+    /// Reports that an edited part does not fit the others.
     /// Throws: always, `error` of `refused` that names the file of the part.
     [[noreturn]] void refuse(id part, std::string_view reason) const {
         STEMMA_THROW(error(error_code::refused, parts_[part].file->path(), "", reason));
     }
 
-    /// Returns: the nodes of the main graph of a part, as they stand there.
+    /// Returns: the nodes of the main graph of a part, in order.
     [[nodiscard]] const std::vector<id>& nodes_of(id part) const { return top_level_[part]; }
 
 private:
@@ -178,7 +178,7 @@ private:
         }
         for (id i = 0; i < order.size(); ++i) {
             if (order[i] >= home_.size()) {
-                fail("parts", "there is no node " + std::to_string(order[i]));
+                fail("parts", "no node " + std::to_string(order[i]));
             }
             if (home_[order[i]] == p) {
                 slot_[order[i]] = i;
@@ -198,7 +198,7 @@ private:
     std::unique_ptr<mapped_file> weights_;
     bool weights_edited_ = false;
     std::vector<id> home_;                   // by node of the source: its part
-    std::vector<id> slot_;                   // and its place among the nodes there
+    std::vector<id> slot_;                   // and its position there
     std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
 };
 

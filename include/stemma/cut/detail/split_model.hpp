@@ -26,7 +26,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Where the nodes of functions run first.
+/// The first calls of nodes in functions.
 class first_calls {
 public:
     /// Requires: `model` outlives this. Complexity: O(nodes).
@@ -39,8 +39,8 @@ public:
         }
     }
 
-    /// Returns: the node itself, or the call outside of all functions that runs it first, or
-    /// `no_id`. Complexity: O(calls inside each other).
+    /// Returns: the node itself, or the call outside all functions that runs it first, or `no_id`.
+    /// Complexity: O(nesting of calls).
     [[nodiscard]] id outside(id node) const {
         for (std::size_t steps = 0; steps <= call_of_.size(); ++steps) {
             auto outermost = node;
@@ -64,8 +64,8 @@ private:
     std::vector<id> call_of_; // by function
 };
 
-/// Returns: by node what it adds to a part: weights count where they are first read, or stand as
-/// Constants; those of functions where they are called first.
+/// Returns: by node its load: weights count where they are first read, or as Constants; those of
+/// functions at the first call.
 /// Complexity: O(nodes + initializers).
 [[nodiscard]] inline std::vector<operator_load> find_loads(const wire_model& model) {
     std::vector<operator_load> of_value(model.value_count());
@@ -109,11 +109,11 @@ private:
     return loads;
 }
 
-/// What is left of a model when its nodes and the data of its initializers are taken out, and how
-/// the bytes of the model follow from that and the parts.
+/// A model without its nodes and initializer data, and the recipe for restoring its bytes from that
+/// and the parts.
 class split_skeleton {
 public:
-    /// `parts` were written with `weights` as their store. Data that no part holds stay.
+    /// `parts` were written with `weights` as their store. Data that is in no part stays.
     /// Complexity: O(fields of the main graph).
     split_skeleton(const wire_model& model, std::span<const split_part> parts,
                    const weight_store& weights)
@@ -137,7 +137,7 @@ public:
 
     /// The bytes of the skeleton.
     [[nodiscard]] const message_tree& bytes() const noexcept { return skeleton_; }
-    /// How the model follows.
+    /// The recipe for the model.
     [[nodiscard]] std::vector<split_manifest::piece> take_recipe() noexcept {
         return std::move(recipe_);
     }
@@ -148,14 +148,14 @@ private:
     using at_tensor = detail::onnx_fields::tensor;
     using piece = split_manifest::piece;
 
-    /// What is left out of the model.
+    /// A range left out of the model.
     struct omission {
         std::uint32_t begin = 0;
         std::uint32_t end = 0;
-        piece by; // where it stands instead
+        piece by; // where it is instead
     };
 
-    /// Appends to the recipe; what continues the last piece becomes one with it.
+    /// Appends to the recipe, merging adjacent pieces.
     void add(piece next) {
         using kind = piece::kind;
         if (!recipe_.empty()) {
@@ -174,7 +174,7 @@ private:
         recipe_.push_back(std::move(next));
     }
 
-    /// Takes nodes and data out of a graph.
+    /// Removes nodes and data from a graph.
     void take_out(edited_field& field) {
         if (field.is_bytes(at_graph::node)) {
             const auto number = next_node_++;
@@ -226,7 +226,7 @@ private:
         });
     }
 
-    /// Follows from what is in the skeleton what the model has besides.
+    /// Derives the recipe from the omitted ranges.
     void find_recipe() {
         std::uint64_t at = 0;      // in the model
         std::uint64_t written = 0; // of the skeleton
@@ -260,7 +260,7 @@ private:
     const weight_store& weights_;
     std::unordered_map<std::uint32_t, id> tensor_at_; // by position of the content
     std::vector<bool> held_;                          // by value: some part has the initializer
-    message_tree skeleton_{0};                        // all that stays are ranges
+    message_tree skeleton_{0};                        // everything that stays is a range
     std::vector<omission> omitted_;
     std::vector<piece> recipe_;
     id next_node_ = 0;

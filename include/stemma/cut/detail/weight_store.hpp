@@ -27,21 +27,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// One file with the data of tensors that several models share: each tensor is written once.
-///
-/// Several threads may add tensors and ask for them. They stand in the order in which they were
-/// added first.
+/// A file with tensor data shared by several models: each tensor is written once.
+///  Thread-safe. Tensors are in the order in which they were first added.
 class weight_store {
 public:
-    /// Where a tensor's data stand in the file.
+    /// The location of a tensor's data in the file.
     struct place {
         std::uint64_t offset = 0; ///< in the store, a multiple of the alignment
         std::uint64_t length = 0; ///< bytes
-        std::uint64_t from = 0;   ///< where they are in the file they come from
+        std::uint64_t from = 0;   ///< position in the source file
     };
 
-    /// `source` is the file of the model; `location` is how the models call the store. What is in
-    /// other files stays there unless the store takes it too.
+    /// `source` is the file of the model; `location` is the name of the store in models. External
+    /// data stays in place unless the store takes it too.
     weight_store(const wire_model& model, const mapped_file& source, std::string location,
                  bool takes_external = true)
         : model_(&model)
@@ -49,23 +47,23 @@ public:
         , location_(std::move(location))
         , takes_external_(takes_external) {}
 
-    /// Whether data of other files are taken into the store.
+    /// Whether the store takes external data.
     [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
 
-    /// Returns: how the models call the store, relative to their folder.
+    /// Returns: the location of the store relative to the models' folder.
     [[nodiscard]] const std::string& location() const noexcept { return location_; }
 
-    /// Whether nothing was added, so that no file is needed.
+    /// Whether nothing was added, so no file is needed.
     [[nodiscard]] bool empty() const noexcept { return pieces_.empty(); }
 
-    /// Returns: where the data of tensor number `tensor`, which are the bytes [begin, begin + size)
-    /// of the model's file, will be.
+    /// Returns: the future location of tensor `tensor`, whose data is [begin, begin + size) in the
+    /// model's file.
     place add_inline(std::size_t tensor, std::uint32_t begin, std::uint32_t size) {
         return add(tensor, {"", begin, size});
     }
 
-    /// Returns: where the data of tensor number `tensor` will be, which are in another file now.
-    /// Throws: `error` for a location outside of the model's folder, or data beyond a file's end.
+    /// Returns: the future location of tensor `tensor`, whose data is now external.
+    /// Throws: `error` for a location outside the model's folder, or data beyond a file's end.
     place add_external(std::size_t tensor, const tensor_header& header) {
         if (const auto known = find(tensor)) {
             return *known;
@@ -82,7 +80,7 @@ public:
         return add(tensor, {std::string(header.location), header.offset, length});
     }
 
-    /// Returns: where the data of tensor number `tensor` will be, if they were added.
+    /// Returns: the future location of tensor `tensor`, if it was added.
     [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
         const std::lock_guard lock(mutex_);
         const auto known = placed_.find(tensor);
@@ -104,11 +102,11 @@ public:
     }
 
 private:
-    // Page-aligned data can be mapped by runtimes; 64 bytes are enough for vector loads.
+    // Runtimes can map page-aligned data; 64 bytes suffice for vector loads.
     static constexpr std::uint64_t alignment = 64;
 
     struct origin {
-        std::string file; // "" for the model's own
+        std::string file; // "" for the model itself
         std::uint64_t offset = 0;
         std::uint64_t length = 0;
     };
@@ -158,16 +156,15 @@ private:
     std::uint64_t end_ = 0;
 };
 
-/// Adds the data of tensor number `tensor` of `model` to the store, unless it has no raw data or
-/// fewer bytes of them than `least`, or the store does not take them.
-/// Returns: where they will be. Complexity: O(fields).
+/// Adds tensor `tensor` of `model` to the store, unless it has no raw data, less than `least`
+/// bytes, or the store does not take it. Returns: its future location. Complexity: O(fields).
 inline std::optional<weight_store::place> place_in_store(const wire_model& model, id tensor,
                                                          weight_store& store,
                                                          std::uint32_t least = 1024) {
     using at = detail::onnx_fields::tensor;
     const auto& found = model.tensors()[tensor];
     bool external = false;
-    wire_field data; // of a field that is given twice the last one counts
+    wire_field data; // the last one of a repeated field counts
     auto fields = model.reader(found.message);
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::raw_data)) {
@@ -185,8 +182,8 @@ inline std::optional<weight_store::place> place_in_store(const wire_model& model
                                 : std::nullopt;
 }
 
-/// Appends tensor number `tensor` of `model` to a graph, with its data in the store. Returns:
-/// whether it did; not when it has no raw data, or fewer bytes of them than `least`.
+/// Appends tensor `tensor` of `model` to a graph, with its data in the store. Returns: false if it
+/// has no raw data or less than `least` bytes.
 /// Complexity: O(fields).
 inline bool append_stored(const wire_model& model, id tensor, weight_store& store,
                           message_tree& graph, std::uint32_t least = 1024) {

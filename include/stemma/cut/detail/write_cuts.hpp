@@ -32,26 +32,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Nodes to be cut out, ascending, and by node the call of the module that each belongs to, or
-/// nothing; see `cut_planner::plan`.
+/// Nodes to cut, and optionally the module call of each; see `cut_planner::plan`.
 struct cut_request {
     std::vector<id> nodes; ///< ascending
     std::vector<id> calls; ///< by place in `nodes`, or empty
 };
 
-/// Where a part goes, and what its metadata say of it.
+/// The target of a part, and its metadata.
 struct cut_target {
-    std::string path;                           ///< "" for a part that is not written
+    std::string path;                           ///< "" if not written
     std::string origin;                         ///< the value of `cut_key`
-    weight_store* store = nullptr;              ///< takes large weights, if there is one
+    weight_store* store = nullptr;              ///< for large weights, or null
     target_state state = target_state::unknown; ///< of `path`
 };
 
-/// What is to be cut out of a model. `request(i)` says which nodes; it is asked by several threads
-/// at once. `target(i, part, plans)` says where a part goes, and may refuse the plan; `done(i,
-/// part, plan)` hears that the part stands in its place, or was refused. Each of these two is
-/// called in order, for one part at a time, yet `target` for one request perhaps while `done` is
-/// for another.
+/// A cutting job. `request(i)` returns the nodes, called concurrently. `target(i, part, plans)`
+/// returns the target of a part, and may refuse the plan; `done(i, part, plan)` reports that it is
+/// in place or was refused. Both are called in order, one part at a time, but possibly concurrently
+/// with each other for different requests.
 template <class Job>
 concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector<cut_plan>& plans) {
     { same.request(i) } -> std::convertible_to<cut_request>;
@@ -59,7 +57,7 @@ concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector
     job.done(i, i, plans.front());
 };
 
-/// Carries out a `cut_job`.
+/// Runs a `cut_job`.
 template <cut_policy Policy, cut_job Job>
 class cut_run {
 public:
@@ -73,17 +71,17 @@ public:
         , writer_(writer)
         , helpers_(workers)
         , open_(count) {
-        static_cast<void>(planner.facts(0)); // made before it is copied
+        static_cast<void>(planner.facts(0)); // computed before copying
     }
 
-    /// Chooses what is cut out.
+    /// Plans the parts.
     void plan(std::size_t i, std::size_t worker) {
         const cut_request asked = std::as_const(job_).request(i);
         open_[i] = std::make_unique<parts_of_one>();
         open_[i]->plans = helper_of(worker).planner.plan(asked.nodes, asked.calls);
     }
 
-    /// Decides where it goes.
+    /// Chooses targets.
     void place(std::size_t i) {
         auto& cut = *open_[i];
         cut.parts.resize(cut.plans.size());
@@ -95,7 +93,7 @@ public:
         });
     }
 
-    /// Makes the files, which have no names yet.
+    /// Writes the files, still unnamed.
     void build(std::size_t i, std::size_t worker) {
         auto& cut = *open_[i];
         for_each_part(cut, [&](std::size_t p, part& made) {
@@ -117,7 +115,7 @@ public:
         });
     }
 
-    /// Gives the files their names.
+    /// Commits the files.
     void put_in_place(std::size_t i) {
         auto& cut = *open_[i];
         for (std::size_t p = 0; p < cut.parts.size(); ++p) {
@@ -142,9 +140,9 @@ public:
     }
 
 private:
-    // A process has few descriptors.
+    // File descriptors are limited.
     static constexpr std::size_t most_files = 200;
-    // What is longer goes from file to file, as far as it can.
+    // Longer ranges are copied from file to file, if possible.
     static constexpr std::size_t most_buffered = std::size_t{1} << 20U;
 
     struct part {
@@ -155,7 +153,7 @@ private:
 
     struct parts_of_one {
         std::vector<cut_plan> plans;
-        std::vector<part> parts; // before the one that failed
+        std::vector<part> parts; // before the failed one
         std::exception_ptr thrown{};
     };
 
@@ -165,7 +163,7 @@ private:
         std::string buffer;
     };
 
-    /// Copies are long, so that each worker makes its own.
+    /// Copying is expensive, so each worker makes its own.
     [[nodiscard]] helper& helper_of(std::size_t worker) {
         auto& known = helpers_[worker];
         if (!known) {
@@ -174,7 +172,7 @@ private:
         return *known;
     }
 
-    /// Calls `f(number, part)`; parts before one that fails go on.
+    /// Calls `f(number, part)`; parts before a failing one continue.
     template <class Function>
     static void for_each_part(parts_of_one& of, Function f) {
         for (std::size_t p = 0; p < of.parts.size(); ++p) {
@@ -212,23 +210,23 @@ private:
     const cut_writer<Policy>& writer_;
     std::vector<std::optional<helper>> helpers_; // by worker
     std::string buffer_;
-    std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while it is under way
-    std::atomic<std::size_t> files_{0};               // that have no name yet
+    std::vector<std::unique_ptr<parts_of_one>> open_; // by request, while in progress
+    std::atomic<std::size_t> files_{0};               // not yet named
 };
 
-/// Cuts sets of nodes number 0, 1, ... below `count` out of a model and writes the parts, in as
-/// many threads as it may. Files, messages and errors are the same for any number of them.
+/// Cuts requests 0 to `count` - 1 out of a model and writes the parts, multithreaded. Files,
+/// messages and errors do not depend on the number of threads.
 ///
 /// `source` is the file of the model. Each thread has copies of planner and writer.
-/// Throws: `error` of `cannot_write`, of `too_large` for a part of 2 GiB, or what the job throws;
-///   the parts before that one stand in their place then, and no others.
+/// Throws: `error` of `cannot_write`, of `too_large` for a part of 2 GiB, or whatever the job
+/// throws; exactly the parts before that one are then in place.
 /// Complexity: that of planning, and O(bytes) of the parts.
 template <cut_policy Policy, cut_job Job>
 void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
                 const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
                 thread_limit threads = {}) {
-    constexpr std::size_t most_at_once = 8; // many parts are small
-    constexpr std::size_t in_flight = 6;    // so that nobody waits for one thread that is held up
+    constexpr std::size_t most_at_once = 8; // as many parts are small
+    constexpr std::size_t in_flight = 6;    // so that one slow thread does not block others
     const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));
     detail::cut_run<Policy, Job> run(source, planner, writer, job, sync, count, workers);
     run_pipeline(

@@ -39,36 +39,35 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What the model's metadata of a part say of the split it belongs to.
+/// The metadata key of a part's split.
 inline constexpr std::string_view split_key = "pkg.stemma.split";
 
-/// The names of the files that a split model has beside its parts.
+/// The names of the other files of a split model.
 inline constexpr std::string_view split_skeleton_name = "skeleton.onnx";
-/// The file of the weights that the parts share.
+/// The file of shared weights.
 inline constexpr std::string_view split_weights_name = "weights.bin";
 
-/// What a part is called.
+/// The names of a part.
 struct split_part_names {
     std::string file;   ///< in the folder
-    std::string module; ///< path of the module that holds all of it
+    std::string module; ///< path of the deepest module that contains it
     std::string tag;    ///< of that module
 };
 
-/// Writes a model as parts: a file for each, one of weights that they share, what is left of the
-/// model, and a manifest by which it can be put together again.
+/// Writes a split model: a file per part, one with shared weights, the skeleton, and a manifest for
+/// joining.
 template <cut_policy Policy = standard_cut>
 class split_writer {
 public:
-    /// `source` is the file of the model; `store` is called `split_weights_name`.
+    /// `source` is the file of the model; `store` is named `split_weights_name`.
     /// Requires: all outlive the writer; every value between parts has a type.
     split_writer(const wire_model& model, const mapped_file& source, cut_writer<Policy>& cuts,
                  const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
-    /// Writes everything to `folder`, the manifest last. Files and errors are the same for any
+    /// Writes everything to `folder`, the manifest last. Files and errors do not depend on the
     /// number of threads. Returns: the manifest. Throws: `error` of `cannot_write`, or of
-    /// `too_large` for a part of
-    ///   2 GiB. Complexity: O(bytes), of weights from file to file.
+    /// `too_large` for a part of 2 GiB. Complexity: O(bytes); weights are copied from file to file.
     split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
                          const std::string& folder, bool sync, thread_limit threads = {}) {
         const auto path = [&](std::string_view file) {
@@ -80,7 +79,7 @@ public:
         const std::size_t workers = std::max(threads.most, 1U);
         std::vector<cut_writer<Policy>> writers(workers - 1, cuts_);
         std::vector<std::unique_ptr<output_file>> files(parts.size());
-        // The first item is the source, of which only the hash is wanted.
+        // The first item is the source, which is only hashed.
         const auto place = [&](std::size_t item, std::size_t) {
             if (item > 0) {
                 cuts_.place_weights(parts[item - 1].plan, store_);
@@ -155,7 +154,7 @@ private:
         return std::move(text.text);
     }
 
-    /// Returns: the hash of what was written.
+    /// Returns: the hash of the written bytes.
     [[nodiscard]] std::string write_rope(const message_tree& rope, const std::string& path,
                                          bool sync) const {
         output_file output(path);

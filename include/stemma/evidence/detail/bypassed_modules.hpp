@@ -47,8 +47,9 @@ template <parameter_readers Ops, module_view Modules>
 /// Complexity: O(log bypassed).
 template <module_view Modules>
 [[nodiscard]] id past_bypassed(const Modules& modules, const std::vector<id>& bypassed, id m) {
-    const bool found = !bypassed.empty() && std::binary_search(bypassed.begin(), bypassed.end(), m);
-    return found ? modules.index().parent(m) : m;
+    const bool has_match =
+        !bypassed.empty() && std::binary_search(bypassed.begin(), bypassed.end(), m);
+    return has_match ? modules.index().parent(m) : m;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

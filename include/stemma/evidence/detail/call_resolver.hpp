@@ -298,9 +298,9 @@ private:
                 continue;
             }
             const auto owner = common_owner(passed_to(v, context));
-            const bool known = context.module != no_id;
+            const bool is_known = context.module != no_id;
             const bool below =
-                owner != no_id && (!known || tree_.is_ancestor(context.module, owner));
+                owner != no_id && (!is_known || tree_.is_ancestor(context.module, owner));
             note(v, context, below ? owner : context.module);
         }
     }

@@ -59,8 +59,8 @@ struct capture_match {
     /// with few paths and few scopes.
     [[nodiscard]] bool is_foreign() const noexcept {
         constexpr std::size_t share = 10;
-        const auto hardly = [](std::size_t known, std::size_t all) {
-            return known == 0 || known * share < all;
+        const auto hardly = [](std::size_t count, std::size_t all) {
+            return count == 0 || count * share < all;
         };
         return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
                (paths >= 4 || scopes >= 8);
@@ -68,8 +68,8 @@ struct capture_match {
 
     /// Returns: the message for a foreign capture.
     [[nodiscard]] std::string note() const {
-        const auto of = [](std::size_t known, std::size_t all) {
-            return std::to_string(known) + " of " + std::to_string(all);
+        const auto of = [](std::size_t count, std::size_t all) {
+            return std::to_string(count) + " of " + std::to_string(all);
         };
         return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
                of(known_paths, paths) +
@@ -82,7 +82,7 @@ struct capture_match {
 template <parameter_readers Ops, module_view Modules>
     requires named_operators<Ops>
 [[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
-    capture_match found;
+    capture_match result;
     std::unordered_set<std::string_view> seen;
     std::vector<std::string_view> paths;
     for (id p = 0; p < ops.parameter_count(); ++p) {
@@ -93,13 +93,13 @@ template <parameter_readers Ops, module_view Modules>
     }
     const module_lookup<Modules> lookup(modules);
     const auto mapping = find_path_mapping(modules, lookup, paths);
-    found.paths = paths.size();
+    result.paths = paths.size();
     for (auto path : paths) {
         const auto rest = mapping.apply(path);
-        found.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
-                                     detail::ends_in_module(lookup, path)
-                                 ? 1U
-                                 : 0U;
+        result.known_paths += (!rest.empty() && find_module(lookup, rest, mapping.base) != no_id) ||
+                                      detail::ends_in_module(lookup, path)
+                                  ? 1U
+                                  : 0U;
     }
     std::unordered_set<std::string> names;
     for (id m = 1; m < modules.index().size(); ++m) {
@@ -108,10 +108,10 @@ template <parameter_readers Ops, module_view Modules>
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const std::string_view name = ops.name(*it);
         const bool has_scope = name.starts_with('/') && name.find('/', 1) != name.npos;
-        found.scopes += has_scope ? 1U : 0U;
-        found.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
+        result.scopes += has_scope ? 1U : 0U;
+        result.known_scopes += has_scope && detail::has_scope_among(name, names) ? 1U : 0U;
     }
-    return found;
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -16,8 +16,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// What the names of an operator and of its first result say about its scope.
 struct found_scope {
     std::optional<scoped_name> name; ///< of the operator
-    std::optional<scoped_name> end;  ///< of its result, where that is another one: of an operator
-                                     ///< that was joined with it
+    std::optional<scoped_name> end;  ///< of its result, if different: the scope of an operator
+                                     ///< fused with it
 };
 
 /// Returns: the name of an operator's first result if it has the form used by exporters that write
@@ -66,38 +66,38 @@ template <named_operators Ops>
         return {*inlined, std::nullopt};
     }
     const auto result = scoped_result(ops, v);
-    found_scope found{split_scoped_name(name, op_type), std::nullopt};
+    found_scope outcome{split_scoped_name(name, op_type), std::nullopt};
     if constexpr (calling_operators<Ops>) {
         // The root within a function is not that of the model.
-        if (found.name && found.name->scope.empty() && found.name->style == scope_style::relative &&
-            ops.enclosing_function(v) != no_id) {
+        if (outcome.name && outcome.name->scope.empty() &&
+            outcome.name->style == scope_style::relative && ops.enclosing_function(v) != no_id) {
             return {};
         }
     }
     if (is_own_result(result, name)) {
-        if (!found.name && name.find('/') != name.npos) {
-            found.name = split_leftover_name(name);
+        if (!outcome.name && name.find('/') != name.npos) {
+            outcome.name = split_leftover_name(name);
         }
-        return found;
+        return outcome;
     }
     auto maker = result;
     drop_tool_suffixes(maker);
     auto end = split_scoped_name(maker, op_type);
-    if (!found.name && end) {
+    if (!outcome.name && end) {
         return {end, std::nullopt};
     }
     end = end ? end : split_leftover_name(result);
-    if (!found.name && name.find('/') != name.npos) {
-        found.name = split_leftover_name(name);
+    if (!outcome.name && name.find('/') != name.npos) {
+        outcome.name = split_leftover_name(name);
     }
-    if (!found.name) {
+    if (!outcome.name) {
         return {end, std::nullopt};
     }
-    if (end && found.name->style == scope_style::called && found.name->scope != end->scope) {
-        found.name->exact = false;
-        found.end = end;
+    if (end && outcome.name->style == scope_style::called && outcome.name->scope != end->scope) {
+        outcome.name->exact = false;
+        outcome.end = end;
     }
-    return found;
+    return outcome;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

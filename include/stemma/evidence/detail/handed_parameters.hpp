@@ -46,8 +46,8 @@ public:
         for (id calls = 1; !level.empty(); ++calls) {
             std::vector<std::uint64_t> next;
             for (auto to : level) {
-                if (const auto found = handed_by.find(to); found != handed_by.end()) {
-                    for (auto from : found->second) {
+                if (const auto entry = handed_by.find(to); entry != handed_by.end()) {
+                    for (auto from : entry->second) {
                         if (calls_.emplace(from, calls).second) {
                             next.push_back(from);
                         }
@@ -61,8 +61,8 @@ public:
     /// Returns: the least number of calls that an input of a function passes through before an
     /// operator other than a call reads it; 0 if none does. Complexity: O(1) on average.
     [[nodiscard]] id calls_below(id function, id formal) const {
-        const auto found = calls_.find(key(function, formal));
-        return found == calls_.end() ? 0 : found->second;
+        const auto entry = calls_.find(key(function, formal));
+        return entry == calls_.end() ? 0 : entry->second;
     }
 
 private:

@@ -54,11 +54,11 @@ public:
         if (!is_member(around)) {
             return {};
         }
-        const auto found = paths_.find({builder_->parent(around), segment});
-        if (found == paths_.end()) {
+        const auto entry = paths_.find({builder_->parent(around), segment});
+        if (entry == paths_.end()) {
             return {};
         }
-        const std::string_view path = found->second;
+        const std::string_view path = entry->second;
         const auto first = path.substr(0, path.find('.'));
         return builder_->find_child(around, first) == no_id ? std::string_view{} : path;
     }

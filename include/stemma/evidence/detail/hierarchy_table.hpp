@@ -34,10 +34,10 @@ struct module_chain {
     /// One module of a chain.
     struct level {
         std::string path;            ///< of the module, "" for the root
-        std::string qualified_class; ///< "" where it is not written
+        std::string qualified_class; ///< "" if not written
     };
 
-    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< who wrote it
+    hierarchy_dialect dialect = hierarchy_dialect::dynamo; ///< the writer
     bool from_root = true;     ///< else paths start at an unnamed module
     std::vector<level> levels; ///< from the outside in, at least one
 };
@@ -46,13 +46,12 @@ struct module_chain {
 struct hierarchy_table {
     std::vector<module_chain> chains; ///< in order of first appearance
     std::vector<id> chain_of; ///< by vertex index; `no_id` for none; empty when nothing has one
-    std::vector<std::pair<id, id>> further; ///< a vertex index and one more chain, of those that
-                                            ///< have a key several times; ascending
+    std::vector<std::pair<id, id>> further; ///< vertex index and a further chain, for operators
+                                            ///< with repeated keys; ascending
     std::vector<id> rewritten;              ///< operators fused from several, ascending
     std::vector<id> bare; ///< operators without a module in torch's lists, ascending
     std::vector<std::pair<id, std::string_view>>
-        class_tags;                ///< of winml-cli, at the operators that
-                                   ///< have one, or several; ascending
+        class_tags;                ///< of winml-cli, at operators with one or several; ascending
     std::vector<finding> problems; ///< unreadable metadata, at its operators
 };
 
@@ -134,10 +133,11 @@ private:
         const auto key = key_of_chain();
         const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
         const auto next = static_cast<id>(keys_.size());
-        const auto known = index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
-        if (known != next) {
-            note_bare(v, known);
-            return chain_[known];
+        const auto existing =
+            index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
+        if (existing != next) {
+            note_bare(v, existing);
+            return chain_[existing];
         }
         keys_.push_back(key);
         module_chain chain;
@@ -145,7 +145,7 @@ private:
         const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
         bare_.push_back(problem == nullptr && found_ && dialect_ == hierarchy_dialect::dynamo &&
                         name_items_.size() == 1);
-        note_bare(v, known);
+        note_bare(v, existing);
         if (problem != nullptr) {
             table_.problems.push_back({"metadata.unreadable", v, problem});
         }

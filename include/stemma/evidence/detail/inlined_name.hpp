@@ -25,8 +25,8 @@ template <named_operators Ops>
         if (name.starts_with(inlined_prefix) ||
             (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
             if (const auto before = ops.inlined_name(v)) {
-                const auto found = split_scoped_name(*before, ops.op_type(v));
-                return found ? found : split_leftover_name(*before);
+                const auto match = split_scoped_name(*before, ops.op_type(v));
+                return match ? match : split_leftover_name(*before);
             }
         }
     }

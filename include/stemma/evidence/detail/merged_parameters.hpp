@@ -43,8 +43,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// How the path of a scope relates to that of a module.
 struct path_comparison {
     bool is_above = false;  ///< the scope's path is the module's or an ancestor's
-    std::size_t member = 0; ///< where they are equal but for numbers: the length of the scope's up
-                            ///< to the first number that differs; else 0
+    std::size_t member = 0; ///< if equal except for numbers: the length of the scope's up to the
+                            ///< first number that differs; else 0
     std::size_t length = 0; ///< how much of the module's is beside the scope's
 };
 
@@ -91,16 +91,16 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
         };
         std::map<id, readers> readers_of;
         for (const auto& [p, v] : reads) {
-            auto& known = readers_of[p];
+            auto& entry = readers_of[p];
             const std::string_view type = ops.op_type(v);
-            known.alike = known.alike && (known.count == 0 || known.type == type);
-            known.type = type;
-            ++known.count;
+            entry.alike = entry.alike && (entry.count == 0 || entry.type == type);
+            entry.type = type;
+            ++entry.count;
         }
-        const auto place = [&](id p, const readers& known) {
+        const auto place = [&](id p, const readers& other) {
             const auto owner = owner_path(ops.parameter_name(p));
             const auto dot = owner.rfind('.');
-            return std::pair(owner.substr(0, dot == owner.npos ? 0 : dot), known.count);
+            return std::pair(owner.substr(0, dot == owner.npos ? 0 : dot), other.count);
         };
         ops.keep_uniform(marked);
         std::set<std::pair<std::string_view, std::size_t>> trained;
@@ -139,9 +139,9 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
         for (id p = 0; p < is_read.size(); ++p) {
             const auto owner = owner_path(ops.parameter_name(p));
             if (is_read[p] && !owner.empty() && owners.contains(owner)) {
-                const auto known = several.find(p);
+                const auto entry = several.find(p);
                 auto& least = fewest.try_emplace(owner, no_id).first->second;
-                least = std::min(least, known == several.end() ? 1 : known->second);
+                least = std::min(least, entry == several.end() ? 1 : entry->second);
             }
         }
         for (const auto& [p, count] : several) {
@@ -180,10 +180,10 @@ void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>
                 continue;
             }
             const std::string_view type = ops.op_type(v);
-            auto& known = types.try_emplace(p, seen{type}).first->second;
-            known.several = known.several || known.type != type;
-            known.of_kind =
-                known.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
+            auto& entry = types.try_emplace(p, seen{type}).first->second;
+            entry.several = entry.several || entry.type != type;
+            entry.of_kind =
+                entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
         }
         for (const auto& [p, known] : types) {
             merged[p] = merged[p] || (known.several && known.of_kind);
@@ -227,16 +227,16 @@ public:
         for (id p = 0; p < merged.size() && !of_known_.empty(); ++p) {
             of_known_.erase(std::string(ops_->parameter_name(p)));
         }
-        const auto found = [&](id p) { merged[p] = merged[p] || read_at_home_[p]; };
+        const auto mark_merged = [&](id p) { merged[p] = merged[p] || read_at_home_[p]; };
         for (const auto& [name, parameter] : of_known_) {
-            found(parameter);
+            mark_merged(parameter);
         }
         for (const auto& [member, reads] : of_unknown_) {
             const auto& first = reads.front().first;
             if (std::any_of(reads.begin(), reads.end(),
                             [&](const auto& read) { return read.first != first; })) {
                 std::for_each(reads.begin(), reads.end(),
-                              [&](const auto& read) { found(read.second); });
+                              [&](const auto& read) { mark_merged(read.second); });
             }
         }
     }

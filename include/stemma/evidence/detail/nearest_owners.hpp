@@ -28,19 +28,19 @@ public:
     template <class Closer>
     void add(entry added, Closer closer) {
         auto* const last = entries_.data() + size_;
-        auto* known = std::find_if(entries_.data(), last,
+        auto* match = std::find_if(entries_.data(), last,
                                    [&](const entry& e) { return e.module == added.module; });
-        if (known == last && size_ < capacity) {
+        if (match == last && size_ < capacity) {
             entries_[size_++] = added;
             return;
         }
-        if (known == last) {
-            known = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
+        if (match == last) {
+            match = std::max_element(entries_.data(), last, [&](const entry& a, const entry& b) {
                 return closer(a.position, b.position);
             });
         }
-        if (closer(added.position, known->position)) {
-            *known = added;
+        if (closer(added.position, match->position)) {
+            *match = added;
         }
     }
 

@@ -105,10 +105,10 @@ private:
                 if (steady_[u] || is_inside(u)) {
                     continue;
                 }
-                const auto known = std::find_if(outside.begin(), outside.end(),
-                                                [&](const auto& o) { return o.first == u; });
-                known == outside.end() ? outside.emplace_back(u, 1)
-                                       : * known = {u, known->second + 1};
+                const auto position = std::find_if(outside.begin(), outside.end(),
+                                                   [&](const auto& o) { return o.first == u; });
+                position == outside.end() ? outside.emplace_back(u, 1)
+                                          : * position = {u, position->second + 1};
             }
         };
         const auto is_used_inside_only = [&](std::size_t u) {

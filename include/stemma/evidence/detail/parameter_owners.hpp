@@ -109,9 +109,9 @@ template <parameter_readers Ops>
     for (auto [it, last] = vertices(ops.graph()); it != last && !open.empty(); ++it) {
         const auto v = static_cast<id>(index_of(ops.graph(), *it));
         ops.for_each_parameter(*it, [&](id p) {
-            if (const auto found = open.find(p); found != open.end()) {
-                problems.push_back({"parameter.unreadable", v, found->second});
-                open.erase(found);
+            if (const auto entry = open.find(p); entry != open.end()) {
+                problems.push_back({"parameter.unreadable", v, entry->second});
+                open.erase(entry);
             }
         });
     }
@@ -133,8 +133,8 @@ public:
     }
 
     [[nodiscard]] id alias(std::string_view path) const {
-        const auto found = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
-        return found == aliases_.end() ? no_id : found->second;
+        const auto entry = aliases_.empty() ? aliases_.end() : aliases_.find(std::string(path));
+        return entry == aliases_.end() ? no_id : entry->second;
     }
 
     [[nodiscard]] bool declares(id m, std::string_view tensor) const {
@@ -153,10 +153,10 @@ public:
 
     /// Returns: all paths of the tensor at this one, or none if it has no other.
     [[nodiscard]] std::span<const std::string> sharing(std::string_view path) const {
-        const auto found = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
-        return found == groups_.end()
+        const auto entry = groups_.empty() ? groups_.end() : groups_.find(std::string(path));
+        return entry == groups_.end()
                    ? std::span<const std::string>{}
-                   : std::span<const std::string>(modules_->shared_parameters()[found->second]);
+                   : std::span<const std::string>(modules_->shared_parameters()[entry->second]);
     }
 
 private:

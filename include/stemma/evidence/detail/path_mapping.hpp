@@ -35,11 +35,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// front: `ConvBnFusion_BN_B_layer1.bn.bias`.
 [[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
     constexpr std::string_view fusion = "Fusion_";
-    const auto found = name.substr(0, name.find('.')).find(fusion);
-    if (found == name.npos || name.front() < 'A' || name.front() > 'Z') {
+    const auto position = name.substr(0, name.find('.')).find(fusion);
+    if (position == name.npos || name.front() < 'A' || name.front() > 'Z') {
         return name;
     }
-    name.remove_prefix(found + fusion.size());
+    name.remove_prefix(position + fusion.size());
     for (std::size_t at = 0; at < name.size() && name[at] >= 'A' && name[at] <= 'Z';) {
         ++at;
         if (at < name.size() && name[at] == '_') {

@@ -48,8 +48,8 @@ public:
     /// Complexity: O(length) expected.
     [[nodiscard]] std::span<const id> of(std::string_view text) const {
         const auto hash = fnv1a(text);
-        const auto found = texts_.find(hash, [&](id known) { return hash_of_[known] == hash; });
-        return found == no_id ? std::span<const id>{} : modules_[found];
+        const auto existing = texts_.find(hash, [&](id other) { return hash_of_[other] == hash; });
+        return existing == no_id ? std::span<const id>{} : modules_[existing];
     }
 
 private:

@@ -101,8 +101,8 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
             if (s < roots || s >= begin) {
                 return &result[s];
             }
-            const auto known = before.find(s);
-            return known == before.end() ? nullptr : &known->second;
+            const auto entry = before.find(s);
+            return entry == before.end() ? nullptr : &entry->second;
         };
         const auto resolve = [&](id s) {
             const auto& scope = table.scopes[s];
@@ -147,18 +147,18 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     const auto read = [&](const operator_t<Ops>& vertex, id s) {
         const auto module = result.of_scope[s].module;
         const auto around = result.of_scope[table.scopes[s].parent].module;
-        reading found;
+        reading outcome;
         ops.for_each_parameter(vertex, [&](id p) {
             for (auto owner : owners.of(p)) {
                 const auto called = nearest_called(modules, owner);
                 if (module != no_id && tree.are_related(module, called)) {
-                    found.own = true;
+                    outcome.own = true;
                 } else if (around != no_id && resolver.could_print(s, around, called)) {
-                    found.other = called;
+                    outcome.other = called;
                 }
             }
         });
-        return found;
+        return outcome;
     };
     // In most models no operator contradicts its scope.
     const auto count = threads.parts_of_operators(num_vertices(graph));
@@ -178,12 +178,12 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
         if (!is_scope(s)) {
             continue;
         }
-        const auto found = read(*it, s);
-        if (found.contradicts()) {
-            result.of_operator[v] = {found.other, no_id, no_id, detail::confidence::scope_read};
+        const auto match = read(*it, s);
+        if (match.contradicts()) {
+            result.of_operator[v] = {match.other, no_id, no_id, detail::confidence::scope_read};
             continue;
         }
-        if (!found.own && !result.of_operator.empty()) {
+        if (!match.own && !result.of_operator.empty()) {
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
                 const auto before = result.of_operator.find(u);
@@ -210,13 +210,13 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             continue;
         }
         if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
-            auto& known = shared[s];
-            const auto same = std::find_if(known.begin(), known.end(), [&](const auto& entry) {
+            auto& slot = shared[s];
+            const auto same = std::find_if(slot.begin(), slot.end(), [&](const auto& entry) {
                 return entry.first == own->second.module;
             });
-            own->second.call = same != known.end() ? same->second : calls[own->second.module]++;
-            if (same == known.end()) {
-                known.emplace_back(own->second.module, own->second.call);
+            own->second.call = same != slot.end() ? same->second : calls[own->second.module]++;
+            if (same == slot.end()) {
+                slot.emplace_back(own->second.module, own->second.call);
             }
         } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
             scope.call = calls[scope.module]++;

@@ -272,13 +272,13 @@ private:
     /// The modules that a call prints as `segment` in scope `s`. If several modules print like `s`,
     /// their calls are numbered consecutively.
     [[nodiscard]] std::vector<id> candidates_in(id s, id around, std::string_view segment) {
-        const auto known = alternatives_.find(s);
-        if (known == alternatives_.end() ||
-            std::find(known->second.begin(), known->second.end(), around) == known->second.end()) {
+        const auto entry = alternatives_.find(s);
+        if (entry == alternatives_.end() ||
+            std::find(entry->second.begin(), entry->second.end(), around) == entry->second.end()) {
             return candidates(around, segment);
         }
         std::vector<id> fits;
-        for (auto module : known->second) {
+        for (auto module : entry->second) {
             for (auto m : candidates(module, segment)) {
                 if (fits.size() < max_candidates &&
                     std::find(fits.begin(), fits.end(), m) == fits.end()) {

@@ -37,13 +37,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct scope_table {
     /// One scope: its name in the enclosing scope.
     struct scope {
-        std::string_view segment; ///< a view of some operator's name
-        std::uint64_t hash = 0;   ///< of the segment
-        std::uint64_t kinds = 0;  ///< equal when the own operators have equal types, as a multiset,
-                                  ///< but for constants
-        id parent = no_id;        ///< number of the enclosing scope; `no_id` for the roots
-        id first_operator = no_id;               ///< vertex index of its first own operator
-        id operators = 0;                        ///< number of its own operators
+        std::string_view segment;  ///< a view of some operator's name
+        std::uint64_t hash = 0;    ///< of the segment
+        std::uint64_t kinds = 0;   ///< equal if its own operators have equal types, as a multiset,
+                                   ///< ignoring constants
+        id parent = no_id;         ///< number of the enclosing scope; `no_id` for the roots
+        id first_operator = no_id; ///< vertex index of its first own operator
+        id operators = 0;          ///< number of its own operators
         scope_style style = scope_style::called; ///< that of its root
 
         /// Returns: the name of the instance: the segment without its class prefix.
@@ -61,8 +61,8 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope after its parent
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators with the scope of one they replaced, ascending
-    std::vector<std::pair<id, id>> ends; ///< those that were joined with others behind them, and
-                                         ///< the scope in which the last of these was; ascending
+    std::vector<std::pair<id, id>> ends; ///< operators fused with later ones, and the scope of the
+                                         ///< last of these; ascending
     std::vector<finding> problems;       ///< unreadable names (up to a limit)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
@@ -80,13 +80,13 @@ struct scope_table {
     /// As above, with the segment's hash already known from another table.
     id find_or_add(id parent, std::string_view segment, std::uint64_t hash) {
         const auto next = static_cast<id>(scopes.size());
-        const auto found = index_.insert(hash_mix(hash, parent), next, [&](id s) {
+        const auto existing = index_.insert(hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
-        if (found == next) {
+        if (existing == next) {
             scopes.push_back({segment, hash, 0, parent, no_id, 0, scopes[parent].style});
         }
-        return found;
+        return existing;
     }
 
     /// Prefetches what `find_or_add` will need.
@@ -154,11 +154,11 @@ public:
     /// Valid until the next call. Requires: type texts do not change.
     [[nodiscard]] const fact& of(std::string_view type) {
         const auto place = std::hash<const void*>{}(type.data());
-        auto& known = known_[(place ^ place >> 6U) % known_.size()];
-        if (known.type.data() != type.data() || known.type.size() != type.size()) {
-            known = look_at(type);
+        auto& slot = known_[(place ^ place >> 6U) % known_.size()];
+        if (slot.type.data() != type.data() || slot.type.size() != type.size()) {
+            slot = look_at(type);
         }
-        return known;
+        return slot;
     }
 
 private:
@@ -169,9 +169,9 @@ private:
     }
 
     std::array<fact, 64> known_ = [] {
-        std::array<fact, 64> known;
-        known.fill(look_at({}));
-        return known;
+        std::array<fact, 64> result;
+        result.fill(look_at({}));
+        return result;
     }();
 };
 

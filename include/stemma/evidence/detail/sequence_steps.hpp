@@ -126,30 +126,30 @@ private:
                       bool mixed) {
         constexpr std::size_t max_units = 8;
         const auto first = exits_.only(members[a].module);
-        std::vector<std::vector<id>> found;
-        for (auto v = first; !exits_.leads_to(v, members[b].module); v = found.back().back()) {
+        std::vector<std::vector<id>> units;
+        for (auto v = first; !exits_.leads_to(v, members[b].module); v = units.back().back()) {
             auto unit = units_.behind(v);
-            if (unit.empty() || found.size() == max_units) {
+            if (unit.empty() || units.size() == max_units) {
                 return;
             }
-            found.push_back(std::move(unit));
+            units.push_back(std::move(unit));
         }
-        if (found.empty()) {
+        if (units.empty()) {
             return;
         }
         std::vector<member> vacant;
         bool folded = false;
         auto next = a + 1;
         for (auto n = members[a].number + 1; n < members[b].number; ++n) {
-            const bool known = next < b && members[next].number == n;
-            if (!known) {
+            const bool is_known = next < b && members[next].number == n;
+            if (!is_known) {
                 vacant.push_back({n, no_id});
             } else if (code_.is_folded(members[next].module)) {
                 folded = true;
             } else if (!code_.owns_below(members[next].module)) {
                 vacant.push_back(members[next]);
             }
-            next += known ? 1 : 0;
+            next += is_known ? 1 : 0;
             if (vacant.size() > max_units) {
                 return;
             }
@@ -157,19 +157,19 @@ private:
         const auto take = [&](const member& one, id of, std::vector<id> operators) {
             steps_.push_back({of, one.number, one.module, std::move(operators)});
         };
-        if (found.size() == vacant.size()) {
-            for (std::size_t i = 0; i < found.size(); ++i) {
-                take(vacant[i], sequence, found[i]);
+        if (units.size() == vacant.size()) {
+            for (std::size_t i = 0; i < units.size(); ++i) {
+                take(vacant[i], sequence, units[i]);
             }
         } else if (vacant.size() == 1) {
-            for (auto& unit : found) {
+            for (auto& unit : units) {
                 take(vacant.front(), sequence, std::move(unit));
             }
-        } else if (found.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
+        } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // A gap that remains does nothing any more, as a dropout: it comes last.
-            take(vacant.front(), sequence, std::move(found.front()));
-        } else if (vacant.empty() && mixed && found.size() == 1) {
-            look_inside(members[a].module, found.front());
+            take(vacant.front(), sequence, std::move(units.front()));
+        } else if (vacant.empty() && mixed && units.size() == 1) {
+            look_inside(members[a].module, units.front());
         }
     }
 

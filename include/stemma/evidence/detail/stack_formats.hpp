@@ -81,14 +81,14 @@ struct told_frame {
 /// Python's traceback, as stored by torch.export: innermost frame last, each followed by one or
 /// more source lines.
 inline bool read_traceback(std::string_view text, std::vector<told_frame>& frames) {
-    told_frame made;
+    told_frame frame;
     while (!text.empty()) {
         const auto line = take_line(text);
-        if (read_file_line(line, made)) {
-            if (made.function.empty()) {
+        if (read_file_line(line, frame)) {
+            if (frame.function.empty()) {
                 return false; // of TorchScript
             }
-            frames.push_back(made);
+            frames.push_back(frame);
         } else if (!frames.empty() && frames.back().text.empty()) {
             frames.back().text = line;
         }
@@ -100,7 +100,7 @@ inline bool read_traceback(std::string_view text, std::vector<told_frame>& frame
 /// A location in a TorchScript program: a few lines with the relevant one underlined. Locations in
 /// code generated while saving an archive follow `Serialized`.
 inline bool read_highlight(std::string_view text, std::vector<told_frame>& frames) {
-    told_frame made;
+    told_frame frame;
     std::string_view before;
     bool serialized = false;
     bool done = false;
@@ -110,11 +110,11 @@ inline bool read_highlight(std::string_view text, std::vector<told_frame>& frame
         if (skips) {
             line.remove_prefix(std::string_view("Serialized ").size());
         }
-        if (read_file_line(line, made) && made.function.empty()) {
+        if (read_file_line(line, frame) && frame.function.empty()) {
             serialized = skips;
             done = false;
             if (!serialized) {
-                frames.push_back(made);
+                frames.push_back(frame);
             }
         } else if (line.find("~ <--- HERE") != line.npos && !serialized && !done &&
                    !frames.empty()) {
@@ -135,13 +135,13 @@ inline bool read_calls(std::string_view text, std::vector<told_frame>& frames) {
         if (open == line.npos || open == 0) {
             break; // appended by other tools
         }
-        told_frame made{line.substr(0, open), 0, line.substr(close + 3), {}};
+        told_frame frame{line.substr(0, open), 0, line.substr(close + 3), {}};
         auto number = line.substr(open + 1, close - open - 1);
-        made.line = take_line_number(number);
-        if (made.line == 0 || !number.empty()) {
+        frame.line = take_line_number(number);
+        if (frame.line == 0 || !number.empty()) {
             break;
         }
-        frames.push_back(made);
+        frames.push_back(frame);
     }
     return !frames.empty();
 }

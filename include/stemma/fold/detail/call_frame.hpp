@@ -14,27 +14,27 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// One call of a function: what the names and attributes in its body stand for.
+/// One call of a function: bindings of names and attributes in its body.
 struct call_frame {
-    std::string scope; ///< stands in front of all names that are not bound
+    std::string scope;                                     ///< prefix of all unbound names
     std::map<std::string_view, std::string> bound{};       ///< inputs and outputs; "" for none
-    std::map<std::string_view, message_tree> attributes{}; ///< by name, which they lack
-    inlined_place place{};                                 ///< where it runs, if that is asked for
+    std::map<std::string_view, message_tree> attributes{}; ///< by name, which they omit
+    inlined_place place{};                                 ///< where it runs, if requested
 };
 
-/// Returns: where a call runs; outside of functions (`around` is null) nowhere.
+/// Returns: where a call runs; nowhere outside functions (`around` is null).
 [[nodiscard]] inline inlined_place place_of(const call_frame* around) {
     return around == nullptr ? inlined_place{} : around->place;
 }
 
-/// Finds scopes for calls that nothing else has.
+/// Finds unique scopes for calls.
 class call_scopes {
 public:
-    /// Notes the name of a value, which stays as long as this. Complexity: O(log names).
+    /// Notes the name of a value, which must outlive this. Complexity: O(log names).
     void take(std::string_view name) { taken_.emplace(name); }
 
-    /// Returns: a name that no value's name continues with a slash, and that was not given before.
-    /// Complexity: O(length * log names) on average, however many calls have one name.
+    /// Returns: a new name that is not a scope of any value's name. Complexity: O(length * log
+    /// names) on average, even for many calls of one name.
     [[nodiscard]] std::string free(const std::string& wanted) {
         const auto is_free = [&](const std::string& scope) {
             const auto next = taken_.lower_bound(scope + "/");
@@ -54,10 +54,10 @@ public:
 
 private:
     std::set<std::string_view> taken_;                   // names of values
-    std::unordered_map<std::string, std::size_t> given_; // the last number that was tried
+    std::unordered_map<std::string, std::size_t> given_; // the last number tried
 };
 
-/// Returns: what a name in a body stands for; outside of functions (`around` is null) itself.
+/// Returns: the binding of a name in a body; outside functions (`around` is null) the name itself.
 [[nodiscard]] inline std::string actual(std::string_view name, const call_frame* around) {
     if (around == nullptr || name.empty()) {
         return std::string(name);

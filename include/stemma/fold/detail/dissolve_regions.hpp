@@ -13,7 +13,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Counts the operators of all regions anew. Complexity: O(items).
+/// Recounts the operators of all regions. Complexity: O(items).
 inline void count_operators(std::vector<fold_region>& regions) {
     for (auto r = static_cast<id>(regions.size()); r-- > 0;) {
         regions[r].operators = 0;
@@ -23,11 +23,9 @@ inline void count_operators(std::vector<fold_region>& regions) {
     }
 }
 
-/// Puts the items of some regions in their places in the regions around them; these are `left`
-/// then. What would stand twice in one region stands there once, where it came first.
-///
-/// `dissolves[r]` says which; the first region stays. Complexity: O(items), for every level of
-/// regions inside each other.
+/// Moves the items of some regions into the enclosing ones; these count as `left`. Duplicates in
+/// one region are removed, keeping the first.
+///  `dissolves[r]` says which; the first region stays. Complexity: O(items) per level of nesting.
 inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>& dissolves) {
     auto& regions = found.regions;
     const auto goes = [&](id r) { return r != 0 && dissolves[r]; };
@@ -62,7 +60,7 @@ inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>
         }
         regions[r].items = std::move(items);
     }
-    std::vector<id> number(regions.size() + 1, 0); // of the next one that stays
+    std::vector<id> number(regions.size() + 1, 0); // new number of the next one that stays
     for (id r = 0; r < regions.size(); ++r) {
         number[r + 1] = number[r] + (goes(r) ? 0U : 1U);
     }

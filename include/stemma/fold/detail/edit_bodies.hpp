@@ -14,21 +14,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Appends the fields of a node with other bodies: `body(g, fields)` appends every part of body
-/// `g`, of which `fields` reads what it is. All else stays, unless `change(field)` changes it.
+/// Appends the fields of a node with edited bodies: `body(g, fields)` appends every chunk of body
+/// `g`, read by `fields`. Everything else stays, unless `change(field)` changes it.
 /// Complexity: O(fields), and what the two take.
 template <class Body, class Change>
 void edit_bodies(message_tree& out, const wire_model& model, const graph_contents& contents,
                  id node, Body body, Change change) {
     using at = onnx_fields::attribute;
-    const auto bodies = contents.bodies_of(node); // in the order of the attributes
+    const auto bodies = contents.bodies_of(node); // in attribute order
     std::size_t next = 0;
     out.edit(model.reader(model.message(node)), [&](edited_field& field) {
         if (!field.is_bytes(onnx_fields::node::attribute)) {
             change(field);
             return;
         }
-        id alone = no_id; // graphs in several parts are merged, those of a list are not
+        id alone = no_id; // chunks of a graph are merged, graphs of a list are not
         field.edit([&](edited_field& part) {
             if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
                 const bool is_new = part.is_bytes(at::graphs) || alone == no_id;
@@ -40,8 +40,8 @@ void edit_bodies(message_tree& out, const wire_model& model, const graph_content
     });
 }
 
-/// Appends a part of graph `g`, which `fields` reads, with some other nodes: where `changes(node)`,
-/// `make(node)` appends the fields of that. Complexity: O(fields log nodes).
+/// Appends a chunk of graph `g`, read by `fields`, with edited nodes: if `changes(node)`,
+/// `make(node)` appends its fields. Complexity: O(fields log nodes).
 template <class Predicate, class Function>
 void edit_nodes(message_tree& out, const wire_model& model, const graph_contents& contents, id g,
                 wire_reader fields, Predicate changes, Function make) {

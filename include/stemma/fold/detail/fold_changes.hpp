@@ -22,13 +22,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds what a folded model has to record of a graph of the one it is made of: the order of the
-/// operators, and the texts that do not follow from the bodies of functions.
+/// Finds what a folded model must record about a graph of its source: the order of operators, and
+/// the texts that do not follow from function bodies.
 class fold_changes {
 public:
-    /// `root` is the region that is the graph. Requires: all outlive it.
-    /// Throws: `error` of `error_code::unsupported` when a name that has to be recorded is no
-    ///   UTF-8.
+    /// `root` is the graph's region. Requires: all outlive it.
+    /// Throws: `error` of `error_code::unsupported` if a name to be recorded is invalid UTF-8.
     /// Complexity: O(nodes + length of texts).
     fold_changes(const wire_model& model, const fold_plan& plan, const fold_names& names, id root)
         : model_(model), plan_(plan), names_(names), root_(root) {
@@ -40,8 +39,8 @@ public:
     [[nodiscard]] folded_graph_record take() && { return std::move(record_); }
 
 private:
-    /// Calls `f(region, first, item)` for all operators in the order in which calls are opened;
-    /// `first` is the operator that stands for it in the body, in the first call.
+    /// Calls `f(region, first, item)` for all operators in inlining order; `first` is its
+    /// counterpart in the first call, whose names the body has.
     template <class Function>
     void for_each_operator(id region, Function& f) const {
         const auto& items = plan_.regions[region].items;
@@ -52,7 +51,7 @@ private:
         }
     }
 
-    /// Finds the texts that do not follow from the bodies of functions.
+    /// Finds the texts that do not follow from function bodies.
     void find_changes() {
         std::uint64_t number = 0;
         auto compare = [&](id region, id first, id item) {
@@ -100,16 +99,17 @@ private:
                      std::string_view actual) {
         auto change = find_change(expected, actual);
         if (!detail::is_utf8(change.middle)) {
-            STEMMA_THROW(error(error_code::unsupported, model_.file(), "",
-                               "a name or text of a node is no UTF-8, and could not be restored"));
+            STEMMA_THROW(
+                error(error_code::unsupported, model_.file(), "",
+                      "a name or text of a node is invalid UTF-8, and could not be restored"));
         }
         change.node = number;
         change.slot = slot;
         record_.changes.push_back(std::move(change));
     }
 
-    /// Finds in which order the operators stood. Of a Constant in several functions the first one
-    /// that is opened is the one that was there.
+    /// Finds the original order of operators. For a Constant in several functions, the first
+    /// inlined copy is the original.
     void find_order() {
         std::vector<id> opened(model_.graph(plan_.graph[root_]).node_count, no_id);
         id number = 0;

@@ -17,12 +17,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether a node is a Constant of the standard. Complexity: O(1).
+/// Whether a node is a standard Constant. Complexity: O(1).
 [[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
     return model.op_type(node) == "Constant" && model.domain(node).empty();
 }
 
-/// The values that a graph gives away.
+/// The outputs of a graph.
 class graph_results {
 public:
     /// Complexity: O(outputs log outputs).
@@ -39,11 +39,10 @@ private:
     std::vector<id> values_;
 };
 
-/// Puts every Constant into the regions that read it: it stands in each of them, in front of its
-/// first reader there. One that nothing reads, or that is an output of the graph, stays.
-///
-/// `view` is graph `g`, whose vertices the items are. Returns: by vertex, whether it was put
-/// elsewhere than it stood. Complexity: O(V + E log E + regions).
+/// Copies every Constant into the regions that read it, before its first reader there. Unread
+/// Constants and outputs of the graph stay.
+///  `view` is graph `g`; items are its vertices. Returns: by vertex, whether it was moved.
+/// Complexity: O(V + E log E + regions).
 [[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model, id g,
                                                         const nested_view& view,
                                                         std::vector<fold_region>& regions) {
@@ -98,9 +97,8 @@ private:
     return moved;
 }
 
-/// Returns: by region, whether it gives nothing away, or has fewer operators than `least`. `spread`
-/// says which vertices stand in every region that reads them.
-/// Complexity: O(V + E), for every level of regions inside each other.
+/// Returns: by region, whether it has no outputs, or fewer operators than `least`. `spread` marks
+/// vertices copied into every reading region. Complexity: O(V + E) per level of nesting.
 [[nodiscard]] inline std::vector<bool> find_idle_regions(const onnx_model& model, id g,
                                                          const nested_view& view,
                                                          const std::vector<bool>& spread,
@@ -133,12 +131,10 @@ private:
     return idle;
 }
 
-/// Finds which constants of functions differ from call to call, and makes them attributes: fills in
-/// `constants` and `slots` of a plan.
-///
-/// `same(a, b)` says of nodes that stand for each other whether they are equal.
-/// Requires: equal items of the calls of a function stand for each other, and Constants stand for
-/// Constants. Complexity: O(items), for every level of regions inside each other.
+/// Turns varying constants of functions into attributes: fills in `constants` and `slots` of a
+/// plan.
+///  `same(a, b)` compares corresponding nodes. Requires: items of the calls of a function
+/// correspond, Constants to Constants. Complexity: O(items) per level of nesting.
 template <class Same>
 void find_varying_constants(const onnx_model& model, fold_plan& plan, Same same) {
     plan.constants.assign(plan.regions.size(), {});

@@ -18,11 +18,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The first IR version whose functions say of which types their values are.
+/// The first IR version with ValueInfos in functions.
 inline constexpr std::int64_t first_version_with_function_infos = 10;
 
-/// Tells which ValueInfos of graphs are of values that folding puts into functions, and what these
-/// know of the types of their values.
+/// Finds the ValueInfos of graphs whose values move into functions, and the types of values in
+/// functions.
 class fold_infos {
 public:
     /// Requires: all outlive it. Complexity: O(nodes + values + length of ValueInfos).
@@ -67,13 +67,13 @@ public:
         }
     }
 
-    /// Whether a field of a graph is the ValueInfo of a value that no call gives away there.
+    /// Whether a field of a graph is the ValueInfo of a value hidden in a call.
     [[nodiscard]] bool is_inside(const wire_field& field) const {
         return inside_.contains(field.content);
     }
 
-    /// Returns: values of the first call of a function, and the bytes of their TypeProto, where all
-    /// calls agree. Nothing in models of versions before `first_version_with_function_infos`.
+    /// Returns: values of the first call of a function with their TypeProto, if all calls agree.
+    /// None before `first_version_with_function_infos`.
     [[nodiscard]] const std::vector<std::pair<id, std::string_view>>& of_function(id f) const {
         return f < common_.size() ? common_[f] : none_;
     }
@@ -89,7 +89,7 @@ private:
         return {};
     }
 
-    /// Returns: the values that the items of a region make, in order.
+    /// Returns: the outputs of a region's items, in order.
     [[nodiscard]] std::vector<id> values_of(id region) const {
         std::vector<id> values;
         plan_.for_each_made(model_, region, [&](id value) { values.push_back(value); });
@@ -129,8 +129,8 @@ private:
 
     const wire_model& model_;
     const fold_plan& plan_;
-    std::unordered_map<id, std::string_view> types_; // of values that have one
-    std::unordered_set<std::uint32_t> inside_;       // where the contents of messages begin
+    std::unordered_map<id, std::string_view> types_; // of values with one
+    std::unordered_set<std::uint32_t> inside_;       // positions of message contents
     std::vector<std::vector<std::pair<id, std::string_view>>> common_; // by function
     std::vector<std::pair<id, std::string_view>> none_;
 };

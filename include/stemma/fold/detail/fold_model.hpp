@@ -35,25 +35,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The first IR version whose models may have functions.
+/// The first IR version with functions.
 inline constexpr std::int64_t first_version_with_functions = 8;
 
-/// What goes along with a folded model, each part if it is there.
+/// Optional data stored with a folded model.
 struct fold_notes {
     std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
     std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
                                     ///< `byte_patch` in base64
 };
 
-/// Writes a model in which modules are functions: everything outside of them as bytes of the
-/// source, and a record from which `fold_opener` makes these bytes again.
-///
-/// `Modules` and tags say what calls are marked with.
+/// Writes a model in which modules are functions: everything else as bytes of the source, plus a
+/// record from which `fold_opener` restores these bytes.
+///  `Modules` and tags provide the marks of calls.
 template <module_view Modules>
 class fold_writer {
 public:
-    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as they
-    /// would be those of the first call. Complexity: O(nodes + names).
+    /// Requires: all outlive the writer; the model carries no tags (see `strip_editor`), as a
+    /// shared function would have those of the first call. Complexity: O(nodes + names).
     fold_writer(const wire_model& model, const graph_contents& contents, const Modules& modules,
                 const tag_table& tags, std::span<const attribution> attributions,
                 const fold_plan& plan)
@@ -72,9 +71,9 @@ public:
         }
     }
 
-    /// Makes the bytes of the folded model, once.
+    /// Builds the folded model, once.
     /// Throws: as `fold_changes` does.
-    /// Complexity: O(bytes that are not weights).
+    /// Complexity: O(bytes without weights).
     [[nodiscard]] message_tree build(const fold_notes& notes = {}) {
         for (std::size_t i = 0; i < graphs_.size(); ++i) {
             graphs_[i] = {fold_changes(model_, plan_, names_, plan_.graphs[i]).take(), 0};
@@ -135,7 +134,7 @@ private:
         }
     }
 
-    /// A graph that is being written.
+    /// A graph being written.
     struct written_graph {
         folded_graph_record record;
         std::uint32_t part = 0;
@@ -144,7 +143,7 @@ private:
     void take_graphs() {
         for (auto& graph : graphs_) {
             if (graph.record.layout.size() == 1) {
-                graph.record.layout.clear(); // they stand where the first one stood
+                graph.record.layout.clear(); // they start where the first one was
             }
         }
         static_cast<folded_graph_record&>(record_) = std::move(graphs_.front().record);
@@ -153,14 +152,13 @@ private:
         }
     }
 
-    /// Adds a part of a graph without its nodes; what is left of them stands where the first one
-    /// was.
+    /// Adds a chunk of a graph without its nodes; the remaining ones start where the first one was.
     void add_graph(id root, wire_reader fields) {
         auto& graph = graphs_[number_.at(root)];
         const auto part = graph.part++;
         std::uint32_t others = 0;
         bool in_run = false;
-        std::uint32_t placed = 0; // fields of the part, but for ValueInfos that are taken out
+        std::uint32_t placed = 0; // fields of the chunk, except removed ValueInfos
         out_.edit(fields, [&](edited_field& field) {
             if (field.is_bytes(at_graph::value_info) && infos_.is_inside(field)) {
                 take_out({part, placed, std::string(field.whole())}, graph.record.infos);
@@ -194,7 +192,7 @@ private:
         }
     }
 
-    /// Adds a part of a body in which something changes, in it or below.
+    /// Adds a chunk of a body that changes, in it or below.
     void add_body(id g, const wire_reader& fields) {
         if (plan_.root[g] != no_id) {
             add_graph(plan_.root[g], fields);
@@ -205,7 +203,7 @@ private:
             [&](id node) { add_changed(node); });
     }
 
-    /// Whether a node of a graph does not stay as it is.
+    /// Whether a node of a graph changes.
     [[nodiscard]] bool changes(id node) const {
         return plan_.changes_inside(node) || plan_.noted.contains(node);
     }
@@ -268,12 +266,12 @@ private:
         }
     }
 
-    /// Adds the items of a region: those of a graph, or of the body of a function.
+    /// Adds the items of a region: a graph or a function body.
     void add_items(id region) {
         const bool in_graph = plan_.is_graph(region);
         const auto number =
             in_graph ? std::uint32_t{at_graph::node} : std::uint32_t{at_function::node};
-        std::size_t constants = 0; // opened so far
+        std::size_t constants = 0; // inlined so far
         for (const auto& item : plan_.regions[region].items) {
             if (item.is_region) {
                 out_.append(number, [&] { nodes_.call(region, item.index, constants, out_); });
@@ -301,7 +299,7 @@ private:
     fold_names names_;
     fold_nodes<Modules> nodes_;
     fold_infos infos_;
-    std::vector<written_graph> graphs_;          // as the plan lists them
+    std::vector<written_graph> graphs_;          // in the order of the plan
     std::unordered_map<id, std::size_t> number_; // by region: of these
     std::map<std::string, std::int64_t> versions_;
     fold_record record_;

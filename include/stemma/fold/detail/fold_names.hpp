@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the longest front of a name, up to a `/`, that four of five of the names share.
+/// Returns: the longest prefix up to a `/` shared by four of five names.
 [[nodiscard]] inline std::string_view common_scope(std::vector<std::string_view> names) {
     if (names.empty()) {
         return {};
@@ -43,11 +43,10 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
 }
 
-/// What names in the bodies of functions become.
-///
-/// A function that is called once keeps them. In one that several calls share, names are as in the
-/// first call without its scope (`/encoder/layer.0`), and each call says which scope is its own.
-/// Where names are captured in bodies they stay, too.
+/// Names in function bodies.
+///  A function that is called once keeps the original names. A shared function has those of the
+/// first call without its scope (`/encoder/layer.0`), and each call records its scope. Names
+/// captured in bodies stay, too.
 class fold_names {
 public:
     /// Requires: the model and the plan outlive it.
@@ -88,35 +87,35 @@ public:
         }
     }
 
-    /// Whether the body of a function has the names that the model has.
+    /// Whether the body of a function keeps the model's names.
     [[nodiscard]] bool keeps(id function) const { return keeps_[function]; }
 
-    /// Whether a call in a graph names a value, so that it is known when that is opened.
+    /// Whether a value is an input or output of a call in a graph, so that its name is known when
+    /// inlining.
     [[nodiscard]] bool is_given(id value) const { return given_[value]; }
 
-    /// Returns: what the call of a region says of its scope: it comes behind the scope of the call
-    /// around. Requires: the region is that of the body that is written, or a call in a
-    /// graph.
+    /// Returns: the scope recorded at the call of a region, relative to that of the enclosing call.
+    /// Requires: the region provides the written body, or is a call in a graph.
     [[nodiscard]] std::string_view call_scope(id region) const { return call_scope_[region]; }
 
-    /// Returns: the scope of a region: names in the body are expected to follow it.
+    /// Returns: the scope of a region, the expected prefix of its names.
     [[nodiscard]] const std::string& scope(id region) const { return scope_[region]; }
 
-    /// Returns: what a value of the first call is called in the body of the function.
+    /// Returns: the name in the function body of a value of the first call.
     [[nodiscard]] std::string_view in_body(id function, id value) const {
         const auto found = names_[function].find(value);
         return found == names_[function].end() ? model_.value_name(value)
                                                : std::string_view(found->second);
     }
 
-    /// Returns: what a name of the first call is in the body of the function.
+    /// Returns: the name in the function body for a name of the first call.
     [[nodiscard]] std::string_view in_body(id function, std::string_view name) const {
         return keeps_[function] ? name
                                 : without(own_scope_[plan_.functions[function].region], name);
     }
 
 private:
-    // So many names tell the scope of a region.
+    // The number of names sampled for the scope of a region.
     static constexpr std::size_t sample = 64;
 
     [[nodiscard]] static std::string_view without(std::string_view scope, std::string_view name) {
@@ -144,7 +143,7 @@ private:
         return std::string(detail::common_scope(std::move(names)));
     }
 
-    /// Gives the regions inside a region their scopes, as the body of its function says.
+    /// Sets the scopes of nested regions from the function body.
     void hand_down_scopes(id r) {
         const auto first = plan_.body_of(r);
         const auto& items = plan_.regions[r].items;

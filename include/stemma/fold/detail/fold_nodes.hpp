@@ -25,7 +25,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Writes the nodes of a folded model: calls, and nodes as they stand in functions.
+/// Writes the nodes of a folded model: calls, and nodes in functions.
 template <module_view Modules>
 class fold_nodes {
 public:
@@ -40,14 +40,13 @@ public:
         , plan_(plan)
         , names_(names) {}
 
-    /// Returns: what an attribute of a function is called: a Constant that differs from call to
-    /// call.
+    /// Returns: the name of a function's attribute for a varying Constant.
     [[nodiscard]] static std::string attribute_name(id slot) {
         return "constant_" + std::to_string(slot);
     }
 
-    /// Appends to a node the call of a region, in a graph or in the body around, in which so many
-    /// Constants are opened in front of it.
+    /// Appends the call of a region to a node; `before` Constants are inlined before it in the
+    /// enclosing graph or body.
     /// Complexity: O(inputs + outputs + constants).
     void call(id around, id region, std::size_t constants, message_tree& out) const {
         const auto& inside = plan_.regions[region];
@@ -91,8 +90,8 @@ public:
         }
     }
 
-    /// Appends what a node says in the function of a region, in which so many Constants are opened
-    /// in front of it. Requires: no body of the node has calls. Complexity: O(fields).
+    /// Appends the fields of a node in the function of a region; `before` Constants are inlined
+    /// before it. Requires: no body of the node has calls. Complexity: O(fields).
     void in_body(id region, id node, std::size_t constants, message_tree& out) const {
         const auto f = plan_.function[region];
         const auto own = is_constant_node(model_, node) ? slot(region, constants) : no_id;
@@ -105,7 +104,7 @@ public:
         add_module(region, node, out);
     }
 
-    /// Appends to a node which module it is of, where that is another one than that of its region.
+    /// Appends a node's module, if it differs from that of its region.
     void add_module(id region, id node, message_tree& out) const {
         const auto around = plan_.regions[region].module;
         const auto own = attributions_[node].module;
@@ -118,8 +117,8 @@ public:
 private:
     using at_node = detail::onnx_fields::node;
 
-    /// Returns: which attribute of the function of a region has the value of a Constant, by the
-    /// order in which calls are opened; `no_id` where it does not differ.
+    /// Returns: the attribute of a region's function for a Constant given in inlining order;
+    /// `no_id` if it does not vary.
     [[nodiscard]] id slot(id region, std::size_t constant) const {
         if (plan_.is_graph(region)) {
             return no_id;
@@ -128,8 +127,9 @@ private:
         return constant < slots.size() ? slots[constant] : no_id;
     }
 
-    /// Appends the attributes of the call of a region: what its Constants are, or attributes of the
-    /// function around it, in which `before` of these are opened in front of the call.
+    /// Appends the attributes of the call of a region: values of its Constants, or references to
+    /// attributes of the enclosing function, in which `before` Constants are inlined before the
+    /// call.
     void append_attributes(id around, id region, std::size_t before, message_tree& out) const {
         const auto& slots = plan_.functions[plan_.function[region]].slots;
         for (std::size_t i = 0; i < slots.size(); ++i) {

@@ -17,61 +17,62 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A function that a model is to get.
+/// A planned function.
 struct planned_function {
-    std::string domain; ///< as the policy has it: the package
-    std::string name;   ///< as the policy has it: the class
-    id number = 0;      ///< tells functions apart that the policy calls the same; 0 for the first
+    std::string domain; ///< from the policy: the package
+    std::string name;   ///< from the policy: the class
+    id number = 0;      ///< distinguishes functions with the same name; 0 for the first
     id region = 0;      ///< the first of those that call it; its body is the function's
     id calls = 0;       ///< regions that call it, in the whole model
-    id activations = 0; ///< how many of the inputs are no initializers; they come first
+    id activations = 0; ///< number of inputs other than initializers; they come first
     id attributes = 0;  ///< constants that differ from call to call
-    /// By constant, in the order in which calls are opened: which attribute has its value, or
-    /// `no_id`. Empty where none may.
+    /// By constant in inlining order: the attribute with its value, or `no_id`. Empty if constants
+    /// may not vary.
     std::vector<id> slots{};
 
-    /// Returns: the name, with the number behind it where that is not 0: `Layer.1`.
+    /// Returns: the name, with the number unless 0: `Layer.1`.
     [[nodiscard]] std::string numbered() const {
         return number == 0 ? name : name + "." + std::to_string(number);
     }
 };
 
-/// How the graphs of a model become calls of functions.
+/// A plan for turning the graphs of a model into function calls.
 ///
 /// Regions of the main graph come first, then those of bodies, graph by graph. The first region of
 /// a graph is the graph itself; its `parent` is the region that holds the operator with the body.
 struct fold_plan {
-    std::vector<fold_region> regions;     ///< items are nodes
-    std::vector<id> graph;                ///< by region: in which its items stand
-    std::vector<id> root;                 ///< by graph: its first region; `no_id` for none
-    std::vector<std::string> paths;       ///< by region: the way from the module around to its own
-    std::vector<id> function;             ///< by region; `no_id` for graphs
+    std::vector<fold_region> regions; ///< items are nodes
+    std::vector<id> graph;            ///< by region: the graph of its items
+    std::vector<id> root;             ///< by graph: its first region; `no_id` for none
+    std::vector<std::string> paths;   ///< by region: the path from the enclosing module to its own
+    std::vector<id> function;         ///< by region; `no_id` for graphs
     std::vector<std::vector<id>> inputs;  ///< by region: values, by slot of its function
     std::vector<std::vector<id>> outputs; ///< by region: values, by slot of its function
-    /// By region: the Constants in it and in regions inside, in the order in which calls are
-    /// opened. Empty where none may be attributes.
+    /// By region: the Constants in it and in nested regions, in inlining order. Empty if constants
+    /// may not vary.
     std::vector<std::vector<id>> constants;
-    std::vector<planned_function> functions; ///< each behind those it calls
-    /// Nodes of bodies in functions, outside of calls, that are of another module than the
-    /// function: in which region the operator with the outermost such body is.
+    std::vector<planned_function> functions; ///< each after its callees
+    /// Nodes of bodies in functions, outside calls, of another module than the function: the region
+    /// of the owner of the outermost such body.
     std::unordered_map<id, id> noted;
-    std::unordered_set<id> holders; ///< nodes in whose bodies, at any depth, are such or calls
-    /// Regions that are graphs of the folded model, in its order: the main graph, then bodies.
-    /// Bodies in other calls of a shared function are not.
+    std::unordered_set<id>
+        holders; ///< nodes whose bodies, at any depth, contain such nodes or calls
+    /// Regions that are graphs of the folded model, in its order: the main graph, then bodies,
+    /// without those in other calls of a shared function.
     std::vector<id> graphs;
-    std::vector<fold_leftover> left; ///< what the policy would have folded
-    std::size_t in_bodies = 0; ///< operators that stay in bodies and functions, and should not
+    std::vector<fold_leftover> left; ///< regions that did not fold
+    std::size_t in_bodies = 0;       ///< operators left behind in bodies and functions
 
     /// Whether a region is a graph.
     [[nodiscard]] bool is_graph(id region) const { return root[graph[region]] == region; }
 
-    /// Whether something changes in the bodies of a node, at any depth.
+    /// Whether the bodies of a node change, at any depth.
     [[nodiscard]] bool changes_inside(id node) const {
         return !holders.empty() && holders.contains(node);
     }
 
-    /// What stands in a body: calls `in_region(r)` where it is region `r`, else `in_body(node)` for
-    /// each of its nodes. Complexity: O(nodes of the body).
+    /// Visits a body: calls `in_region(r)` if it is region `r`, else `in_body(node)` for each node.
+    /// Complexity: O(nodes of the body).
     template <class InRegion, class InBody>
     void look_into(id body, const graph_contents& contents, InRegion in_region,
                    InBody in_body) const {
@@ -84,7 +85,7 @@ struct fold_plan {
         }
     }
 
-    /// Calls `f(value)` for the values that the items of a region make, in order.
+    /// Calls `f(value)` for the outputs of a region's items, in order.
     /// Requires: `outputs` are known. Complexity: O(items + values).
     template <class Function>
     void for_each_made(const onnx_model& model, id region, Function f) const {
@@ -101,13 +102,13 @@ struct fold_plan {
         }
     }
 
-    /// Returns: how many regions are calls.
+    /// Returns: the number of calls.
     [[nodiscard]] std::size_t call_count() const {
         return static_cast<std::size_t>(
             detail::range::count_if(function, [](id f) { return f != no_id; }));
     }
 
-    /// Returns: the region whose items the function of a region has; of a graph itself.
+    /// Returns: the region that provides the function body of a region; for a graph, itself.
     [[nodiscard]] id body_of(id region) const {
         return is_graph(region) ? region : functions[function[region]].region;
     }

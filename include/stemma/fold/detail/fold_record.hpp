@@ -23,18 +23,18 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How a text of one node differs from what its function makes expect.
+/// The difference of a node's text from the one implied by its function.
 struct text_change {
-    std::uint64_t node = 0;  ///< in the order in which calls are opened
-    std::uint32_t slot = 0;  ///< which of the node's texts
-    std::uint32_t front = 0; ///< so much of the front of what is expected stays
-    std::uint32_t back = 0;  ///< and so much of the back
-    std::string middle{};    ///< what stands between
+    std::uint64_t node = 0;  ///< in inlining order
+    std::uint32_t slot = 0;  ///< number of the text within the node
+    std::uint32_t front = 0; ///< bytes kept from the front of the expected text
+    std::uint32_t back = 0;  ///< and from its back
+    std::string middle{};    ///< the bytes in between
 
     friend bool operator==(const text_change&, const text_change&) = default;
 };
 
-/// Finds the change that makes one text of another, in whole UTF-8 characters.
+/// Finds the change from one text to another, in whole UTF-8 characters.
 /// Complexity: O(length).
 [[nodiscard]] inline text_change find_change(std::string_view expected, std::string_view actual) {
     const auto is_inside = [](std::string_view text, std::size_t at) {
@@ -60,7 +60,7 @@ struct text_change {
             std::string(actual.substr(front, actual.size() - back - front))};
 }
 
-/// Returns: the changed text; nothing when the change does not fit.
+/// Returns: the changed text; nothing if the change does not apply.
 [[nodiscard]] inline std::optional<std::string> apply_change(const text_change& change,
                                                              std::string_view expected) {
     if (std::size_t{change.front} + change.back > expected.size()) {
@@ -71,49 +71,48 @@ struct text_change {
     return text;
 }
 
-/// How one graph of a model was before folding.
+/// A graph before folding.
 struct folded_graph_record {
-    /// Nodes in a row in the bytes of the file.
+    /// A run of nodes in the file.
     struct node_run {
-        std::uint32_t part = 0;   ///< of the graph, where it comes in several
-        std::uint32_t fields = 0; ///< of that part that are no nodes and stand in front
+        std::uint32_t part = 0;   ///< chunk of the graph
+        std::uint32_t fields = 0; ///< fields of that chunk, other than nodes, before the run
         std::uint64_t nodes = 0;  ///< how many follow
 
         friend bool operator==(const node_run&, const node_run&) = default;
     };
-    /// Nodes in a row.
+    /// A run of nodes.
     struct order_run {
-        std::uint64_t first = 0; ///< in the order in which calls are opened
-        std::uint64_t count = 0; ///< how many follow each other
+        std::uint64_t first = 0; ///< in inlining order
+        std::uint64_t count = 0; ///< length of the run
 
         friend bool operator==(const order_run&, const order_run&) = default;
     };
 
-    /// ValueInfos in a row that were taken out of the graph.
+    /// A removed ValueInfo.
     struct info_run {
-        std::uint32_t part = 0;   ///< of the graph, where it comes in several
-        std::uint32_t fields = 0; ///< of that part that stand in front, but for such ValueInfos
+        std::uint32_t part = 0;   ///< chunk of the graph
+        std::uint32_t fields = 0; ///< fields of that chunk before it, without removed ones
         std::string bytes{};      ///< of the field, with tag and length
 
         friend bool operator==(const info_run&, const info_run&) = default;
     };
 
-    std::uint64_t nodes = 0;        ///< that come out when all calls in it are opened
-    std::vector<node_run> layout{}; ///< where they stood; empty when they stood together
-    /// In which order; those in none are second ones of a Constant. Empty when all stood as calls
-    /// are opened.
+    std::uint64_t nodes = 0;        ///< number after inlining all calls in it
+    std::vector<node_run> layout{}; ///< their positions; empty if contiguous
+    /// Their order; nodes in no run are copies of Constants. Empty for inlining order.
     std::vector<order_run> order{};
-    std::vector<info_run> infos{};      ///< what was taken out, and from where
+    std::vector<info_run> infos{};      ///< removed ValueInfos with positions
     std::vector<text_change> changes{}; ///< ascending by node
 
     friend bool operator==(const folded_graph_record&, const folded_graph_record&) = default;
 };
 
-/// What a folded file says of how it was before (`stemma.fold/1`, see docs/folding.md): of the main
-/// graph, and of the bodies with calls in them, in the order in which they stand in the file.
+/// The record of a folded file (`stemma.fold/1`, see docs/folding.md): of the main graph, and of
+/// the bodies with calls, in file order.
 struct fold_record : folded_graph_record {
-    bool lifted = false; ///< the IR version was raised to one that has functions
-    std::optional<std::int64_t> ir_version{};                     ///< before it was lifted
+    bool lifted = false;                      ///< the IR version was raised to one with functions
+    std::optional<std::int64_t> ir_version{}; ///< before that
     std::vector<std::pair<std::string, std::string>> functions{}; ///< domain and name
     std::vector<std::string> domains{};                           ///< imports that were added
     std::vector<folded_graph_record> bodies{};                    ///< with calls in them

@@ -16,7 +16,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which functions of a model folding made, and where in bodies it changed something.
+/// The functions made by folding, and the bodies changed by it.
 class folded_functions {
 public:
     /// Requires: the model outlives it. Complexity: O(nodes + values).
@@ -42,29 +42,27 @@ public:
         find_bodies();
     }
 
-    /// Whether folding made a function.
+    /// Whether a function was made by folding.
     [[nodiscard]] bool made(id function) const { return ours_[function]; }
-    /// Whether a node calls one that it made.
+    /// Whether a node calls such a function.
     [[nodiscard]] bool is_call(id node) const {
         const auto callee = model_->callee(node);
         return callee != no_id && ours_[callee];
     }
 
-    /// Returns: the number of a value among those of its function; `no_id` for values of others,
-    /// and of graphs.
+    /// Returns: the number of a value within its function; `no_id` for values elsewhere.
     [[nodiscard]] id local(id value) const { return local_[value]; }
 
-    /// Returns: how many values a function defines; `local` numbers them from 0.
+    /// Returns: the number of values in a function; `local` numbers them from 0.
     [[nodiscard]] id value_count(id function) const { return value_count_[function]; }
 
-    /// Returns: the bodies in which there are calls, ascending.
+    /// Returns: the bodies with calls, ascending.
     [[nodiscard]] const std::vector<id>& bodies() const noexcept { return bodies_; }
-    /// Whether folding changed something in the bodies of a node, at any depth.
+    /// Whether folding changed the bodies of a node, at any depth.
     [[nodiscard]] bool changed_inside(id node) const {
         return !holders_.empty() && holders_.contains(node);
     }
-    /// Whether it changed a node that is no call, in a graph: what is in its bodies, or its
-    /// metadata.
+    /// Whether it changed a node of a graph other than a call: its bodies, or its metadata.
     [[nodiscard]] bool changed(id node) const {
         return changed_inside(node) || (!noted_.empty() && noted_.contains(node));
     }

@@ -9,14 +9,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which modules of a tree fold, and which of these lie around each module. The root never folds,
-/// nor do modules in `max_depth` others that do.
+/// The modules of a tree that fold, and their nesting. The root never folds, nor do modules nested
+/// in `max_depth` folded ones.
 class folded_modules {
 public:
-    /// Bounds the work on a tree that is a mere chain, and the depth of what is made.
+    /// Bounds the work for chains, and the nesting of functions.
     static constexpr id max_depth = 64;
 
-    /// `folds(m)` says whether a module is to fold. Requires: the tree outlives it.
+    /// `folds(m)` says whether a module should fold. Requires: the tree outlives it.
     /// Complexity: O(modules).
     template <class Folds>
     folded_modules(const tree_index& tree, Folds folds)
@@ -36,10 +36,10 @@ public:
     /// Whether a module folds.
     [[nodiscard]] bool folds(id m) const { return folded_[m]; }
 
-    /// Returns: the innermost module that folds, of a module and those around it; `no_id` for none.
+    /// Returns: the innermost folded module among a module and its ancestors, or `no_id`.
     [[nodiscard]] id innermost(id m) const { return folded_[m] ? m : above_[m]; }
 
-    /// Returns: the outermost one below `top` of these, or `no_id`. Requires: `top` folds or is the
+    /// Returns: the outermost of these below `top`, or `no_id`. Requires: `top` folds or is the
     /// root. Complexity: O(`max_depth`).
     [[nodiscard]] id next_below(id top, id m) const {
         if (!tree_->is_ancestor(top, m)) {
@@ -56,7 +56,7 @@ public:
 private:
     const tree_index* tree_;
     std::vector<bool> folded_;
-    std::vector<id> above_; // by module: the next folded one around it
+    std::vector<id> above_; // by module: its nearest folded ancestor
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -21,20 +21,20 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What a node says it is.
+/// The operator of a node.
 struct operator_name {
-    std::string_view domain;   ///< "" for the standard one, however it is written
-    std::string_view type;     ///< the name of the function, where one is called
-    std::string_view overload; ///< "" where it is not written
+    std::string_view domain;   ///< "" for the standard one, in any spelling
+    std::string_view type;     ///< or the name of the called function
+    std::string_view overload; ///< "" if absent
 
     friend bool operator==(const operator_name&, const operator_name&) = default;
-    // Texts of libc++ have no <=> before version 15.
+    // Strings have no <=> in libc++ before version 15.
     friend bool operator<(const operator_name& a, const operator_name& b) noexcept {
         return std::tie(a.domain, a.type, a.overload) < std::tie(b.domain, b.type, b.overload);
     }
 };
 
-/// Returns: what the NodeProto that `fields` reads says it is. Complexity: O(fields).
+/// Returns: the operator of the NodeProto read by `fields`. Complexity: O(fields).
 [[nodiscard]] inline operator_name read_operator_name(wire_reader fields) {
     using at = detail::onnx_fields::node;
     operator_name name;
@@ -52,15 +52,15 @@ struct operator_name {
 
 /// A function of a model, field by field.
 struct function_body {
-    operator_name name;                              ///< under which nodes call it
+    operator_name name;                              ///< as used by calls
     std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
     std::vector<std::string_view> outputs;           ///< names of the results, in order
-    std::vector<wire_field> nodes;                   ///< where each NodeProto stands, in order
-    std::map<std::string_view, wire_field> defaults; ///< attributes with values, by name
-    std::vector<opset_import> imports;               ///< operator sets that its nodes mean
+    std::vector<wire_field> nodes;                   ///< the NodeProtos, in order
+    std::map<std::string_view, wire_field> defaults; ///< attributes with defaults, by name
+    std::vector<opset_import> imports;               ///< operator sets of its nodes
 };
 
-/// Reads the functions of a model. Of two of one name the first counts.
+/// Reads the functions of a model. For duplicate names the first one counts.
 /// Complexity: O(fields of the functions).
 [[nodiscard]] inline std::map<operator_name, function_body>
 read_function_bodies(const wire_model& model) {

@@ -32,14 +32,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Puts the bodies of functions where these are called, at any depth and in bodies of control flow.
-///
-/// What comes out of a call is named after it: `<name of the call>/<name in the function>`; or,
-/// where it is given `inlined_names`, values are, and nodes are named after their modules.
-/// Attributes of a function have the value that the call gives, else their default.
+/// Inlines functions, at any depth and in control-flow bodies.
+///  Results are named after the call: `<name of the call>/<name in the function>`; with
+/// `inlined_names` only values are, and nodes are named after their modules. Attributes of a
+/// function take the value given by the call, else their default.
 class function_inliner {
 public:
-    /// `max_calls` bounds what functions cost that call each other twice, and those again.
+    /// `max_calls` bounds exponential call trees.
     /// Requires: the model outlives it. Complexity: O(bytes of functions and names).
     explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
         : function_inliner(model, std::nullopt, max_calls) {}
@@ -59,20 +58,20 @@ public:
         }
     }
 
-    /// Returns: how many calls were opened.
+    /// Returns: the number of inlined calls.
     [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
 
-    /// Returns: to what the nodes of the result belong, by number, as it was before; nothing
-    /// without `inlined_names`. Requires: `build` was called.
+    /// Returns: the attributions of the result's nodes, by number; nothing without `inlined_names`.
+    /// Requires: `build` was called.
     [[nodiscard]] const std::vector<attribution>& attributions() const noexcept { return made_; }
 
-    /// Makes the bytes of the model without functions.
-    /// Throws: `error` of `error_code::malformed` for functions that call themselves; of
-    ///   `unsupported` for ones that need other versions of operators than the model has, or nest
-    ///   too deep; of `too_large` when the result would reach 2 GiB.
-    /// Complexity: O(bytes of the result that are not weights).
+    /// Builds the model without functions.
+    /// Throws: `error` of `error_code::malformed` for recursive functions; of `unsupported` for
+    /// functions that need other operator versions than the model has, or nest too deeply; of
+    /// `too_large` if the result would reach 2 GiB.
+    /// Complexity: O(bytes of the result without weights).
     [[nodiscard]] message_tree build() {
-        std::vector<message_tree> parts; // first, as they say which imports are still needed
+        std::vector<message_tree> parts; // first, as they determine the required imports
         for (auto [fields, field] = std::pair(model_.reader(), wire_field()); fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 put_graph(fields.inner(field), parts.emplace_back());
@@ -141,7 +140,7 @@ private:
         });
     }
 
-    /// Whether a node is a call, or there is one in its bodies; notes the domains of the others.
+    /// Whether a node is a call or contains one; notes the domains of other nodes.
     [[nodiscard]] bool holds_call(wire_reader fields) {
         const auto name = read_operator_name(fields);
         bool found = functions_.contains(name);
@@ -200,7 +199,7 @@ private:
         }
     }
 
-    /// Changes what a node of a function says of itself; `own` is the name that it was given.
+    /// Renames a node of a function; `own` is its new name.
     void put_note(edited_field& field, std::string_view own, const call_frame& around) const {
         if (field.is_bytes(at_node::name)) {
             if (!own.empty()) {
@@ -219,13 +218,13 @@ private:
         return names_ && around ? names_->name(position, op_type, around->place) : std::string();
     }
 
-    // No slash where names say modules, as a call of which nothing is known is none.
+    // No slash in names by module, as an unattributed call is no module.
     [[nodiscard]] const char* between() const noexcept { return names_ ? "." : "/"; }
 
     void put_attribute(edited_field& field, const call_frame* around, message_tree& out) {
         const auto [name, reference] = detail::read_attribute_names(field.inner());
         if (around != nullptr && !reference.empty()) {
-            field.erase(); // without a value it is as if it were not there
+            field.erase(); // without a value it counts as absent
             const auto given = around->attributes.find(reference);
             if (given != around->attributes.end()) {
                 out.append(at_node::attribute, [&, own = name] {
@@ -238,7 +237,7 @@ private:
         field.edit([&](edited_field& part) { put_bodies(part, around, out); });
     }
 
-    /// Opens calls in a field of an attribute.
+    /// Inlines calls in a field of an attribute.
     void put_bodies(edited_field& field, const call_frame* around, message_tree& out) {
         if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
             field.edit([&](edited_field& inside) { put_in_body(inside, around, out); });
@@ -257,14 +256,14 @@ private:
         }
     }
 
-    /// Puts the body of a function where a node calls it.
+    /// Inlines a function at a call.
     void open(const function_body& function, wire_reader call, const call_frame* around,
               std::uint32_t number, message_tree& out) {
         if (!open_.insert(&function).second) {
             fail(error_code::malformed, function.name, "calls itself");
         }
         if (open_.size() > max_depth || ++calls_ > max_calls_) {
-            fail(error_code::unsupported, function.name, "is called too deep, or too often");
+            fail(error_code::unsupported, function.name, "is called too deeply or too often");
         }
         check_versions(function);
         std::vector<std::string> inputs;
@@ -317,7 +316,7 @@ private:
         open_.erase(&function);
     }
 
-    /// Notes an attribute of a call, which itself may refer to one of the call `around`.
+    /// Notes an attribute of a call, which may refer to one of the call `around`.
     void give(wire_reader fields, const call_frame* around, call_frame& inside) {
         const auto [name, reference] = detail::read_attribute_names(fields);
         message_tree content;
@@ -335,7 +334,7 @@ private:
         inside.attributes.emplace(name, std::move(content));
     }
 
-    /// A function may give away what it was given, and one value twice.
+    /// A function may return an input, or a value twice.
     void pass_on(const std::string& from, const std::string& to, const call_frame& call,
                  std::uint32_t number, message_tree& out) {
         out.append(number, [&] {
@@ -351,7 +350,7 @@ private:
         used_domains_.insert({});
     }
 
-    /// The operators of a function mean what the versions say that it imports.
+    /// The operators of a function have the versions that it imports.
     void check_versions(const function_body& function) {
         if (!checked_.insert(&function).second) {
             return;

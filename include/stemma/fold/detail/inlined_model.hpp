@@ -19,11 +19,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A model without tags, with its functions put in where they are called. It goes away with this
-/// object.
+/// A model without tags, with its functions inlined. It is deleted with this object.
 class inlined_model {
 public:
-    /// It is a file beside `output`, or in memory where that is "".
+    /// It is a file beside `output`, or in memory if that is "".
     /// Requires: the opened model keeps its evidence. Throws: as `function_inliner::build`.
     /// Complexity: O(bytes).
     inlined_model(attributed_model& opened, const std::string& output) {
@@ -35,22 +34,22 @@ public:
         made_.emplace(source.file(), opened.model().file(), output, ".inlined",
                       [&](auto& to) { rope.write(to); });
         attributions_ = inliner.attributions();
-        if (attributions_.size() != model().node_count()) { // a call hands on a body of its own
+        if (attributions_.size() != model().node_count()) { // a call passes a body
             STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
-                               "cannot be opened to cut what lies in them"));
+                               "cannot be inlined to cut inside them"));
         }
     }
 
     inlined_model(const inlined_model&) = delete;
     inlined_model& operator=(const inlined_model&) = delete;
 
-    /// Returns: the file that holds it.
+    /// Returns: its file.
     [[nodiscard]] const mapped_file& file() const noexcept { return made_->file(); }
 
     /// Returns: the model without functions.
     [[nodiscard]] const wire_model& model() const noexcept { return made_->model(); }
 
-    /// Returns: where its nodes belong, in the tree of the model that was opened.
+    /// Returns: the attributions of its nodes, in the tree of the opened model.
     [[nodiscard]] const std::vector<attribution>& attributions() const noexcept {
         return attributions_;
     }

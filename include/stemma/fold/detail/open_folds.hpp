@@ -33,7 +33,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Opens the calls that folding made, and makes the bytes again that were folded.
+/// Inlines the calls made by folding, restoring the original bytes.
 class fold_opener {
 public:
     /// Requires: both outlive it; the model carries no tags (see `strip_editor`).
@@ -46,15 +46,15 @@ public:
         , bodies_([this](id node) -> const message_tree& { return with_own_bodies(node); })
         , graphs_(1 + functions_.bodies().size()) {}
 
-    fold_opener(const fold_opener&) = delete; // parts refer to each other
+    fold_opener(const fold_opener&) = delete; // members refer to each other
     fold_opener& operator=(const fold_opener&) = delete;
     ~fold_opener() = default;
 
-    /// Makes the bytes of the model as it was, with its tags, once.
-    /// Throws: `error` of `error_code::contradiction` when the file was changed since, and the
-    ///   record does not fit it any more; of `malformed` when what it says of tags is damaged; of
-    ///   `too_large` when the result would reach 2 GiB.
-    /// Complexity: O(bytes that are not weights) of the result.
+    /// Builds the original model, with its tags, once.
+    /// Throws: `error` of `error_code::contradiction` if the file has changed and the record no
+    /// longer matches; of `malformed` if the record of tags is damaged; of `too_large` if the
+    /// result would reach 2 GiB.
+    /// Complexity: O(bytes of the result without weights).
     [[nodiscard]] message_tree build() {
         check(functions_.bodies().size() == record_.bodies.size());
         message_tree result;
@@ -76,8 +76,8 @@ public:
         return with_tags(std::move(result));
     }
 
-    /// Whether the model that was folded had tags, and `build` put them back. Those of a model of
-    /// which something else was changed since are lost.
+    /// Whether the original model had tags, and `build` restored them. They are lost if anything
+    /// else changed since.
     [[nodiscard]] bool restored_tags() const noexcept { return restored_tags_; }
 
 private:
@@ -101,7 +101,7 @@ private:
         return tagged ? std::move(*tagged) : std::move(untagged);
     }
 
-    /// Whether folding added a field of the model.
+    /// Whether a field of the model was added by folding.
     [[nodiscard]] bool is_of_folding(const edited_field& field) {
         if (field.is_bytes(at_model::functions)) {
             const auto f = next_function_++;
@@ -114,7 +114,7 @@ private:
         return field.is_bytes(at_model::metadata_props) && is_note(field);
     }
 
-    /// Whether an entry of metadata says something of folding.
+    /// Whether a metadata entry belongs to folding.
     [[nodiscard]] static bool is_note(const edited_field& field) {
         return is_fold_entry(wire_model::read_entry(field.around(), field).first);
     }
@@ -129,7 +129,7 @@ private:
         graph->append_part(fields, out);
     }
 
-    /// Returns: the message of a node as it was, but for names of what its bodies capture.
+    /// Returns: the original message of a node, except for names captured by its bodies.
     [[nodiscard]] const message_tree& with_own_bodies(id node) {
         if (made_.try_emplace(node).second) {
             check(budget_.bodies > 0);
@@ -147,7 +147,7 @@ private:
             made_[node] = std::move(message);
             ++budget_.bodies;
         }
-        check(made_.at(node).has_value()); // else the node is in a function that is called in it
+        check(made_.at(node).has_value()); // otherwise recursive
         return *made_.at(node);
     }
 
@@ -170,13 +170,13 @@ private:
     opening_budget budget_;
     opened_calls::body_opener bodies_;
     std::vector<std::optional<unfolded_graph>> graphs_;        // the main graph, and bodies
-    std::unordered_map<id, std::optional<message_tree>> made_; // by node; nothing while it is made
+    std::unordered_map<id, std::optional<message_tree>> made_; // by node; nothing while in progress
     id next_function_ = 0;
     bool restored_tags_ = false;
 };
 
-/// Returns: what a model says of how it was folded, if it was.
-/// Throws: `error` of `error_code::malformed` when that is damaged.
+/// Returns: the fold record of a model, if any. Throws: `error` of `error_code::malformed` if it is
+/// damaged.
 [[nodiscard]] inline std::optional<fold_record> find_fold_record(const wire_model& model) {
     const auto text = find_model_metadata(model, fold_key);
     return text ? std::optional(read_fold_record(*text, model.file())) : std::nullopt;

@@ -38,11 +38,11 @@ inline void check_fold(bool fits, const wire_model& model) {
     }
 }
 
-/// The attributes that a call gives to a function, as the file has them.
+/// The attributes passed by a call.
 class call_attributes {
 public:
-    /// Reads those of a node. Where one refers to an attribute of the function around the call, it
-    /// is that one of `around`. Returns: whether all those are there.
+    /// Reads those of a node. References to attributes of the enclosing function are resolved in
+    /// `around`. Returns: whether all of these exist.
     /// Complexity: O(fields).
     bool read(const wire_model& model, id call, const call_attributes* around) {
         auto fields = model.reader(model.message(call));
@@ -64,8 +64,8 @@ public:
         return true;
     }
 
-    /// Puts into a node what stood where its attribute `field` refers to one of the call. Returns:
-    /// whether it does. Requires: `model` is the one that was read. Complexity: O(fields).
+    /// Replaces a reference `field` to an attribute of the call by its value. Returns: whether
+    /// `field` is one. Requires: `model` is the one that was read. Complexity: O(fields).
     bool put(const wire_model& model, edited_field& field, message_tree& node) const {
         if (by_name_.empty() || !field.is_bytes(onnx_fields::node::attribute)) {
             return false;
@@ -84,25 +84,25 @@ private:
     std::map<std::string_view, wire_field> by_name_;
 };
 
-/// What opening calls may still make: bounds what a hostile file costs.
+/// The remaining budget for inlining: bounds hostile files.
 struct opening_budget {
-    std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of nodes that are made, and calls opened
-    std::size_t depth = 1000; ///< calls inside each other; folding nests less deep
-    std::size_t bodies = 33;  ///< bodies inside each other, as in a `wire_model`
+    std::uint64_t bytes = std::uint64_t{1} << 31U; ///< of created nodes and inlined calls
+    std::size_t depth = 1000;                      ///< nested calls; folding nests less deeply
+    std::size_t bodies = 33;                       ///< nested bodies, as in a `wire_model`
 };
 
-/// The nodes of a graph as they were before it was folded, in the order in which calls are opened.
+/// The nodes of a graph before folding, in inlining order.
 class opened_calls {
 public:
-    /// Returns the message of a node as it was, but for names of what its bodies capture: of one
-    /// that `folded_functions` says is changed.
+    /// Returns the original message of a changed node (see `folded_functions`), except for names
+    /// captured by its bodies.
     using body_opener = std::function<const message_tree&(id node)>;
 
-    /// `graph` is the main graph or a body, and `record` what is known of it.
+    /// `graph` is the main graph or a body with its `record`.
     /// Requires: all outlive it; the model carries no tags (see `strip_editor`).
-    /// Throws: `error` of `error_code::contradiction` when the record does not fit the model; of
-    ///   `too_large` when the nodes alone would reach 2 GiB.
-    /// Complexity: O(bytes of the nodes that are made and of the calls that are opened).
+    /// Throws: `error` of `error_code::contradiction` if the record does not match the model; of
+    /// `too_large` if the nodes alone would reach 2 GiB.
+    /// Complexity: O(bytes of created nodes and inlined calls).
     opened_calls(const wire_model& model, const graph_contents& contents,
                  const folded_functions& functions, const folded_graph_record& record, id graph,
                  opening_budget& budget, const body_opener& bodies)
@@ -124,10 +124,10 @@ public:
         check(opened_.size() == record_.nodes && next_change_ == record_.changes.size());
     }
 
-    /// Returns: how many nodes there were.
+    /// Returns: the original number of nodes.
     [[nodiscard]] std::size_t size() const noexcept { return opened_.size(); }
 
-    /// Appends the node that was number `i` to a graph.
+    /// Appends original node `i` to a graph.
     void append(std::size_t i, message_tree& graph) const {
         const auto& node = opened_[i];
         if (node.pieces > 0) {
@@ -142,24 +142,24 @@ private:
     using at_graph = detail::onnx_fields::graph;
     using at_node = detail::onnx_fields::node;
 
-    /// A function as called from one place.
+    /// A function at one call.
     struct frame {
         id function = no_id;
         std::string scope;
-        std::vector<std::string> names; // by local number of a value; "" where not known yet
+        std::vector<std::string> names; // by local number of a value; "" if not yet known
         detail::call_attributes attributes{};
     };
 
-    /// A node of the model as it was.
+    /// A node of the original model.
     struct opened_node {
         std::size_t first = 0; // piece of `made_`
-        id pieces = 0;         // there; none where the node is as in the file
+        id pieces = 0;         // there; none if the node is as in the file
         id number = 0;         // in the file
     };
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    /// Opens a node, for which `append()` appends one to `made_` where it is not as in the file.
+    /// Adds a node; `append()` appends it to `made_` unless it is as in the file.
     template <class Function>
     void make(id node, Function append) {
         const auto first = made_.seal();
@@ -167,7 +167,7 @@ private:
         append();
         const auto pieces = made_.seal() - first;
         check(opened_.size() < record_.nodes);
-        spend(sizeof(opened_node) + // a node may have no bytes at all
+        spend(sizeof(opened_node) + // nodes may be empty
               (pieces > 0 ? made_.size() - size : model_.message(node).size));
         opened_.push_back({first, static_cast<id>(pieces), node});
     }
@@ -186,7 +186,7 @@ private:
                                : std::string_view(around->names[functions_.local(value)]));
     }
 
-    /// Opens a call in the graph, or in a function that is being opened.
+    /// Inlines a call in the graph, or in a function being inlined.
     void open_call(id call, frame* around) {
         const auto f = model_.callee(call);
         check(budget_.depth > 0 && open_.insert(f).second);
@@ -230,12 +230,12 @@ private:
             around->names[functions_.local(model_.first_output(call) + i)] =
                 inside.names[functions_.local(graph.outputs[i])];
         }
-        check(opened_.size() > opened_before); // folding makes no function of nothing
+        check(opened_.size() > opened_before); // folding makes no empty functions
         ++budget_.depth;
         open_.erase(f);
     }
 
-    /// Appends a node of the body of a function to `made_` as it was in the model, if that differs.
+    /// Appends the original node for one in a function body to `made_`, if it differs.
     void append_node(id node, frame& around) {
         const auto captured = captured_names(node, around);
         const auto inputs = model_.inputs(node);
@@ -305,7 +305,7 @@ private:
         }
     }
 
-    /// Returns: a text of the node that is being opened, as it was.
+    /// Returns: an original text of the node being restored.
     [[nodiscard]] std::string restored(std::uint32_t slot, std::string_view text,
                                        std::string_view scope) {
         std::string expected(text);
@@ -324,7 +324,7 @@ private:
         return expected;
     }
 
-    /// Returns: other names for what the bodies of a node capture.
+    /// Returns: new names for values captured by the bodies of a node.
     [[nodiscard]] detail::new_names captured_names(id node, const frame& around) const {
         detail::new_names names;
         if (contents_.bodies_of(node).empty()) {
@@ -347,7 +347,7 @@ private:
     const folded_graph_record& record_;
     opening_budget& budget_;
     const body_opener& bodies_;
-    std::unordered_set<id> open_; // functions of which a call is being opened
+    std::unordered_set<id> open_; // functions with a call being inlined
     std::vector<opened_node> opened_;
     message_tree made_;
     std::size_t next_change_ = 0;

@@ -29,7 +29,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds regions that do the same, and what goes into and comes out of each.
+/// Finds equal regions, and their inputs and outputs.
 template <module_view Modules, node_shapes_like Shapes>
 class region_classes {
 public:
@@ -79,7 +79,7 @@ private:
         }
     }
 
-    /// Whether the policy calls the functions of two regions the same.
+    /// Whether the policy gives the functions of two regions the same name.
     [[nodiscard]] bool is_named_alike(id region, id other) const {
         const auto a = plan_.regions[region].module;
         const auto b = plan_.regions[other].module;
@@ -93,7 +93,7 @@ private:
         if (f == no_id) {
             return add_function(r, std::move(made));
         }
-        plan_.functions[f].region = r; // the first one is met last
+        plan_.functions[f].region = r; // regions are visited in reverse
         ++plan_.functions[f].calls;
         return f;
     }
@@ -115,8 +115,8 @@ private:
         return no_id;
     }
 
-    /// Puts the items of a region into the order of an equal one that has a function.
-    /// Returns: that function; `no_id` where there is none, and all is as it was.
+    /// Reorders the items of a region like an equal one that has a function. Returns: that
+    /// function; `no_id` and no change if there is none.
     [[nodiscard]] id find_reordered(id r, region_form& made) {
         const auto found = by_contents_.find(made.contents);
         if (found == by_contents_.end()) {
@@ -181,7 +181,7 @@ private:
         return f;
     }
 
-    /// Outputs come in the order in which they are used behind the first call.
+    /// Outputs are in the order of use after the first call.
     void put_outputs_in_order() {
         for (const auto& function : plan_.functions) {
             const auto r = function.region;
@@ -218,10 +218,10 @@ private:
         }
     }
 
-    /// Gives functions their names, in the order in which they are first called.
+    /// Names functions, in the order of their first calls.
     void name_functions() {
         std::set<std::pair<std::string, std::string>> taken;
-        // ONNX Runtime takes every operator of that name for the one of the standard.
+        // ONNX Runtime treats every operator of that name as the standard one.
         const auto is_taken = [&](const planned_function& function) {
             return function.numbered() == "Constant" ||
                    !taken.emplace(function.domain, function.numbered()).second;
@@ -263,20 +263,18 @@ private:
     std::vector<std::vector<id>> slots_; // by function: numbers of outputs
     using functions_by_hash = std::unordered_map<std::uint64_t, std::vector<id>>;
     functions_by_hash by_hash_;
-    functions_by_hash by_contents_; // those that are not in the next one
+    functions_by_hash by_contents_; // those that are not in `by_digest_`
     functions_by_hash by_digest_;   // of sections
 };
 
-/// Finds out which regions of a plan do the same, gives those one function, and says what goes into
-/// and comes out of every region.
-///
-/// `graphs` are those that have regions, ascending, and `place` says by node in which it stands.
-/// Two regions do the same when their items are equal, `shapes` deciding on nodes, and are wired
-/// alike, in whatever order they stand, and when the same of their bodies are calls; they share a
-/// function when the options name their modules alike. Items of a region that stand in another
-/// order than in the function are put into that. Inputs come in the order in which they are read,
-/// those that are no initializers first; outputs in the order in which they are used behind the
-/// first call. Complexity: O(V + E) expected, for every level of regions inside each other.
+/// Finds equal regions of a plan, gives them one function, and determines the inputs and outputs of
+/// every region.
+///  `graphs` are those with regions, ascending, and `place` is the region of each node. Regions are
+/// equal if their items are (`shapes` decides for nodes), with equal wiring in any order, and with
+/// calls in the same places of bodies; they share a function if the options give their modules the
+/// same name. Items are reordered as in the function. Inputs are in order of use, initializers
+/// last; outputs in order of use after the first call. Complexity: O(V + E) expected, per level of
+/// nesting.
 template <module_view Modules, node_shapes_like Shapes>
 void classify_regions(const onnx_model& model, const graph_contents& contents,
                       const Modules& modules, std::span<const divided_graph> graphs,

@@ -26,16 +26,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Says of nodes whether one could stand for the other: the same operator, attributes and fields,
-/// whatever the names. `hash` is equal for such nodes. With `true`, Constants may differ in what
-/// they are, but for its kind.
+/// Compares nodes up to names: operator, attributes and fields. `hash` is equal for equal nodes.
+/// With `true`, Constants may differ in value, but not in kind.
 template <class Shapes>
 concept node_shapes_like = requires(Shapes& shapes, id node) {
     { shapes.hash(node, true) } -> std::convertible_to<std::uint64_t>;
     { shapes.equal(node, node, true) } -> std::convertible_to<bool>;
 };
 
-/// Returns: the path of a module from one around it; "" for that itself.
+/// Returns: the path of a module relative to an ancestor; "" for the ancestor itself.
 /// Complexity: O(length and depth).
 template <module_view Modules>
 [[nodiscard]] std::string relative_path(const Modules& modules, id from, id to) {
@@ -50,17 +49,16 @@ template <module_view Modules>
     return path;
 }
 
-/// How a body looks.
+/// The canonical form of a body.
 struct region_form {
-    std::vector<std::uint64_t>
-        tokens;            ///< equal for bodies whose items stand for each other in order
-    std::vector<id> nodes; ///< of the region itself
-    std::vector<std::uint64_t> labels; ///< by item: what it is, without its values
+    std::vector<std::uint64_t> tokens; ///< equal for bodies with corresponding items in order
+    std::vector<id> nodes;             ///< of the region itself
+    std::vector<std::uint64_t> labels; ///< by item: its kind, without its values
     std::uint64_t hash = 0;            ///< of all that
     std::uint64_t contents = 0;        ///< of the labels, in any order
 };
 
-/// Describes regions so that those that do the same are found.
+/// Computes canonical forms of regions, to find equal ones.
 template <module_view Modules, node_shapes_like Shapes>
 class region_forms {
 public:
@@ -77,13 +75,13 @@ public:
         , exported_(plan.regions.size())
         , number_(model.value_count(), no_id) {}
 
-    /// What a region gives away: values, and the numbers that `read` gave them.
+    /// The outputs of a region: values, with their numbers from `read`.
     [[nodiscard]] std::vector<std::pair<id, id>>& exported(id r) { return exported_[r]; }
 
     [[nodiscard]] bool is_weight(id value) const { return model_.is_initializer(value); }
 
-    /// Returns: how a region looks, and says in the plan what it reads. Requires: what is inside of
-    /// it has functions. Complexity: O(items + values).
+    /// Returns: the form of a region, and notes its inputs in the plan. Requires: nested regions
+    /// have functions. Complexity: O(items + values).
     [[nodiscard]] region_form read(id r) {
         region_form made;
         const auto externals = number_items(r, made);
@@ -117,7 +115,7 @@ public:
         return made;
     }
 
-    /// Returns: a region with that form, to be compared whatever the order of its items.
+    /// Returns: a region with that form as a section, for comparison in any order.
     /// Complexity: O(items + values) expected.
     [[nodiscard]] graph_section section(id r, const region_form& form) const {
         graph_section made;
@@ -170,7 +168,7 @@ public:
     }
 
 private:
-    /// Returns: a number for the path of a module from one around it.
+    /// Returns: a number for the path of a module relative to an ancestor.
     [[nodiscard]] id way_number(id from, id to) {
         const auto [known, is_new] =
             ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
@@ -185,8 +183,8 @@ private:
         return modules_.index().is_ancestor(region.module, m) ? m : region.module;
     }
 
-    /// Numbers values as they appear, and writes down who reads and makes which.
-    /// Returns: the values that come from outside.
+    /// Numbers values in order of appearance, and records their readers and producers. Returns: the
+    /// values from outside.
     [[nodiscard]] std::vector<id> number_items(id r, region_form& made) {
         std::vector<id> externals;
         const auto note = [&](id value, bool read) {
@@ -244,8 +242,8 @@ private:
         return externals;
     }
 
-    /// Writes down what of the bodies of a node are calls, and of which functions, and what says
-    /// of which module it is. All else of bodies is compared with the node.
+    /// Records the calls in the bodies of a node with their functions, and module metadata.
+    /// Everything else in bodies is compared with the node.
     void note_bodies(id node, region_form& made) {
         if (!plan_.changes_inside(node)) {
             return;
@@ -292,8 +290,8 @@ private:
     fold_plan& plan_;
     bool vary_;
     std::vector<std::vector<std::pair<id, id>>> exported_; // by region: value, number
-    std::vector<id> number_; // by value: in the region that is being looked at
-    std::vector<id> used_;   // those that have one
+    std::vector<id> number_;                               // by value: in the current region
+    std::vector<id> used_;                                 // those with a number
     string_pool paths_;
     std::unordered_map<std::uint64_t, id> ways_;
 };

@@ -138,14 +138,15 @@ public:
     /// Returns: the member with that key, the last if there are several, or none.
     /// Complexity: O(members), which saves building a table of them.
     [[nodiscard]] json_part operator[](std::string_view key) const noexcept {
-        const detail::json_node* found = nullptr;
+        const detail::json_node* node = nullptr;
         const auto* member = is_object() ? node_ + 1 : nullptr;
-        for (auto left = member == nullptr ? 0 : size(); left-- > 0; member += member->step()) {
+        for (auto remaining = member == nullptr ? 0 : size(); remaining-- > 0;
+             member += member->step()) {
             if (std::string_view(texts_ + member->key, member->key_size) == key) {
-                found = member;
+                node = member;
             }
         }
-        return {found, texts_};
+        return {node, texts_};
     }
 
     /// Throws: `std::invalid_argument` if it is not an array.

@@ -56,16 +56,16 @@ public:
         }
         hash += size_;
         const char* p = rest_;
-        auto left = waiting_;
-        for (; left >= 8; p += 8, left -= 8) {
+        auto remaining = waiting_;
+        for (; remaining >= 8; p += 8, remaining -= 8) {
             hash = rotate(hash ^ round(0, read<std::uint64_t>(p)), 27) * p1 + p4;
         }
-        if (left >= 4) {
+        if (remaining >= 4) {
             hash = rotate(hash ^ (read<std::uint32_t>(p) * p1), 23) * p2 + p3;
             p += 4;
-            left -= 4;
+            remaining -= 4;
         }
-        for (; left > 0; ++p, --left) {
+        for (; remaining > 0; ++p, --remaining) {
             hash = rotate(hash ^ (static_cast<unsigned char>(*p) * p5), 11) * p1;
         }
         hash = (hash ^ hash >> 33U) * p2;

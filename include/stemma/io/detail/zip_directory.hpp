@@ -101,7 +101,7 @@ private:
 
     /// Numbers too large for their field are in an extra field.
     [[nodiscard]] extents read_extents(std::uint64_t at, std::string_view extra) const {
-        extents found{number(at + 20, 4), number(at + 24, 4), number(at + 42, 4)};
+        extents result{number(at + 20, 4), number(at + 24, 4), number(at + 42, 4)};
         auto field = static_cast<std::uint64_t>(extra.data() - bytes_.data());
         const auto end = field + extra.size();
         while (field + 4 <= end) {
@@ -110,7 +110,7 @@ private:
             field += 4;
             check(size <= end - field);
             auto next = field;
-            for (auto* one : {&found.plain, &found.packed, &found.at}) {
+            for (auto* one : {&result.plain, &result.packed, &result.at}) {
                 if (kind == 1 && *one == 0xffff'ffffU) {
                     check(next + 8 <= field + size);
                     *one = number(next, 8);
@@ -119,7 +119,7 @@ private:
             }
             field += size;
         }
-        return found;
+        return result;
     }
 
     [[nodiscard]] std::uint64_t read_member(std::uint64_t at,

@@ -151,9 +151,9 @@ private:
             if (!tags_.is_selected(m)) {
                 continue;
             }
-            const std::string_view known = modules_.class_name(m);
+            const std::string_view name = modules_.class_name(m);
             printed_[m] =
-                classes_.intern(known.empty() ? name_run(m) : special_.escaped(known, text_));
+                classes_.intern(name.empty() ? name_run(m) : special_.escaped(name, text_));
         }
     }
 
@@ -244,10 +244,10 @@ private:
         }
         flat_index seen(suffixes_.size());
         for (id i = 0; i < suffixes_.size(); ++i) {
-            const auto found = seen.insert(suffixes_[i].hash, i, [&](id other) {
+            const auto existing = seen.insert(suffixes_[i].hash, i, [&](id other) {
                 return are_equal(suffixes_[i], suffixes_[other]);
             });
-            if (found != i) {
+            if (existing != i) {
                 return false;
             }
         }
@@ -293,17 +293,17 @@ private:
     // disambiguated as `.0`, or the end of another run of names. No name contains an unescaped `#`.
     // Names without a dot are as printed, and grouping has made them unique.
     void part_unknown() {
-        flat_index known;
+        flat_index by_text;
         std::vector<id> equal;
         for (id m = 1; m < tree_.size(); ++m) {
             if (tags_.is_selected(m) && tags_.segment(m).find('.') != std::string_view::npos) {
-                const auto found =
-                    known.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
+                const auto existing =
+                    by_text.insert(hash_bytes(tags_.segment(m), tags_.above(m)), m, [&](id other) {
                         return tags_.above(other) == tags_.above(m) &&
                                tags_.segment(other) == tags_.segment(m);
                     });
-                if (found != m) {
-                    equal.insert(equal.end(), {found, m});
+                if (existing != m) {
+                    equal.insert(equal.end(), {existing, m});
                 }
             }
         }

@@ -35,8 +35,8 @@ public:
     /// Returns: the operators in a module or below it, ascending.
     /// Complexity: O(n log n) of the result.
     [[nodiscard]] std::vector<id> all(id m) const {
-        const auto found = below(m);
-        std::vector<id> sorted(found.begin(), found.end());
+        const auto members = below(m);
+        std::vector<id> sorted(members.begin(), members.end());
         std::sort(sorted.begin(), sorted.end());
         return sorted;
     }
@@ -58,8 +58,8 @@ template <class Calls>
 [[nodiscard]] id call_of(id m, const attribution& a, Calls calls) {
     const id outer = calls(m);
     const id inner = calls(a.module);
-    const bool known = outer != no_id && inner != no_id && a.call < inner && outer > 0;
-    return known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
+    const bool is_known = outer != no_id && inner != no_id && a.call < inner && outer > 0;
+    return is_known && inner % outer == 0 ? a.call / (inner / outer) : no_id;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

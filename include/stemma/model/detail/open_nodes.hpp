@@ -19,11 +19,11 @@ template <class Sources>
     for (id node = 0; node < nodes; ++node) {
         std::size_t exact = 0;
         bool settled = false;
-        sources.for_each_claim(node, [&](const claim& made) {
-            exact += made.exact && made.source < provenance::parameter ? 1U : 0U;
-            settled =
-                settled || (made.exact && !made.doubtful && made.confidence >= confidence::sure &&
-                            made.source < provenance::parameter);
+        sources.for_each_claim(node, [&](const claim& candidate) {
+            exact += candidate.exact && candidate.source < provenance::parameter ? 1U : 0U;
+            settled = settled || (candidate.exact && !candidate.doubtful &&
+                                  candidate.confidence >= confidence::sure &&
+                                  candidate.source < provenance::parameter);
         });
         open[node] = !settled || exact > 1;
     }

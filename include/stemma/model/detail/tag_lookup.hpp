@@ -30,19 +30,19 @@ public:
     /// Returns: the selected module with this tag, or `no_id`.
     /// Complexity: O(length) expected.
     [[nodiscard]] id find(std::string_view tag) const {
-        id found = no_id;
+        id result = no_id;
         while (!tag.empty()) {
             if (tag.front() != '/') {
                 return no_id;
             }
             const auto segment = tag.substr(1, end_of_segment(tag) - 1);
             tag.remove_prefix(1 + segment.size());
-            found = found == no_id ? root(segment) : below(found, segment);
-            if (found == no_id) {
+            result = result == no_id ? root(segment) : below(result, segment);
+            if (result == no_id) {
                 return no_id;
             }
         }
-        return found;
+        return result;
     }
 
 private:

@@ -52,22 +52,22 @@ public:
     [[nodiscard]] std::optional<message_tree> apply(const message_tree& from) const {
         message_tree result;
         std::size_t next = 0;
-        auto left = changes_.empty() ? change{} : changes_.front();
+        auto current = changes_.empty() ? change{} : changes_.front();
         bool fits = true;
         const auto settle = [&] { // texts come after what they replace
-            while (next < changes_.size() && left.keep == 0 && left.drop == 0) {
-                result.add_text(left.text == 0 ? std::string_view() : texts_[left.text - 1]);
+            while (next < changes_.size() && current.keep == 0 && current.drop == 0) {
+                result.add_text(current.text == 0 ? std::string_view() : texts_[current.text - 1]);
                 ++next;
-                left = next < changes_.size() ? changes_[next] : change{};
+                current = next < changes_.size() ? changes_[next] : change{};
             }
         };
         settle();
         const auto consume = [&](std::uint64_t size, auto put) {
             for (std::uint64_t at = 0; fits && at < size;) {
                 fits = next < changes_.size();
-                auto& count = left.keep > 0 ? left.keep : left.drop;
+                auto& count = current.keep > 0 ? current.keep : current.drop;
                 const auto part = std::min(count, size - at);
-                if (&count == &left.keep) {
+                if (&count == &current.keep) {
                     put(at, part);
                 }
                 count -= part;

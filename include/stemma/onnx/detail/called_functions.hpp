@@ -22,12 +22,12 @@ template <class Visit>
 [[nodiscard]] std::vector<id> called_functions(const onnx_model& model,
                                                const graph_contents& contents,
                                                std::span<const id> nodes, Visit visit) {
-    std::vector<id> found;
-    std::unordered_set<id> known;
+    std::vector<id> result;
+    std::unordered_set<id> seen;
     const auto look = [&](auto& self, id node) -> void {
         visit(node);
-        if (const auto f = model.callee(node); f != no_id && known.insert(f).second) {
-            found.push_back(f);
+        if (const auto f = model.callee(node); f != no_id && seen.insert(f).second) {
+            result.push_back(f);
         }
         for (auto inside : contents.inner_nodes(node)) {
             self(self, inside);
@@ -36,13 +36,13 @@ template <class Visit>
     for (auto node : nodes) {
         look(look, node);
     }
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        for (auto node : contents.nodes(model.functions()[found[i]].graph)) {
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        for (auto node : contents.nodes(model.functions()[result[i]].graph)) {
             look(look, node);
         }
     }
-    std::sort(found.begin(), found.end());
-    return found;
+    std::sort(result.begin(), result.end());
+    return result;
 }
 
 /// Returns: the graphs of the functions that the main graph does not call, directly or indirectly.

@@ -26,10 +26,10 @@ struct file_part {
 /// Returns: the part that begins with the first message ending after a position, or at the end.
 [[nodiscard]] inline file_part part_behind(const wire_model& model, std::span<const id> owners,
                                            std::uint32_t position) {
-    file_part found;
-    found.begin = static_cast<std::uint32_t>(model.bytes().size());
+    file_part result;
+    result.begin = static_cast<std::uint32_t>(model.bytes().size());
     const auto begin_with = [&](message_ref message) {
-        found.begin = std::min(found.begin, message.begin - model.length_size(message));
+        result.begin = std::min(result.begin, message.begin - model.length_size(message));
     };
     const auto ends_before = [&](message_ref message) {
         return message.begin + message.size <= position;
@@ -45,20 +45,20 @@ struct file_part {
     };
     // Nodes are numbered by where they end.
     for (id count = model.node_count(); count > 0;) {
-        const auto middle = found.node + count / 2;
+        const auto middle = result.node + count / 2;
         const bool before = ends_before(model.message(middle));
-        found.node = before ? middle + 1 : found.node;
+        result.node = before ? middle + 1 : result.node;
         count = before ? count - count / 2 - 1 : count / 2;
     }
-    while (std::binary_search(owners.begin(), owners.end(), found.node)) {
-        ++found.node;
+    while (std::binary_search(owners.begin(), owners.end(), result.node)) {
+        ++result.node;
     }
-    if (found.node < model.node_count()) {
-        begin_with(model.message(found.node));
+    if (result.node < model.node_count()) {
+        begin_with(model.message(result.node));
     }
-    found.tensor = first_of(model.tensors());
-    found.info = first_of(model.value_infos());
-    return found;
+    result.tensor = first_of(model.tensors());
+    result.info = first_of(model.value_infos());
+    return result;
 }
 
 /// Divides a file into at most `count` parts of about equal size, at least one.

@@ -112,22 +112,22 @@ struct guessed_field {
     if (count == 1) {
         return runs;
     }
-    std::vector<std::uint32_t> found;
+    std::vector<std::uint32_t> begins;
     for (std::size_t i = 1; i < places; ++i) {
         const auto first = begin + static_cast<std::uint32_t>((end - begin) / places * i);
         const auto last = std::min(first + window, end);
         for (auto at = first; at < last; ++at) {
             if (const auto guess = detail::guess_begin(bytes, at, end); guess != 0) {
-                found.push_back(guess);
+                begins.push_back(guess);
                 break;
             }
         }
     }
     for (std::size_t i = 1; i < count; ++i) {
-        const auto place = found.size() * i / count;
-        if (place < found.size() && found[place] > runs.back().begin) {
-            runs.back().end = found[place];
-            runs.push_back({found[place], end});
+        const auto place = begins.size() * i / count;
+        if (place < begins.size() && begins[place] > runs.back().begin) {
+            runs.back().end = begins[place];
+            runs.push_back({begins[place], end});
         }
     }
     return runs;

@@ -162,10 +162,11 @@ private:
 
     // Weights mostly follow the nodes, so the remaining bytes alone are no measure.
     void estimate_nodes(const graph_run& all, std::uint32_t at) {
-        const auto known = std::uint64_t{node_count()};
-        const auto left = known * (all.end - at) / std::max(at - all.begin, 1U);
-        next_estimate_ = known * 16;
-        expect_nodes(static_cast<std::size_t>(std::min(known + left + left / 16, next_estimate_)));
+        const auto nodes_so_far = std::uint64_t{node_count()};
+        const auto remaining = nodes_so_far * (all.end - at) / std::max(at - all.begin, 1U);
+        next_estimate_ = nodes_so_far * 16;
+        expect_nodes(static_cast<std::size_t>(
+            std::min(nodes_so_far + remaining + remaining / 16, next_estimate_)));
     }
 
     // Each reads the message `where` within `around`, and makes its own reader: a reader passed as
@@ -356,25 +357,25 @@ private:
         text_ref name;
         id alone = no_id;
         id listed = 0;
-        std::vector<id> made;
+        std::vector<id> created;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_attribute::name)) {
                 name = ref(field);
             } else if (field.is_bytes(at_attribute::g)) {
                 if (alone == no_id) {
                     alone = add_graph(graph_kind::body);
-                    made.push_back(alone);
+                    created.push_back(alone);
                 }
                 scan_body(field, alone, container);
             } else if (field.is_bytes(at_attribute::graphs)) {
                 const auto g = add_graph(graph_kind::body);
-                made.push_back(g);
+                created.push_back(g);
                 graph_at(g).listed = true;
                 graph_at(g).attribute_index = listed++;
                 scan_body(field, g, container);
             }
         }
-        for (auto g : made) {
+        for (auto g : created) {
             graph_at(g).attribute = name;
         }
     }

@@ -58,9 +58,9 @@ public:
     /// Returns: the previous name of an inlined node; "" if it may be from any of several calls;
     /// nothing for other nodes. Valid as long as this. Complexity: O(1) on average.
     [[nodiscard]] std::optional<std::string_view> name(id node) const {
-        const auto found = names_.find(node);
-        return found == names_.end() ? std::nullopt
-                                     : std::optional<std::string_view>(found->second);
+        const auto entry = names_.find(node);
+        return entry == names_.end() ? std::nullopt
+                                     : std::optional<std::string_view>(entry->second);
     }
 
 private:

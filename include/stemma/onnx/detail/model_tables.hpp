@@ -32,8 +32,8 @@ class model_tables : public name_binder {
 
     [[nodiscard]] auto same_operator(std::string_view type, std::string_view domain,
                                      std::string_view overload) const {
-        return [this, type, domain, overload](id known) {
-            const auto& op = operators_[known];
+        return [this, type, domain, overload](id other) {
+            const auto& op = operators_[other];
             return text(op.type) == type && text(op.domain) == domain &&
                    text(op.overload) == overload;
         };
@@ -50,25 +50,27 @@ protected:
     id add_operator(std::string_view type, std::string_view domain, std::string_view overload,
                     const operator_record& record) {
         const auto next = static_cast<id>(operators_.size());
-        const auto found = operator_index_.insert(operator_hash(type, domain, overload), next,
-                                                  same_operator(type, domain, overload));
-        if (found == next) {
+        const auto existing = operator_index_.insert(operator_hash(type, domain, overload), next,
+                                                     same_operator(type, domain, overload));
+        if (existing == next) {
             operators_.push_back(record);
         }
-        return found;
+        return existing;
     }
 
     /// Reserves room for that many nodes in total, and for the inputs and values they have on
     /// average. Growing step by step would write each table several times.
     void expect_nodes(std::size_t count) {
-        const auto known = std::max<std::size_t>(nodes_.size(), 1);
-        const auto make_room = [&](auto& table) { table.reserve(table.size() * count / known); };
+        const auto nodes_so_far = std::max<std::size_t>(nodes_.size(), 1);
+        const auto make_room = [&](auto& table) {
+            table.reserve(table.size() * count / nodes_so_far);
+        };
         make_room(nodes_);
         make_room(inputs_);
         make_room(value_names_);
         make_room(value_graphs_);
         make_room(producers_);
-        expect_names(producers_.size() * count / known);
+        expect_names(producers_.size() * count / nodes_so_far);
     }
 
     /// Numbers a node; the nodes of its bodies must have been added before.
@@ -210,8 +212,9 @@ protected:
                 bound[i] = look_up(entry.graph, entry.name, entry.hash);
                 graphs_[entry.graph].outputs.push_back(bound[i]);
             } else if (entry.what == role::mention && entry.name.size > 0) {
-                const auto found = find_visible(entry.graph, entry.name, entry.hash);
-                bound[i] = found != no_id && value_graphs_[found] == entry.graph ? found : no_id;
+                const auto visible = find_visible(entry.graph, entry.name, entry.hash);
+                bound[i] =
+                    visible != no_id && value_graphs_[visible] == entry.graph ? visible : no_id;
             }
         }
         prefer_last_constants();
@@ -349,8 +352,8 @@ private:
         std::erase_if(last, [](const auto& entry) { return entry.second == no_id; });
         const auto rebind = [&](std::vector<id>& values) {
             for (auto& value : values) {
-                const auto found = last.find(value);
-                value = found == last.end() ? value : found->second;
+                const auto match = last.find(value);
+                value = match == last.end() ? value : match->second;
             }
         };
         if (!last.empty()) {

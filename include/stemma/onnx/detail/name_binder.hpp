@@ -61,10 +61,10 @@ protected:
                 define_result(met.graph, met.name, met.what, met.hash);
                 continue;
             }
-            const auto found =
+            const auto bound =
                 met.graph == 0 ? main_names_.find(met.hash, same_name(text(met.name))) : no_id;
-            if (found != no_id) {
-                inputs_[met.what] = found;
+            if (bound != no_id) {
+                inputs_[met.what] = bound;
             } else {
                 later_.push_back(met);
             }
@@ -94,9 +94,9 @@ protected:
     [[nodiscard]] id find_visible(id g, text_ref ref, std::uint64_t hash) const {
         const auto name = text(ref);
         while (g != 0) {
-            const auto found = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
-            if (found != no_id || graphs_[g].kind == graph_kind::function) {
-                return found;
+            const auto bound = nested_names_.find(hash_mix(hash, g), same_name_in(g, name));
+            if (bound != no_id || graphs_[g].kind == graph_kind::function) {
+                return bound;
             }
             g = graph_of(graphs_[g].owner);
         }
@@ -108,8 +108,8 @@ protected:
         if (name.size == 0) {
             return no_id;
         }
-        if (const auto found = find_visible(g, name, hash); found != no_id) {
-            return found;
+        if (const auto bound = find_visible(g, name, hash); bound != no_id) {
+            return bound;
         }
         while (graphs_[g].kind == graph_kind::body) {
             g = graph_of(graphs_[g].owner);
@@ -142,10 +142,10 @@ protected:
         const auto first = static_cast<id>(value_names_.size() - part.value_names_.size());
         main_names_.insert_all(
             part.main_names_, first,
-            [&](id known, id added) { return value_name(known) == value_name(added); },
-            [&](id known, id added) {
+            [&](id other, id added) { return value_name(other) == value_name(added); },
+            [&](id stored, id added) {
                 redefined_.push_back(added);
-                replaced_.emplace_back(added, known);
+                replaced_.emplace_back(added, stored);
             });
         for (const auto value : part.redefined_) {
             if (part.value_graphs_[value] == 0) {

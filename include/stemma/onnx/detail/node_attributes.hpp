@@ -118,61 +118,61 @@ public:
 
     /// Returns: an INT attribute.
     [[nodiscard]] std::optional<std::int64_t> whole(std::string_view name) const {
-        std::optional<std::int64_t> found;
+        std::optional<std::int64_t> result;
         with(name, [&](const wire_reader&, const wire_field& part) {
             if (part.is(3, wire_type::varint)) {
-                found = static_cast<std::int64_t>(part.value);
+                result = static_cast<std::int64_t>(part.value);
             }
         });
-        return found;
+        return result;
     }
 
     /// Returns: an INTS attribute; nothing if the node has none with that name.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> wholes(std::string_view name) const {
-        std::optional<std::vector<std::int64_t>> found;
+        std::optional<std::vector<std::int64_t>> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
-            if (!found) {
-                found.emplace();
+            if (!result) {
+                result.emplace();
             }
             if (part.number == 8) {
-                detail::read_dims(parts, part, *found);
+                detail::read_dims(parts, part, *result);
             }
         });
-        return found;
+        return result;
     }
 
     /// Returns: a FLOAT attribute.
     [[nodiscard]] std::optional<float> real(std::string_view name) const {
-        std::optional<float> found;
+        std::optional<float> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is(2, wire_type::fixed32)) {
                 const auto bytes = parts.text(part);
-                std::memcpy(&found.emplace(), bytes.data(), sizeof(float));
+                std::memcpy(&result.emplace(), bytes.data(), sizeof(float));
             }
         });
-        return found;
+        return result;
     }
 
     /// Returns: a STRING attribute.
     [[nodiscard]] std::string_view text(std::string_view name) const {
-        std::string_view found;
+        std::string_view result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is_bytes(detail::onnx_fields::attribute::s)) {
-                found = parts.text(part);
+                result = parts.text(part);
             }
         });
-        return found;
+        return result;
     }
 
     /// Returns: a TENSOR attribute.
     [[nodiscard]] std::optional<whole_numbers> tensor(std::string_view name) const {
-        std::optional<whole_numbers> found;
+        std::optional<whole_numbers> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
             if (part.is_bytes(detail::onnx_fields::attribute::t)) {
-                found = read_whole_numbers(parts.inner(part));
+                result = read_whole_numbers(parts.inner(part));
             }
         });
-        return found;
+        return result;
     }
 
     /// Calls `f(name, attribute)` with a reader of every attribute. Complexity: O(fields).
@@ -197,14 +197,15 @@ public:
     /// Whether some attribute refers to one of the enclosing function.
     /// Complexity: O(fields).
     [[nodiscard]] bool has_reference() const {
-        bool found = false;
+        bool has_match = false;
         for_each([&](std::string_view, wire_reader attribute) {
             for (wire_field part; attribute.next(part);) {
-                found = found || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
+                has_match =
+                    has_match || (part.is_bytes(detail::onnx_fields::attribute::ref_attr_name) &&
                                   part.size() > 0);
             }
         });
-        return found;
+        return has_match;
     }
 
 private:

@@ -34,18 +34,18 @@ public:
         for_each_range((nodes + word - 1) / word, count,
                        [&](std::size_t i, std::size_t first, std::size_t last) {
                            const auto end = std::min(last * word, nodes);
-                           part found;
+                           part result;
                            for (auto node = static_cast<id>(first * word); node < end; ++node) {
-                               if (const id read = append(node, found.reads); read > 0) {
+                               if (const id read = append(node, result.reads); read > 0) {
                                    readers_.insert(node);
-                                   found.count.push_back(read);
+                                   result.count.push_back(read);
                                }
                            }
-                           parts[i] = std::move(found);
+                           parts[i] = std::move(result);
                        });
         first_.reserve(readers_.count() + std::size_t{1});
-        for (const auto& found : parts) {
-            for (const auto read : found.count) {
+        for (const auto& entry : parts) {
+            for (const auto read : entry.count) {
                 first_.push_back(first_.back() + read);
             }
         }

@@ -59,9 +59,9 @@ inline constexpr naming_field naming_fields[] = {
 
 /// Returns: what a length-delimited field `number` of a message contains.
 [[nodiscard]] constexpr names_in names_of_field(names_in message, std::uint32_t number) noexcept {
-    for (const auto& known : naming_fields) {
-        if (known.message == message && known.number == number) {
-            return known.holds;
+    for (const auto& entry : naming_fields) {
+        if (entry.message == message && entry.number == number) {
+            return entry.holds;
         }
     }
     return names_in::nothing;
@@ -99,8 +99,8 @@ public:
 
     /// Returns: the new name, or `name`. Valid as long as this and `name`.
     [[nodiscard]] std::string_view operator()(std::string_view name) const {
-        const auto found = names_.find(name);
-        return found == names_.end() ? name : std::string_view(found->second);
+        const auto entry = names_.find(name);
+        return entry == names_.end() ? name : std::string_view(entry->second);
     }
 
 private:

@@ -21,7 +21,7 @@ namespace stemma::inline STEMMA_ABI::detail {
         return values;
     }
     std::set<id> bodies;
-    std::set<id> known;
+    std::set<id> seen;
     std::vector<id> open(contents.bodies_of(node).begin(), contents.bodies_of(node).end());
     while (!open.empty()) {
         const auto g = open.back();
@@ -34,7 +34,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
     const auto capture = [&](id value) {
         if (value != no_id && !bodies.contains(model.graph_of_value(value)) &&
-            known.insert(value).second) {
+            seen.insert(value).second) {
             values.push_back(value);
         }
     };

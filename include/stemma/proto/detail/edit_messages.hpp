@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Steps through the messages of a model in the order of the numbers in its `proto_model`.
+/// Iterates over the messages of a model in the numbering of its `proto_model`.
 template <class Editor>
 class message_walk {
 public:
@@ -92,9 +92,9 @@ private:
     std::size_t info_ = 0;
 };
 
-/// Hands an editor all messages of a model that carry tags: `edit_node(number, message)`,
-/// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in the `proto_model` of
-/// it, and at last `edit_model(message)`. A value info may come as an `unknown_value_info`.
+/// Passes all messages of a model that carry tags to an editor: `edit_node(number, message)`,
+/// `edit_tensor(i, message)` and `edit_value_info(i, message)`, numbered as in its `proto_model`,
+/// and finally `edit_model(message)`. A value info may come as an `unknown_value_info`.
 ///
 /// Throws: what the editor throws.
 /// Complexity: O(messages), and that of the editor.

@@ -22,8 +22,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Writes into memory that is zero, and passes over long fields of bytes: pages that nobody touches
-/// take no room.
+/// Serializes into zeroed memory, skipping long byte fields: untouched pages take no memory.
 class outline_stream final : public google::protobuf::io::ZeroCopyOutputStream {
 public:
     outline_stream(char* begin, std::size_t size) : begin_(begin), size_(size) {}
@@ -65,20 +64,19 @@ private:
     std::size_t used_ = 0;
 };
 
-/// The bytes of a message as protobuf writes it, with the data of long tensors left out: where they
-/// would stand is zero, or zero behind a one where they do not repeat one number. Every other byte
-/// is in its place, so that what is read of names, types, shapes and sizes is the same; left out
-/// data takes no memory.
+/// The serialized bytes of a message without the data of long tensors, which is zero, or zero after
+/// a one if not all elements are equal. Every other byte is in its place, so names, types, shapes
+/// and sizes read the same; omitted data takes no memory.
 class message_outline {
 public:
     /// Throws: `error` of `error_code::unsupported` for messages of 4 GiB and more.
-    /// Complexity: O(bytes), of which those left out are read until they differ.
+    /// Complexity: O(bytes); omitted ones are read until elements differ.
     explicit message_outline(const google::protobuf::MessageLite& message)
         : size_(message.ByteSizeLong()) {
         if (size_ > std::numeric_limits<std::uint32_t>::max()) {
             STEMMA_THROW(error(error_code::unsupported, "model", "", "larger than 4 GiB"));
         }
-        // What calloc takes from the system is zero already, and not touched.
+        // Fresh pages from calloc are zero and untouched.
         bytes_.reset(static_cast<char*>(std::calloc(std::max<std::size_t>(size_, 1), 1)));
         if (!bytes_) {
             STEMMA_THROW(std::bad_alloc());

@@ -18,9 +18,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A ValueInfoProto in a field that the schema does not know.
+/// A ValueInfoProto in a field unknown to the schema.
 struct unknown_value_info {
-    google::protobuf::UnknownFieldSet fields; ///< all that the message holds
+    google::protobuf::UnknownFieldSet fields; ///< all fields of the message
 };
 
 template <class Message>
@@ -64,14 +64,14 @@ mutable_unknown_fields(unknown_value_info& info) {
     return info.fields;
 }
 
-/// Returns: whether a field is one of bytes with this number.
+/// Returns: whether a field is a bytes field with this number.
 [[nodiscard]] inline bool is_bytes(const google::protobuf::UnknownField& field,
                                    std::uint32_t number) {
     return field.number() == static_cast<int>(number) &&
            field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED;
 }
 
-/// Calls `f(bytes)` for the fields of bytes with this number that the schema does not know.
+/// Calls `f(bytes)` for the unknown bytes fields with this number.
 template <class Message, class Function>
 void for_each_unknown(const Message& message, std::uint32_t number, Function f) {
     const auto& fields = unknown_fields(message);
@@ -88,7 +88,7 @@ void for_each_unknown(const Message& message, std::uint32_t number, Function f) 
 }
 
 /// Returns: key and value of the bytes of a StringStringEntryProto.
-/// Throws: `error` of `error_code::malformed` for bytes that are no message.
+/// Throws: `error` of `error_code::malformed` for malformed bytes.
 [[nodiscard]] inline std::pair<std::string_view, std::string_view>
 read_entry(std::string_view bytes) {
     const wire_field whole{.type = wire_type::bytes,
@@ -96,7 +96,7 @@ read_entry(std::string_view bytes) {
     return wire_model::read_entry(read_message(bytes), whole);
 }
 
-/// Gives the bytes of an entry another key; all else in it stays.
+/// Changes the key in the bytes of an entry.
 inline void set_key(std::string_view key, std::string& bytes) {
     google::protobuf::UnknownFieldSet parts;
     static_cast<void>(parts.ParseFromString(bytes));
@@ -148,10 +148,9 @@ void rename_known_metadata(Entries& entries, Function new_key) {
 }
 
 /// Calls `f(key, value)` for every entry of a message's `metadata_props`, in order.
-///
-/// `Message` is that of a model, graph, node, function, tensor or value info, of any schema: one
-/// that is older than the field keeps it among its unknown fields, and there it is read.
-/// Throws: `error` of `error_code::malformed` when an unknown field is no entry.
+///  `Message` is a model, graph, node, function, tensor or value info, of any schema: schemas older
+/// than the field keep it as an unknown field, which is read.
+/// Throws: `error` of `error_code::malformed` if an unknown field is not an entry.
 /// Complexity: O(entries).
 template <class Message, class Function>
 void for_each_metadata(const Message& message, Function f) {
@@ -168,8 +167,8 @@ void for_each_metadata(const Message& message, Function f) {
     }
 }
 
-/// Gives every metadata entry of a message the key `new_key(key)`, a `std::optional<string_view>`;
-/// without one it is removed. The others keep their order and all else that is in them.
+/// Changes the key of every metadata entry of a message to `new_key(key)`, a
+/// `std::optional<string_view>`; removes it without one. Order and everything else stay.
 /// Throws: as `for_each_metadata`.
 template <class Message, class Function>
 void rename_metadata(Message& message, Function new_key) {

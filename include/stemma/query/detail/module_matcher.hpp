@@ -19,24 +19,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Who is left, by number: 1, else 0. A byte each, as many are told at a time, of a type
-/// that is nothing else's, so that a compiler knows what stays when one is written.
+/// Remaining candidates by number: 1 or 0. Bytes, for vectorization, of a type that does not alias
+/// others.
 using vertex_marks = std::vector<char8_t>;
 
-/// Leaves only those that `others` mark as `wanted`.
+/// Keeps only those that `others` mark as `wanted`.
 inline void keep(const vertex_marks& others, bool wanted, vertex_marks& left) {
     const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
     std::transform(left.begin(), left.end(), others.begin(), left.begin(),
                    [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
 }
 
-/// Takes away what `others` mark.
+/// Removes those that `others` mark.
 inline void drop(const vertex_marks& others, vertex_marks& left) {
     keep(others, false, left);
 }
 
-/// Leaves only those for which a query made of parts holds, or does not, as is wanted:
-/// `narrow(part, wanted, left)` does so for one.
+/// Keeps only those that match a compound query, or do not, as `wanted`; `narrow(part, wanted,
+/// left)` does so for a part.
 template <class Left, class Narrow>
 void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
     if (asked.kind == query_kind::negation) {
@@ -54,34 +54,35 @@ void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& 
     }
 }
 
-/// Whether a query is made of parts, or is everything, rather than a term.
+/// Whether a query is compound or empty rather than a term.
 [[nodiscard]] inline bool has_parts(const query& asked) noexcept {
     return asked.kind <= query_kind::negation;
 }
 
-/// Answers what is asked of single modules.
+/// Matches module terms.
 template <module_view Modules>
 class module_matcher {
 public:
-    /// How large modules are; by module, or empty functions where that is not known.
+    /// Sizes of modules; empty functions if unknown.
     struct sizes {
         std::function<double(query_kind, id)> size;        ///< nodes, parameters or weights
-        std::function<vertex_marks(const query&)> holders; ///< that hold what a query asks for
-        std::function<std::vector<id>(id)> like;           ///< that do the same as one
+        std::function<vertex_marks(const query&)> holders; ///< that contain a match
+        std::function<std::vector<id>(id)> like;           ///< with the same function as one
     };
 
     /// Requires: both outlive the matcher.
     module_matcher(const Modules& modules, const tag_table& tags, sizes of = {})
         : modules_(&modules), tags_(&tags), sizes_(std::move(of)) {}
 
-    /// Returns: by module, whether what lies in it fits. Requires: `asked` asks about modules only.
+    /// Returns: by module, whether everything inside matches. Requires: `asked` has only module
+    /// terms.
     [[nodiscard]] vertex_marks fitting(const query& asked) const {
         vertex_marks holds(size(), 1);
         narrow_to_fitting(asked, true, holds);
         return holds;
     }
 
-    /// Returns: by module, whether `asked` holds for the module itself.
+    /// Returns: by module, whether the module itself matches.
     [[nodiscard]] vertex_marks of_modules(const query& asked) const {
         vertex_marks holds(size(), 1);
         narrow(asked, true, holds);
@@ -120,7 +121,7 @@ private:
             return;
         }
         if (asked.kind != query_kind::module) {
-            keep(of_modules(asked), wanted, left); // what is asked of sizes does not pass down
+            keep(of_modules(asked), wanted, left); // size terms do not apply to descendants
             return;
         }
         auto inside = of_modules(asked.parts.front());
@@ -183,7 +184,8 @@ private:
         }
     }
 
-    /// Returns: by module, whether path or tag fits a pattern, or it does what such a one does.
+    /// Returns: by module, whether path or tag matches a pattern, or it has the function of one
+    /// that does.
     [[nodiscard]] vertex_marks find_like(std::string_view asked) const {
         vertex_marks named(size(), 0);
         if (asked.starts_with('/')) {
@@ -196,7 +198,7 @@ private:
         }
         auto holds = named;
         for (id m = 0; sizes_.like && m < size(); ++m) {
-            // What is like one that was asked for before brought all others like it.
+            // A module like a previous match has already added its equals.
             if (named[m] != 0 && (m == 0 || holds[m] != 2)) {
                 for (auto other : sizes_.like(m)) {
                     holds[other] = 2;

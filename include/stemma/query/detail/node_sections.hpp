@@ -27,17 +27,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Nodes of a model as a section, and what each item says.
+/// Nodes of a model as a section, with a text for each item.
 struct node_section {
     graph_section section;
-    std::vector<id> nodes;           ///< by item; `no_id` where a body begins
-    std::vector<std::string> texts;  ///< by item: all but its values
-    std::vector<std::string> shapes; ///< by value: type and shape of a weight, "" of others
+    std::vector<id> nodes;           ///< by item; `no_id` at the start of a body
+    std::vector<std::string> texts;  ///< by item: everything but its values
+    std::vector<std::string> shapes; ///< by value: type and shape of a weight, "" for others
 };
 
-/// Makes sections of nodes of a model: operators, attributes and small constants are what they say,
-/// weights and all else that they read comes from around. What a Constant gives is no item; bodies
-/// lie between the values that they are given and the node that holds them.
+/// Makes sections from nodes of a model: operators, attributes and small constants are content,
+/// weights and other outer values are inputs. Constants are not items; bodies come between their
+/// inputs and their owner.
 class node_sections {
 public:
     /// Requires: `model` outlives this. Complexity: O(nodes + values + fields of tensors).
@@ -69,14 +69,14 @@ public:
         find_stored();
     }
 
-    /// Whether a node only holds a constant or hands one on.
+    /// Whether a node is or forwards a constant.
     [[nodiscard]] bool is_quiet(id node) const {
         return model_.output_count(node) == 1 && stored_[model_.first_output(node)] != no_id;
     }
 
-    /// Returns: some nodes as a section; with `shapes` weights of other types and shapes are other
-    /// ones, and what is read outside of the section does not count. Requires: ascending nodes,
-    /// each once. Complexity: O(nodes + values + bytes of attributes) expected.
+    /// Returns: some nodes as a section; with `shapes`, types and shapes of weights matter and
+    /// outer readers do not. Requires: ascending nodes, each once. Complexity: O(nodes + values +
+    /// bytes of attributes) expected.
     [[nodiscard]] node_section read(std::span<const id> nodes, bool shapes) {
         node_section made;
         std::unordered_map<id, id> number; // of values
@@ -102,18 +102,18 @@ public:
     }
 
 private:
-    /// Longer constants count as weights do.
+    /// Longer constants count as weights.
     static constexpr std::uint64_t longest_constant = 4096;
-    /// The same of tensors in attributes of other nodes.
+    /// The same for tensors in attributes of other nodes.
     static constexpr std::uint64_t longest_attribute = 1024;
 
-    /// What a Constant or initializer holds.
+    /// The contents of a Constant or initializer.
     struct stored_tensor {
-        tensor_ref tensor;      // not of a Constant that gives no tensor
-        id node = no_id;        // the Constant that gives none
+        tensor_ref tensor;      // none for a Constant without a tensor
+        id node = no_id;        // the Constant without a tensor
         std::string shape;      // with the type
-        bool is_weight = false; // else the data count
-        std::string content{};  // what that is, once it was asked for
+        bool is_weight = false; // otherwise the data matters
+        std::string content{};  // the data, computed on demand
     };
 
     [[nodiscard]] static std::string shape_of(const tensor_header& header) {
@@ -127,7 +127,7 @@ private:
     void find_stored() {
         std::vector<bool> weighs(model_.value_count(), false);
         for (const auto& weight : find_weights(model_)) {
-            // A single number without a dot in its name is one of the computation.
+            // A scalar without a dot in its name belongs to the computation.
             weighs[weight.value] =
                 weight.kind != weight_kind::parameter || weight.elements != 1 ||
                 model_.value_name(weight.value).find('.') != std::string_view::npos;
@@ -165,7 +165,7 @@ private:
         }
     }
 
-    /// Returns: where the tensor of a Constant stands; nowhere for one that gives none.
+    /// Returns: the tensor of a Constant, if any.
     [[nodiscard]] message_ref tensor_of(id node) const {
         auto fields = model_.reader(model_.message(node));
         for (wire_field field; fields.next(field);) {
@@ -182,8 +182,8 @@ private:
         return {};
     }
 
-    /// Whether a value is read by a node outside of the section, or is a result of a graph whose
-    /// node is.
+    /// Whether a value is read outside the section, or is a result of a graph whose owner is
+    /// outside.
     [[nodiscard]] bool is_given_away(id value) const {
         const auto readers = readers_[value];
         const auto result =
@@ -209,7 +209,7 @@ private:
         };
         auto read = model_.inputs(node);
         while (!read.empty() && read.back() == no_id) {
-            read = read.first(read.size() - 1); // that it is left out need not be written
+            read = read.first(read.size() - 1); // trailing omitted inputs do not matter
         }
         take(read);
         auto body = std::lower_bound(bodies_.begin(), bodies_.end(), std::pair(node, id{0}));
@@ -242,8 +242,8 @@ private:
         made.texts.push_back(std::move(text));
     }
 
-    /// Returns: the number of a value in the section. Where it is a small constant that is read, it
-    /// has none, and `text` says what it holds.
+    /// Returns: the number of a value in the section. A small constant has none; `text` has its
+    /// contents.
     [[nodiscard]] id number_of(id value, bool shapes, node_section& made,
                                std::unordered_map<id, id>& number, std::string* text) {
         if (value == no_id) {
@@ -254,7 +254,7 @@ private:
             append_content(tensors_[stored], *text);
             return no_id;
         }
-        // What is handed on is what it was.
+        // Forwarded constants keep their identity.
         const auto origin = stored != no_id && tensors_[stored].node == no_id
                                 ? tensors_[stored].tensor.value
                                 : value;
@@ -268,8 +268,8 @@ private:
         return known->second;
     }
 
-    /// Appends what a small constant holds; of all but the shortest two hashes, as many nodes may
-    /// read one.
+    /// Appends the contents of a small constant, or two hashes unless very short, as many nodes may
+    /// read it.
     void append_content(stored_tensor& stored, std::string& text) {
         constexpr std::size_t shortest = 32;
         if (stored.content.empty()) {
@@ -288,8 +288,8 @@ private:
         text.append(stored.content);
     }
 
-    /// Appends what the attributes of a node say, whatever their order and how numbers are packed;
-    /// none that are ours, say what holds without them, or are bodies. Large tensors are weights.
+    /// Appends the attributes of a node, independent of order and packing, without ours, defaults
+    /// and bodies. Large tensors are weights.
     void append_attributes(id node, std::string& text) const {
         using at = onnx_fields::attribute;
         std::vector<std::string> all;
@@ -334,9 +334,9 @@ private:
 
     const wire_model& model_;
     tensor_content_reader reader_{model_};
-    std::vector<id> stored_; // by value: what it holds, also behind Identity; `no_id` for nothing
+    std::vector<id> stored_; // by value: its contents, also through Identity; or `no_id`
     std::vector<stored_tensor> tensors_;
-    std::vector<bool> in_section_;              // by node: in the section that is being made
+    std::vector<bool> in_section_;              // by node: in the current section
     grouped_ids readers_;                       // by value
     std::vector<std::pair<id, id>> bodies_;     // node, graph
     std::vector<std::pair<id, id>> given_away_; // value, graph

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Steps through the words of a query.
+/// Tokenizes a query.
 class query_lexer {
 public:
     explicit query_lexer(std::string_view text) : text_(text), limit_(text.size()) {}
@@ -28,7 +28,7 @@ public:
             error(error_code::refused, "query", "column " + std::to_string(column(at)), reason));
     }
 
-    /// Returns: the characters before a place, and one.
+    /// Returns: the column of a position, from 1.
     [[nodiscard]] std::size_t column(std::size_t at) const {
         return 1 + static_cast<std::size_t>(std::count_if(
                        text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
@@ -57,7 +57,7 @@ public:
         return text_.substr(at_, end - at_);
     }
 
-    /// Passes over `wanted` when it stands here as a whole.
+    /// Consumes the word `wanted`, if it is next.
     bool take_word(std::string_view wanted) {
         if (word() != wanted) {
             return false;
@@ -67,7 +67,7 @@ public:
         return true;
     }
 
-    /// Passes over `wanted` when the rest begins with it.
+    /// Consumes `wanted`, if the rest starts with it.
     bool take(std::string_view wanted) {
         const bool stands = left().starts_with(wanted);
         at_ += stands ? wanted.size() : 0;
@@ -84,7 +84,7 @@ public:
         skip_spaces();
     }
 
-    /// Calls `f()`, for which words end at `..` when it stands in the one here.
+    /// Calls `f()`, during which words end at `..`.
     template <class Function>
     auto up_to_dots(Function f) {
         const auto dots = word().find("..");
@@ -129,7 +129,7 @@ public:
         return pattern;
     }
 
-    /// As above; or a list in brackets, whose spaces are left out: `[2, 2]`.
+    /// As above, or a list in brackets, without its spaces: `[2, 2]`.
     std::string take_value() {
         if (next() != '[') {
             return take_pattern();
@@ -146,7 +146,7 @@ public:
         return list;
     }
 
-    /// Takes a number of which `fits` says whether it may be one; else it fails with `wanted`.
+    /// Takes a number that satisfies `fits`; otherwise fails with `wanted`.
     template <class Fits>
     double take_number(Fits fits, const std::string& wanted) {
         const auto text = word();
@@ -160,7 +160,7 @@ public:
         return number;
     }
 
-    /// Takes a number that may end in a unit: `10`, `1.5k`, `10MB`, `4GiB`.
+    /// Takes a number with an optional unit: `10`, `1.5k`, `10MB`, `4GiB`.
     double take_size(const std::string& wanted) {
         const auto text = word();
         const auto end = text.data() + text.size();

@@ -10,19 +10,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What stands behind the word of a term.
+/// The kind of argument after a term's keyword.
 enum class query_operand : std::uint8_t {
     pattern,    ///< a glob
     value,      ///< a glob, or a list in brackets
-    depth,      ///< a whole number, compared
+    depth,      ///< an integer, compared
     confidence, ///< a number from 0 to 1, compared
-    count,      ///< a number that may have a unit, compared
+    count,      ///< a number with an optional unit, compared
     size,       ///< the same, of bytes
-    weights,    ///< a glob behind `:`, else a size
-    attribute,  ///< a name, and perhaps a value
+    weights,    ///< a glob after `:`, else a size
+    attribute,  ///< a name, and optionally a value
     place,      ///< another query
-    two_places, ///< two of them
-    lines,      ///< a glob of files, and perhaps lines: `net.py:12`, `net.py:12-20`
+    two_places, ///< two queries
+    lines,      ///< a glob of files, optionally with lines: `net.py:12`, `net.py:12-20`
 };
 
 struct query_key {

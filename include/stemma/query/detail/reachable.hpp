@@ -11,14 +11,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Which way edges are followed.
+/// The direction of edges to follow.
 enum class direction : bool { to_readers, to_producers };
 
 /// How far.
 enum class reach : bool { one_edge, any };
 
-/// Returns: by vertex index, 1 for what is reached from some vertices, given by index, and is none
-/// of them. Complexity: O(V + E).
+/// Returns: by vertex index, 1 for vertices reachable from the given ones, excluding these.
+/// Complexity: O(V + E).
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<char8_t> reachable(const Graph& graph, std::span<const id> from,
                                              direction way, reach far) {

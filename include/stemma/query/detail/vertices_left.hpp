@@ -14,16 +14,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The vertices of a graph that are left, as the graph lists them; all, until some are taken away.
+/// The remaining vertices of a graph, in its order; initially all.
 template <class Graph>
 class vertices_left {
 public:
     explicit vertices_left(const Graph& graph) : graph_(&graph) {}
 
-    /// Leaves only those for which `fits(v)`, which is asked in turn, or only the others.
+    /// Keeps only those that satisfy `fits(v)`, called in order, or only the others.
     template <class Fits>
     void keep_if(bool wanted, Fits fits) {
-        // Told apart here, as for each vertex it would cost as much as all else.
+        // Hoisted: a test per vertex would double the cost.
         if (wanted) {
             keep(std::move(fits));
         } else {
@@ -31,7 +31,7 @@ public:
         }
     }
 
-    /// Takes away the others, which are some of these.
+    /// Removes the others, a subset of these.
     friend void drop(const vertices_left& others, vertices_left& left) {
         auto next = others.listed_.begin();
         left.keep([&](const auto& v) {
@@ -64,8 +64,7 @@ public:
 private:
     template <class Fits>
     void keep(Fits fits) {
-        // Each is written before it is known whether it stays, so that no branch is
-        // mispredicted.
+        // Written unconditionally, to avoid branch mispredictions.
         std::size_t count = 0;
         if (all_) {
             all_ = false;

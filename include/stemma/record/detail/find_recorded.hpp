@@ -32,8 +32,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct recorded_evidence {
     std::vector<claim_table>
         claims; ///< of `provenance::recorded`; several where a node has several
-    std::vector<id> by_module_alone; ///< nodes that name a module and no node: whoever copied what
-                                     ///< they carry copied that, too; ascending
+    std::vector<id> by_module_alone; ///< nodes with a module but no mark, which may have been
+                                     ///< copied along with it; ascending
     bool sketch_damaged = false;     ///< the sketch of the graph is unreadable
 };
 
@@ -42,10 +42,10 @@ struct recorded_evidence {
 /// Complexity: as `find_recorded_origins`, and O(fields of the nodes).
 [[nodiscard]] inline recorded_evidence find_recorded(const wire_model& model,
                                                      const module_tree& modules) {
-    recorded_evidence found;
+    recorded_evidence result;
     const auto text = find_model_metadata(model, sketch_key);
     const auto sketch = text ? read_sketch(*text, modules.size()) : std::nullopt;
-    found.sketch_damaged = text && !sketch;
+    result.sketch_damaged = text && !sketch;
     std::vector<node_mark_found> marks;
     std::vector<std::pair<id, node_carriers>> named;
     for (id node = 0; node < model.node_count(); ++node) {
@@ -59,13 +59,13 @@ struct recorded_evidence {
         }
     }
     const auto table_of = [&](std::size_t i) -> std::vector<claim>& {
-        while (found.claims.size() <= i) {
-            found.claims.push_back({provenance::recorded, std::vector<claim>(model.node_count())});
+        while (result.claims.size() <= i) {
+            result.claims.push_back({provenance::recorded, std::vector<claim>(model.node_count())});
         }
-        return found.claims[i].of;
+        return result.claims[i].of;
     };
     if (sketch) {
-        found.claims.push_back(find_recorded_origins(model, *sketch, modules.index(), marks));
+        result.claims.push_back(find_recorded_origins(model, *sketch, modules.index(), marks));
     }
     const module_lookup<module_tree> lookup(modules);
     std::vector<id> origins;
@@ -87,25 +87,26 @@ struct recorded_evidence {
             continue;
         }
         for (std::size_t i = 0; i < origins.size(); ++i) {
-            claim made{origins[i], no_id, detail::confidence::recorded_alone, provenance::recorded};
-            made.doubtful = origins.size() > 1;
-            table_of(i)[node] = made;
+            claim candidate{origins[i], no_id, detail::confidence::recorded_alone,
+                            provenance::recorded};
+            candidate.doubtful = origins.size() > 1;
+            table_of(i)[node] = candidate;
         }
-        found.by_module_alone.push_back(node);
+        result.by_module_alone.push_back(node);
     }
-    return found;
+    return result;
 }
 
 /// Returns: the evidence kept in the record when the file was tagged again after a change.
 /// Complexity: O(nodes).
 [[nodiscard]] inline recorded_evidence kept_evidence(const model_record& record) {
-    recorded_evidence found;
+    recorded_evidence result;
     for (const auto& claims : record.claims) {
         if (claims.source == provenance::recorded) {
-            found.claims.push_back(to_table(claims));
+            result.claims.push_back(to_table(claims));
         }
     }
-    return found;
+    return result;
 }
 
 /// Translates claims about modules of one tree to the modules with the same paths in another one;
@@ -117,8 +118,8 @@ inline void move_claims(const module_tree& from, const module_tree& to, recorded
         moved[m] = find_module(lookup, from.path(m));
     }
     for (auto& table : found.claims) {
-        for (auto& made : table.of) {
-            made.module = made.module == no_id ? no_id : moved[made.module];
+        for (auto& entry : table.of) {
+            entry.module = entry.module == no_id ? no_id : moved[entry.module];
         }
     }
 }
@@ -133,9 +134,9 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
         const auto said = found.claims.front().of[node].module;
         bool contradicted = false;
         bool agreed = false;
-        prepared.for_each_claim(node, [&](const claim& made) {
+        prepared.for_each_claim(node, [&](const claim& candidate) {
             contradicted = true;
-            agreed = agreed || (said != no_id && tree.are_related(made.module, said));
+            agreed = agreed || (said != no_id && tree.are_related(candidate.module, said));
         });
         const auto ask = [&](id neighbour) {
             const auto other = found.claims.front().of[neighbour].module;
@@ -162,8 +163,8 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     std::size_t lost = 0;
     for (id m = 0; m < before.size(); ++m) {
         if (!before.class_name(m).empty()) {
-            const auto found = find_module(lookup, before.path(m));
-            lost += found == no_id || now.class_name(found).empty() ? 1U : 0U;
+            const auto module = find_module(lookup, before.path(m));
+            lost += module == no_id || now.class_name(module).empty() ? 1U : 0U;
         }
     }
     return lost;
@@ -183,8 +184,8 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     }
     const module_lookup<module_tree> lookup(now);
     for (id m = 0; m < before.size(); ++m) {
-        const auto found = find_module(lookup, before.path(m));
-        if (found == no_id || (now.class_name(found).empty() && !before.class_name(m).empty())) {
+        const auto module = find_module(lookup, before.path(m));
+        if (module == no_id || (now.class_name(module).empty() && !before.class_name(m).empty())) {
             return false;
         }
     }

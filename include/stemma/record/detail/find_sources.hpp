@@ -42,10 +42,10 @@ public:
     /// Complexity: O(length).
     [[nodiscard]] id chain_of(std::string_view text) {
         const auto next = static_cast<id>(texts_.size());
-        const auto found =
-            index_.insert(hash_bytes(text), next, [&](id known) { return texts_[known] == text; });
-        if (found != next) {
-            return chains_[found];
+        const auto existing =
+            index_.insert(hash_bytes(text), next, [&](id other) { return texts_[other] == text; });
+        if (existing != next) {
+            return chains_[existing];
         }
         texts_.push_back(text);
         id chain = no_id;
@@ -78,19 +78,19 @@ struct carried_source {
 /// Returns: what a node carries; of several texts, the first one that is no doc_string.
 /// Complexity: O(fields of the node).
 [[nodiscard]] inline carried_source read_carried_source(const wire_model& model, id node) {
-    carried_source found;
+    carried_source result;
     std::string_view doc;
     if (!model.may_hold_tags(node)) {
-        return found;
+        return result;
     }
     auto fields = model.reader(model.message(node));
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(onnx_fields::node::metadata_props)) {
             const auto [key, value] = wire_model::read_entry(fields, field);
-            if (key == "pkg.torch.onnx.stack_trace" && found.told.empty()) {
-                found.told = value;
+            if (key == "pkg.torch.onnx.stack_trace" && result.told.empty()) {
+                result.told = value;
             } else if (key == source_key) {
-                found.number = value;
+                result.number = value;
             }
         } else if (field.is_bytes(onnx_fields::node::doc_string)) {
             const auto text = fields.text(field);
@@ -98,8 +98,8 @@ struct carried_source {
             doc = split.whole_field_ours ? std::string_view() : text.substr(0, split.kept);
         }
     }
-    found.told = found.told.empty() ? doc : found.told;
-    return found;
+    result.told = result.told.empty() ? doc : result.told;
+    return result;
 }
 
 /// Returns: for each node its number when the graph was tagged: unchanged if `fresh`, else derived
@@ -174,12 +174,12 @@ struct source_evidence {
         const auto carried = read_carried_source(model, node);
         auto chain = carried.told.empty() ? no_id : told.chain_of(carried.told);
         if (chain == no_id && given) {
-            const auto known = told_by_others.chain_of(node);
-            chain = known == no_id ? no_id : given->chain(known);
+            const auto other_chain = told_by_others.chain_of(node);
+            chain = other_chain == no_id ? no_id : given->chain(other_chain);
         }
         if (chain == no_id && record) {
-            const auto known = kept_chain(node, carried.number);
-            chain = known == no_id ? no_id : kept->chain(known);
+            const auto old_chain = kept_chain(node, carried.number);
+            chain = old_chain == no_id ? no_id : kept->chain(old_chain);
         }
         lines.set(node, chain);
     }

@@ -108,11 +108,11 @@ private:
 class sketch_speller {
 public:
     explicit sketch_speller(const onnx_model& model) : model_(model) {
-        std::unordered_map<std::string, id> known;
+        std::unordered_map<std::string, id> numbers;
         for (id op = 0; op < model.operator_count(); ++op) {
             auto spelled =
                 graph_sketch::spell_type(model.operator_domain(op), model.operator_type(op));
-            const auto [found, is_new] = known.emplace(spelled, static_cast<id>(types_.size()));
+            const auto [found, is_new] = numbers.emplace(spelled, static_cast<id>(types_.size()));
             if (is_new) {
                 types_.push_back(std::move(spelled));
             }
@@ -199,19 +199,19 @@ sketch_of(const onnx_model& model, std::span<const attribution> made, thread_lim
     }
     detail::digit_writer digits(stored.modules);
     std::int64_t before = 0;
-    const auto known = [&](id node) {
+    const auto encode = [&](id node) {
         const auto twentieth = static_cast<std::uint64_t>(made[node].confidence * 20 + 0.001F);
         return (made[node].call == no_id ? 0 : std::uint64_t{made[node].call} + 1) * 21 + twentieth;
     };
     for (id node = 0; node < made.size();) {
         auto end = node + 1;
         while (end < made.size() && made[end].module == made[node].module &&
-               known(end) == known(node)) {
+               encode(end) == encode(node)) {
             ++end;
         }
         digits.number(end - node);
         digits.number(digits.zigzag(std::int64_t{made[node].module} - before));
-        digits.number(known(node));
+        digits.number(encode(node));
         before = made[node].module;
         node = end;
     }
@@ -229,10 +229,11 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
             return std::nullopt;
         }
         sketch.type_of_.push_back(static_cast<id>(head / 2));
-        for (auto left = head % 2 == 0 ? 1 : nodes.number(); left > 0 && !nodes.failed(); --left) {
+        for (auto remaining = head % 2 == 0 ? 1 : nodes.number(); remaining > 0 && !nodes.failed();
+             --remaining) {
             sketch.made_.push_back(nodes.fixed(hash_digits));
         }
-        for (auto left = nodes.number(); left > 0 && !nodes.failed(); --left) {
+        for (auto rest = nodes.number(); rest > 0 && !nodes.failed(); --rest) {
             const auto distance = nodes.number();
             const auto from = node - detail::digit_reader::unzigzag(distance);
             if (from < 0 || from >= no_id) {
@@ -251,15 +252,15 @@ inline std::optional<graph_sketch> graph_sketch::read(const texts& stored, std::
     while (!runs.done() && !runs.failed()) {
         const auto length = runs.number();
         module += detail::digit_reader::unzigzag(runs.number());
-        const auto known = runs.number();
+        const auto encoded = runs.number();
         if (length > count - sketch.origins_.size() || module < 0 ||
-            module >= static_cast<std::int64_t>(modules) || known / 21 >= no_id) {
+            module >= static_cast<std::int64_t>(modules) || encoded / 21 >= no_id) {
             return std::nullopt;
         }
         sketch.origins_.insert(sketch.origins_.end(), length,
                                {static_cast<id>(module),
-                                known < 21 ? no_id : static_cast<id>(known / 21 - 1),
-                                static_cast<float>(known % 21) / 20});
+                                encoded < 21 ? no_id : static_cast<id>(encoded / 21 - 1),
+                                static_cast<float>(encoded % 21) / 20});
     }
     const bool whole =
         !nodes.failed() && !runs.failed() && wired && sketch.origins_.size() == count;

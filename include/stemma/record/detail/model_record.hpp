@@ -36,8 +36,8 @@ struct model_record {
 
     /// Returns: one of the options, "" if it has its default.
     [[nodiscard]] std::string option(const std::string& name) const {
-        const auto found = options.find(name);
-        return found == options.end() ? std::string() : found->second;
+        const auto entry = options.find(name);
+        return entry == options.end() ? std::string() : entry->second;
     }
 };
 
@@ -256,16 +256,16 @@ private:
     json.end_array();
     json.key("modules");
     json.begin_array(true);
-    const auto number_or_null = [&](bool known, id number) {
-        known ? json.value(number) : json.null();
+    const auto number_or_null = [&](bool has_number, id number) {
+        has_number ? json.value(number) : json.null();
     };
     for (id m = 0; m < modules.size(); ++m) {
         json.begin_array(true);
         number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
         json.value(modules.attribute(m));
-        const bool known = has_class(m);
-        number_or_null(known, known ? classes.find(modules.class_name(m)) : no_id);
-        number_or_null(known, known ? classes.find(modules.qualified_class(m)) : no_id);
+        const bool is_known = has_class(m);
+        number_or_null(is_known, is_known ? classes.find(modules.class_name(m)) : no_id);
+        number_or_null(is_known, is_known ? classes.find(modules.qualified_class(m)) : no_id);
         number_or_null(modules.calls(m) != no_id, modules.calls(m));
         if (modules.parameter_count(m) + modules.buffer_count(m) > 0) {
             detail::write_tensors(json, modules, m, false);

@@ -75,42 +75,42 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
 [[nodiscard]] inline node_carriers read_node_carriers(const wire_model& model, id node) {
     using at_node = detail::onnx_fields::node;
     using at_attribute = detail::onnx_fields::attribute;
-    node_carriers found;
+    node_carriers result;
     if (!model.may_hold_tags(node)) {
-        return found;
+        return result;
     }
     auto fields = model.reader(model.message(node));
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at_node::metadata_props)) {
             const auto [key, value] = wire_model::read_entry(fields, field);
             if (key == module_key) {
-                found.metadata.module = value;
-                found.modules.push_back(value);
+                result.metadata.module = value;
+                result.modules.push_back(value);
             } else if (key == source_module_key) {
-                found.metadata.tag = value;
+                result.metadata.tag = value;
             } else if (key == hierarchy_tags_key) {
-                found.all = value;
+                result.all = value;
             } else if (key == namespace_key) {
-                found.name_space = value;
+                result.name_space = value;
             }
         } else if (field.is_bytes(at_node::doc_string)) {
-            detail::read_doc_string(fields.text(field), found);
+            detail::read_doc_string(fields.text(field), result);
         } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
                 if (part.is_bytes(at_attribute::s)) {
-                    found.attribute.tag = fields.text(part);
+                    result.attribute.tag = fields.text(part);
                 }
             }
         }
     }
-    return found;
+    return result;
 }
 
 [[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
-    for (const auto* found : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
-        if (found->module || found->tag) {
-            return *found;
+    for (const auto* entry : {&carriers.metadata, &carriers.doc_string, &carriers.attribute}) {
+        if (entry->module || entry->tag) {
+            return *entry;
         }
     }
     return {};
@@ -154,9 +154,9 @@ public:
             const module_lookup<module_tree> lookup(*modules_);
             auto module = find_module(lookup, *carried.module);
             for (const auto other : carriers.modules) {
-                const auto found = find_module(lookup, std::string(other));
-                module = module == no_id || found == no_id ? module
-                                                           : modules_->index().lca(module, found);
+                const auto target = find_module(lookup, std::string(other));
+                module = module == no_id || target == no_id ? module
+                                                            : modules_->index().lca(module, target);
             }
             return module;
         }
@@ -169,8 +169,8 @@ public:
         if (!carriers.name_space || by_namespace_.empty()) {
             return no_id;
         }
-        const auto found = by_namespace_.find(std::string(*carriers.name_space));
-        return found == by_namespace_.end() ? no_id : found->second;
+        const auto entry = by_namespace_.find(std::string(*carriers.name_space));
+        return entry == by_namespace_.end() ? no_id : entry->second;
     }
 
 private:
@@ -216,8 +216,8 @@ read_carried_modules(const wire_model& model, const module_tree& modules, const 
     carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
     detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto found = named.find(read_node_carriers(model, node));
-        carried.of[node] = found != no_id ? found : carried.of[node];
+        const auto module = named.find(read_node_carriers(model, node));
+        carried.of[node] = module != no_id ? module : carried.of[node];
     }
     return carried;
 }

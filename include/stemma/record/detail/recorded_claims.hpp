@@ -51,9 +51,9 @@ struct claim_runs {
                                       a.exact == b.exact && a.doubtful == b.doubtful));
     };
     claim_runs result{table.source, {}};
-    for (const auto& made : table.of) {
-        if (result.runs.empty() || !is_same(result.runs.back().made, made)) {
-            result.runs.push_back({0, made});
+    for (const auto& entry : table.of) {
+        if (result.runs.empty() || !is_same(result.runs.back().made, entry)) {
+            result.runs.push_back({0, entry});
         }
         ++result.runs.back().count;
     }
@@ -108,34 +108,34 @@ void write_claims(Writer& json, const claim_runs& claims) {
     if (!source.is_text() || !runs.is_array()) {
         return std::nullopt;
     }
-    const auto known = parse_provenance(source.text());
-    if (!known || !is_evidence(*known)) {
+    const auto source_kind = parse_provenance(source.text());
+    if (!source_kind || !is_evidence(*source_kind)) {
         return std::nullopt;
     }
-    claim_runs result{*known, {}};
+    claim_runs result{*source_kind, {}};
     std::uint64_t total = 0;
     for (const auto run : runs) {
         const auto number = [&](std::size_t i) -> std::uint64_t {
-            const auto found = run[i];
-            return found.is_number<std::uint64_t>() ? found.number<std::uint64_t>() : UINT64_MAX;
+            const auto entry = run[i];
+            return entry.is_number<std::uint64_t>() ? entry.number<std::uint64_t>() : UINT64_MAX;
         };
         if (!run.is_array() || run.size() == 2 || number(0) > nodes - total) {
             return std::nullopt;
         }
-        claim made;
+        claim candidate;
         if (run.size() > 2) {
             if (number(1) >= modules || number(2) > 100) {
                 return std::nullopt;
             }
-            made.module = static_cast<id>(number(1));
-            made.confidence = static_cast<float>(number(2)) / 100;
-            made.source = *known;
-            made.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
-            made.exact = number(4) != 0;
-            made.doubtful = number(4) == 2;
+            candidate.module = static_cast<id>(number(1));
+            candidate.confidence = static_cast<float>(number(2)) / 100;
+            candidate.source = *source_kind;
+            candidate.call = number(3) < no_id ? static_cast<id>(number(3)) : no_id;
+            candidate.exact = number(4) != 0;
+            candidate.doubtful = number(4) == 2;
         }
         total += number(0);
-        result.runs.push_back({number(0), made});
+        result.runs.push_back({number(0), candidate});
     }
     return total == nodes ? std::optional(std::move(result)) : std::nullopt;
 }

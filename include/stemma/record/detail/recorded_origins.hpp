@@ -132,16 +132,16 @@ private:
             is_known.push_back(then_.has_type(
                 graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
         }
-        std::size_t known = 0;
+        std::size_t total = 0;
         std::size_t same = 0;
         for (id node = 0; node < now_.node_count(); ++node) {
-            const auto& found = found_[node];
-            if (found.node != no_id && !found.by_hint && is_known[now_.operator_id(node)]) {
-                ++known;
-                same += same_type(node, found.node) ? 1U : 0U;
+            const auto& entry = found_[node];
+            if (entry.node != no_id && !entry.by_hint && is_known[now_.operator_id(node)]) {
+                ++total;
+                same += same_type(node, entry.node) ? 1U : 0U;
             }
         }
-        return 2 * same >= known;
+        return 2 * same >= total;
     }
 
     void take_marks(std::span<const node_mark_found> given) {
@@ -160,8 +160,8 @@ private:
         // Marks not confirmed by a name are checked against neighbours.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
-            const auto& known = found_[mark.node];
-            if ((known.node != no_id && !known.by_hint) || known.node == mark.number ||
+            const auto& entry = found_[mark.node];
+            if ((entry.node != no_id && !entry.by_hint) || entry.node == mark.number ||
                 (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
             }
@@ -224,8 +224,8 @@ private:
     void neighbours(id node) {
         near_.clear();
         const auto note = [&](id other) {
-            if (const auto& known = found_[other]; known.node != no_id) {
-                near_.push_back(known.node);
+            if (const auto& entry = found_[other]; entry.node != no_id) {
+                near_.push_back(entry.node);
             }
             for (const auto& mark : marks_of(other)) {
                 near_.push_back(mark.number);
@@ -306,13 +306,13 @@ private:
     /// remains.
     void start(id node) {
         region_.clear();
-        const auto& known = found_[node];
-        if (known.node != no_id) {
-            grow(node, known.node);
+        const auto& entry = found_[node];
+        if (entry.node != no_id) {
+            grow(node, entry.node);
         }
         for (const auto& mark : marks_of(node)) {
             // A mark that the names of its values do not lead to was copied from elsewhere.
-            if (known.node == no_id || (known.by_hint && same_type(node, mark.number))) {
+            if (entry.node == no_id || (entry.by_hint && same_type(node, mark.number))) {
                 grow(node, mark.number);
             }
         }
@@ -348,20 +348,23 @@ private:
 
     [[nodiscard]] claim settle(id node) const {
         const auto& first = then_.of(region_.front());
-        claim made{first.module, first.call, first.confidence, provenance::recorded};
+        claim candidate{first.module, first.call, first.confidence, provenance::recorded};
         for (const auto one : region_) {
             const auto& other = then_.of(one);
-            made.call = other.module == made.module && other.call == made.call ? made.call : no_id;
-            made.module = modules_.lca(made.module, other.module);
-            made.confidence = std::min(made.confidence, other.confidence);
+            candidate.call = other.module == candidate.module && other.call == candidate.call
+                                 ? candidate.call
+                                 : no_id;
+            candidate.module = modules_.lca(candidate.module, other.module);
+            candidate.confidence = std::min(candidate.confidence, other.confidence);
         }
         if (region_.size() == max_region) {
-            made.exact = false;
+            candidate.exact = false;
         }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
-        made.confidence = std::min(made.confidence, sure ? detail::confidence::recorded
-                                                         : detail::confidence::recorded_alone);
-        return made.confidence > 0 ? made : claim{};
+        candidate.confidence =
+            std::min(candidate.confidence,
+                     sure ? detail::confidence::recorded : detail::confidence::recorded_alone);
+        return candidate.confidence > 0 ? candidate : claim{};
     }
 
     const onnx_model& now_;

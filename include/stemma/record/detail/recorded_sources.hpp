@@ -50,13 +50,13 @@ public:
     /// Returns: the number of the copied frame. Complexity: O(length of its texts), once.
     [[nodiscard]] id frame(id number) {
         frames_.resize(from_.frames().size(), no_id);
-        auto& known = frames_[number];
-        if (known == no_id) {
+        auto& copied = frames_[number];
+        if (copied == no_id) {
             const auto& one = from_.frames()[number];
             const source_position at{from_.path(one.file), one.line, from_.function(one.function)};
-            known = to_.add_frame(at, policy_.is_chosen() ? policy_.kind(at) : one.kind, one.text);
+            copied = to_.add_frame(at, policy_.is_chosen() ? policy_.kind(at) : one.kind, one.text);
         }
-        return known;
+        return copied;
     }
 
     /// Returns: the number of the copied chain. Complexity: O(its frames), once each.
@@ -66,12 +66,12 @@ public:
         for (; number != no_id && chains_[number] == no_id; number = from_.link(number).first) {
             open.push_back(number);
         }
-        id made = number == no_id ? no_id : chains_[number];
+        id copied = number == no_id ? no_id : chains_[number];
         for (; !open.empty(); open.pop_back()) {
-            made = to_.add_link(made, frame(from_.link(open.back()).second));
-            chains_[open.back()] = made;
+            copied = to_.add_link(copied, frame(from_.link(open.back()).second));
+            chains_[open.back()] = copied;
         }
-        return made;
+        return copied;
     }
 
 private:

@@ -37,8 +37,8 @@ struct recorded_tags {
     json.key("runs");
     json.begin_array(true);
     const auto several = [&](std::size_t v) -> const std::vector<id>* {
-        const auto found = tags.several.find(static_cast<id>(v));
-        return found == tags.several.end() ? nullptr : &found->second;
+        const auto entry = tags.several.find(static_cast<id>(v));
+        return entry == tags.several.end() ? nullptr : &entry->second;
     };
     for (std::size_t v = 0; v < tags.module.size();) {
         auto end = v + 1;

@@ -56,9 +56,9 @@ public:
         }
         const auto hash = graph_sketch::hash_of(name);
         const auto at = std::lower_bound(makers_.begin(), makers_.end(), std::pair(hash, id{0}));
-        const bool found = at != makers_.end() && at->first == hash;
-        const bool again = found && at + 1 != makers_.end() && (at + 1)->first == hash;
-        return found && !again ? at->second : no_id;
+        const bool has_match = at != makers_.end() && at->first == hash;
+        const bool again = has_match && at + 1 != makers_.end() && (at + 1)->first == hash;
+        return has_match && !again ? at->second : no_id;
     }
 
     /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`. A bare number is

@@ -18,14 +18,14 @@ namespace stemma::inline STEMMA_ABI::detail {
 inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
     const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
     for (id node = 0; node < carried.size(); ++node) {
-        auto& made = found.attributions[node];
-        if (carried[node] == no_id || carried[node] == made.module ||
+        auto& entry = found.attributions[node];
+        if (carried[node] == no_id || carried[node] == entry.module ||
             (found.tags.is_selected(carried[node]) &&
-             found.tags.selected(made.module) == carried[node] &&
+             found.tags.selected(entry.module) == carried[node] &&
              !read_carried_tags(model, node).module)) {
             continue;
         }
-        made = {carried[node], no_id, 1, provenance::metadata, false};
+        entry = {carried[node], no_id, 1, provenance::metadata, false};
         found.tag_sets[node] = found.tags.selected(carried[node]);
     }
     return !table_damaged;

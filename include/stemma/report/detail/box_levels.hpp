@@ -13,10 +13,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How far down boxes are: on the longest way to each, boxes that weigh something count.
+/// The levels of boxes: the longest path to each, counting boxes with weight.
 struct box_levels {
-    std::vector<id> level;     ///< by box; the same for boxes of one cycle
-    std::vector<id> component; ///< by box: equal for two of one cycle
+    std::vector<id> level;     ///< by box; equal within a cycle
+    std::vector<id> component; ///< by box: equal within a cycle
     std::vector<id> members;   ///< by component
 };
 

@@ -28,7 +28,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return label;
 }
 
-/// Returns: text for both kinds of strings of DOT, in which Graphviz reads entities.
+/// Returns: escaped text for both kinds of DOT strings, in which Graphviz resolves entities.
 [[nodiscard]] inline std::string dot_text(std::string_view text) {
     std::string out;
     for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
@@ -40,7 +40,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
 }
 
-/// Returns: a text of at most so many characters, with a mark where it was cut.
+/// Returns: a text cut to that many characters, with a mark.
 [[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
     std::size_t characters = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return std::string(text);
 }
 
-/// Returns: a text as a label can hold it, which may neither be empty nor hold control characters.
+/// Returns: a text for a label, which must not be empty or contain control characters.
 [[nodiscard]] inline std::string label_text(std::string_view text) {
     std::string shown(text.empty() ? " " : text);
     std::replace_if(
@@ -61,8 +61,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return dot_text(shown);
 }
 
-/// Returns: a list with commas as so many lines at most, each of about so many characters; what
-/// does not fit is cut, with a mark. Complexity: O(length).
+/// Returns: a comma-separated list wrapped to a number of lines and characters, cut with a mark.
+/// Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> wrapped_list(std::string_view list, std::size_t width,
                                                            std::size_t most) {
     std::vector<std::string> lines;

@@ -16,25 +16,25 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by module a number for its colour: the same for all of a class, and where there is no
-/// class, for those with the same operators and modules inside. `no_id` for a module without nodes
-/// and class. Numbers are from 0 in the order of the tree.
+/// Returns: by module a number for its colour: by class, or without a class by equal operators and
+/// submodules. `no_id` for a module without nodes and class. Numbers are from 0 in the order of the
+/// tree.
 /// Complexity: O(V + modules + length of types and names).
 template <named_operators Ops, module_view Modules>
 [[nodiscard]] std::vector<id> module_looks(const Ops& ops, const Modules& modules,
                                            const tagging& found) {
     const auto& tree = modules.index();
-    std::vector<std::uint64_t> outline(tree.size(), 0); // sums, as their nodes need not be together
+    std::vector<std::uint64_t> outline(tree.size(), 0); // sums, as nodes may be scattered
     const vertices_by_index<graph_of<Ops>> vertex(ops.graph());
     for (id v = 0; v < found.attributions.size(); ++v) {
         const std::string_view type = ops.op_type(vertex[v]);
-        if (type != "Constant") { // exporters fold some of them, and not in every layer
+        if (type != "Constant") { // exporters fold them inconsistently
             outline[found.attributions[v].module] += hash_bytes(type, 1) | 1U;
         }
     }
     std::vector<std::uint64_t> key(tree.size(), 0);
     for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
-        // Modules below come first, and have added themselves.
+        // Descendants come first, and have already been added.
         const std::string_view type = modules.class_name(m);
         if (!type.empty()) {
             key[m] = hash_bytes(type, 2);

@@ -14,7 +14,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Writes of every node and initializer, by name, its type, what it reads and makes, and its tags
+/// Writes type, inputs, outputs and tags of every node and initializer, by name
 /// (docs/operations.schema.json).
 ///
 /// An omitted input or output is "". `value_tags` is by value, see `find_value_tags`.

@@ -22,11 +22,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Numbers of one column of an overlay as colours: white for the best, red for the worst there is.
+/// Colours for one column of an overlay: white for the best value, red for the worst.
 class overlay_colours {
 public:
-    /// `column` names one of the columns with numbers; "" stands for the first of them.
-    /// Throws: `error` of `refused` where there is none. Complexity: O(rows).
+    /// `column` is the name of a numeric column; "" means the first. Throws: `error` of `refused`
+    /// if there is none. Complexity: O(rows).
     overlay_colours(const overlay_table& table, std::string_view column) {
         const auto number = find_column(table, column);
         const auto& shown = table.columns[number];
@@ -40,12 +40,12 @@ public:
         }
     }
 
-    /// Returns: the colour of a module; "" where nothing is known. Complexity: O(1), as below.
+    /// Returns: the colour of a module; "" if unknown. Complexity: O(1), as below.
     [[nodiscard]] std::string of_module(id m) const { return colour(modules_, m); }
     [[nodiscard]] std::string of_node(id v) const { return colour(nodes_, v); }
 
-    /// Returns: the number as text, with its unit or the name of the column: `1.2 k MACs`; "" where
-    /// nothing is known.
+    /// Returns: the number as text, with its unit or the name of the column: `1.2 k MACs`; "" if
+    /// unknown.
     [[nodiscard]] std::string text_of_module(id m) const { return text(modules_, m); }
     [[nodiscard]] std::string text_of_node(id v) const { return text(nodes_, v); }
 
@@ -74,8 +74,8 @@ private:
         }
         STEMMA_THROW(error(error_code::refused, table.title, "",
                            known.empty() ? std::string("has no column of numbers")
-                                         : "no column of numbers is called '" +
-                                               std::string(wanted) + "'; there are " + known));
+                                         : "no numeric column is named '" + std::string(wanted) +
+                                               "'; there are " + known));
     }
 
     void note(const overlay_row& row, std::size_t column, numbers& known, bool counts) {
@@ -83,7 +83,7 @@ private:
             column < row.cells.size() ? std::get_if<double>(&row.cells[column]) : nullptr;
         if (number != nullptr && std::isfinite(*number)) {
             known.insert_or_assign(row.of, *number);
-            if (counts) { // the whole would leave everything in it pale
+            if (counts) { // the root would make everything else pale
                 least_ = std::min(least_, *number);
                 most_ = std::max(most_, *number);
             }

@@ -11,11 +11,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The schema of overlays that any program may write.
+/// The schema of overlays from other programs.
 inline constexpr std::string_view own_overlay_schema = "stemma.overlay/1";
 
-/// A column that is made of a report, and where it stands in what is said of a module and of a
-/// value: `outgoing/max_abs`, "" for nowhere.
+/// A column of a report, with its paths in the objects of modules and of values:
+/// `outgoing/max_abs`, or "".
 struct overlay_field {
     std::string_view name;
     std::string_view unit;
@@ -26,12 +26,12 @@ struct overlay_field {
     std::string_view of_node{};
 };
 
-/// A report of ours that can be laid over a model.
+/// A report of stemma that works as an overlay.
 struct overlay_format {
     std::string_view schema;
     std::string_view modules;    ///< the list of modules
-    std::string_view module_key; ///< where the path of one is
-    std::string_view values;     ///< the list of values, which stand for their nodes; "" for none
+    std::string_view module_key; ///< the key of a module's path
+    std::string_view values;     ///< the list of values, which represent their nodes; or ""
     std::string_view divisor;    ///< a number in the report, of runs; "" for 1
     std::span<const overlay_field> fields;
 };
@@ -85,7 +85,7 @@ find_overlay_format(std::string_view schema) noexcept {
     return nullptr;
 }
 
-/// Returns: all that can be read, for messages. Complexity: O(formats).
+/// Returns: the known schemas, for messages. Complexity: O(formats).
 [[nodiscard]] inline std::string known_overlay_schemas() {
     std::string all(own_overlay_schema);
     for (const auto& format : overlay_formats) {

@@ -38,12 +38,12 @@ namespace stemma::inline STEMMA_ABI::detail {
     return unit == 0 ? text : text.append(" ").append(1, units[unit]);
 }
 
-/// What pictures of a model say besides graph and tree: weights and attributes below operators,
-/// parameters of modules, inputs and outputs of the model.
+/// Annotations of pictures: weights and attributes of operators, parameters of modules, inputs and
+/// outputs of the model.
 template <value_describer Describe>
 class picture_notes {
 public:
-    /// With `colours`, boxes have these and the numbers behind them. Requires: all outlive this.
+    /// With `colours`, boxes are coloured and show the numbers. Requires: all outlive this.
     /// Complexity: O(values).
     picture_notes(const wire_model& model, const module_statistics& counts,
                   const Describe& describe, const overlay_colours* colours = nullptr)
@@ -71,11 +71,11 @@ public:
             const value_description weight = (*describe_)(value);
             const std::string_view name = weight.name;
             const auto dot = name.find_last_of("./:");
-            if (weight.shape.size() <= 2) { // scalars say little
+            if (weight.shape.size() <= 2) { // omit the shape of large ones
                 continue;
             }
             note.append(note.empty() ? "" : ", ");
-            if (name.find("::") == name.npos) { // else the exporter made the name up
+            if (name.find("::") == name.npos) { // otherwise a generated name
                 note.append(dot == name.npos ? name : name.substr(dot + 1)).append(" ");
             }
             note.append(detail::shape_label(weight.shape));
@@ -89,7 +89,7 @@ public:
     /// Complexity: that of `describe_attributes`.
     [[nodiscard]] std::string operator_attributes(id node) const { return attributes_(node); }
 
-    /// Returns: the colour of a node, and of a module, where an overlay has one.
+    /// Returns: the overlay's colour of a node, and of a module.
     [[nodiscard]] std::string operator_colour(id node) const {
         return colours_ == nullptr ? std::string() : colours_->of_node(node);
     }
@@ -97,15 +97,15 @@ public:
         if (colours_ == nullptr) {
             return {};
         }
-        // No colours of classes beside these, and none of the whole.
+        // Without class colours, and none for the root.
         auto colour = m == 0 ? std::string() : colours_->of_module(m);
         return colour.empty() ? "#f8fafc" : colour;
     }
 
-    /// Whether a node only works out shapes.
+    /// Whether a node is shape arithmetic.
     [[nodiscard]] bool is_quiet(id node) const { return quiet_[node]; }
 
-    /// Returns: how many parameters a module has, with all below.
+    /// Returns: the number of parameters in and below a module.
     [[nodiscard]] std::string module_note(id m) const {
         const auto count = counts_->parameters[m];
         auto note = count == 0 ? std::string() : short_number(count) + " parameters";
@@ -113,7 +113,7 @@ public:
         return note.append(note.empty() || number.empty() ? "" : ", ").append(number);
     }
 
-    /// Calls `f(value)` for every input of the model that a node reads, one read twice twice.
+    /// Calls `f(value)` for every model input that a node reads, with repetition.
     /// Complexity: O(inputs).
     template <class Function>
     void for_each_input(id node, Function f) const {
@@ -124,7 +124,7 @@ public:
         }
     }
 
-    /// Calls `f(value)` for every output of the model that a node makes. Complexity: O(outputs).
+    /// Calls `f(value)` for every model output that a node produces. Complexity: O(outputs).
     template <class Function>
     void for_each_output(id node, Function f) const {
         for (id i = 0; i < model_->output_count(node); ++i) {
@@ -141,7 +141,7 @@ private:
     const Describe* describe_;
     attribute_texts attributes_;
     std::vector<bool> quiet_;  // by node
-    std::vector<bool> leaves_; // by value: is an output of the model
+    std::vector<bool> leaves_; // by value: whether it is a model output
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -13,12 +13,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Names under which reports list nodes and initializers: no two are equal.
-///
-/// A node has its own name; where that is empty, occurs again or names an initializer too, its
-/// graph and position, `#7` or `5/then_branch#2`. An initializer has its own name; where another
-/// graph has one of that name, the graph in front, `5/then_branch##weight`. Names that read like
-/// one of these are treated as if they occurred again.
+/// Unique names of nodes and initializers in reports.
+///  A node has its own name; if that is empty, repeated or also an initializer's, its graph and
+/// position, `#7` or `5/then_branch#2`. An initializer has its own name; if another graph has one
+/// of that name, prefixed with the graph, `5/then_branch##weight`. Names that look like generated
+/// ones count as repeated.
 class report_names {
 public:
     /// Requires: the model outlives this. Complexity: O(nodes + values + length of names).

@@ -14,7 +14,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What exporters work out shapes with, sorted.
+/// Operators for shape arithmetic, sorted.
 inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
                                                                   "Add",
                                                                   "And",
@@ -56,13 +56,13 @@ inline constexpr std::array<std::string_view, 38> shape_operators{"Abs",
 
 static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
 
-/// Returns: by node, whether it only works with shapes and constants: it is a Shape or Size, or
-/// one of `shape_operators` that reads nothing but results of such nodes and small weights. What
-/// makes an output of its graph is not.
+/// Returns: by node, whether it is shape arithmetic: a Shape or Size, or one of `shape_operators`
+/// that reads only results of such nodes and small weights, and does not produce an output of its
+/// graph.
 /// Complexity: O(nodes + reads + values).
 [[nodiscard]] inline std::vector<bool> find_shape_arithmetic(const wire_model& model) {
-    constexpr std::uint64_t most_elements = 16; // of a weight that can be an index, a shape, a pad
-    std::vector<bool> small(model.value_count(), false); // can be read by such nodes
+    constexpr std::uint64_t most_elements = 16; // of a weight used as index, shape or padding
+    std::vector<bool> small(model.value_count(), false); // may be read by such nodes
     const auto tensors = model.tensors();
     for (const auto& tensor : tensors) {
         if (tensor.value != no_id) {
@@ -91,7 +91,7 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
                             : part::other);
     }
     std::vector<bool> quiet(model.node_count(), false);
-    for (id node = 0; node < model.node_count(); ++node) { // files have producers first
+    for (id node = 0; node < model.node_count(); ++node) { // in topological order
         const auto what = parts[model.operator_id(node)];
         bool fits = what == part::source;
         if (what == part::step) {

@@ -55,13 +55,13 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
     for (id v = 0; v < result.size(); ++v) {
         most = evidence[v] == no_id ? std::max(most, result[v].confidence) : most;
     }
-    std::vector<entry> found;
+    std::vector<entry> matches;
     for (id v = 0; v < result.size(); ++v) {
         if (result[v].source != provenance::root && result[v].confidence < most) {
-            found.emplace_back(result[v].confidence, v);
+            matches.emplace_back(result[v].confidence, v);
         }
     }
-    if (found.empty()) {
+    if (matches.empty()) {
         return;
     }
     const auto& graph = ops.graph();
@@ -75,7 +75,7 @@ void limit_confidence(const Ops& ops, const sweep_order<graph_of<Ops>>& order,
     }
     std::sort(bodies.begin(), bodies.end());
     std::priority_queue<entry, std::vector<entry>, std::greater<>> next(std::greater<>(),
-                                                                        std::move(found));
+                                                                        std::move(matches));
     const auto limit = [&](id v, float confidence) {
         if (evidence[v] == no_id && result[v].confidence > confidence) {
             result[v].confidence = confidence;

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: how many results of a Loop or Scan are its last state; the others stack up.
+/// Returns: the number of results of a Loop or Scan that are final states; the others are stacked.
 [[nodiscard]] inline std::size_t states_of(const wire_model& model, id node, id body) {
     if (model.op_type(node) == "Loop") {
         return model.inputs(node).size() < 2 ? 0 : model.inputs(node).size() - 2;
@@ -28,7 +28,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     return formals - std::min(formals, static_cast<std::size_t>(scanned));
 }
 
-/// Whether the attributes that a node has from the function around it change no extent.
+/// Whether attributes taken from the enclosing function affect no extent.
 [[nodiscard]] inline bool keeps_extents(const node_attributes& attributes) {
     bool keeps = true;
     attributes.for_each([&](std::string_view name, wire_reader attribute) {
@@ -42,13 +42,13 @@ namespace stemma::inline STEMMA_ABI::detail {
     return keeps;
 }
 
-/// What bodies are given: by a Loop its first states, by a Scan also slices of what it scans.
+/// Formal inputs of bodies: a Loop passes its initial states, a Scan also slices of its inputs.
 class body_formals {
 public:
     /// Requires: `model` outlives this.
     explicit body_formals(const wire_model& model) : model_(model) {}
 
-    /// Notes what a graph is given if it is a body, once. Complexity: O(formals).
+    /// Notes the formal inputs of a graph if it is a body, once. Complexity: O(formals).
     void settle(id g, fact_table& table) {
         const auto owner = model_.graph(g).owner;
         if (owner == no_id || !settled_.insert(g).second) {
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    /// Notes the last states of a Loop or Scan that no step changes. Complexity: O(states).
+    /// Notes final states of a Loop or Scan that no iteration changes. Complexity: O(states).
     void keep_states(id node, std::span<const id> bodies, fact_table& table) const {
         const auto op = model_.op_type(node);
         const bool loop = op == "Loop";
@@ -93,7 +93,7 @@ public:
         }
     }
 
-    /// A body is about to be inferred anew.
+    /// A body is about to be inferred again.
     void forget(id g) { settled_.erase(g); }
 
 private:

@@ -17,14 +17,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A node with bodies, of which everything is known that will be.
+/// A node with bodies that are fully inferred.
 class owner_node : public rule_node {
 public:
     /// Requires: there are bodies, and all outlive this.
     owner_node(fact_table& table, id node, std::span<const id> bodies)
         : rule_node(table, node), table_(table), bodies_(bodies) {}
 
-    /// Returns: what all bodies give back in a place; nothing where one has no such result.
+    /// Returns: common facts about a result of all bodies; nothing if one lacks it.
     [[nodiscard]] std::optional<tensor_facts> result(std::size_t slot) const {
         std::optional<tensor_facts> common;
         for (auto g : bodies_) {
@@ -42,7 +42,7 @@ public:
         return common;
     }
 
-    /// Returns: how many formal inputs the first body has.
+    /// Returns: the number of formal inputs of the first body.
     [[nodiscard]] std::size_t formal_count() const {
         return table_.model().graph(bodies_.front()).inputs.size();
     }
@@ -52,7 +52,7 @@ private:
     std::span<const id> bodies_;
 };
 
-/// What operators with bodies make of the results of these.
+/// Infers outputs of operators with bodies from the bodies' results.
 namespace rules {
 
 inline void branch(const owner_node& node) {
@@ -63,8 +63,8 @@ inline void branch(const owner_node& node) {
     }
 }
 
-/// Notes results of a loop: so many are its last state, the others stack up. What a body gives back
-/// first is no result where some are `skipped`.
+/// Notes results of a loop: the first are its final states, the others stacked. The first `skipped`
+/// results of the body are not outputs.
 inline void set_looped(const owner_node& node, std::size_t states, std::size_t skipped) {
     for (std::size_t i = 0; i < node.output_count(); ++i) {
         if (const auto result = node.result(i + skipped); result && result->ranked()) {
@@ -74,8 +74,8 @@ inline void set_looped(const owner_node& node, std::size_t states, std::size_t s
     }
 }
 
-/// The first input is the number of iterations, the second whether to begin; a body says first
-/// whether to go on.
+/// The first two inputs are the trip count and the initial condition; the first result of the body
+/// is the condition.
 inline void loop(const owner_node& node) {
     set_looped(node, std::max<std::size_t>(node.input_count(), 2) - 2, 1);
 }

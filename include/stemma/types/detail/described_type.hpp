@@ -14,9 +14,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A type as people read it.
+/// A type as readable text.
 struct described_type {
-    /// An extent of a tensor, or what the file calls it; -1 when it says nothing.
+    /// An extent of a tensor, or its name in the file; -1 if unknown.
     using extent = std::variant<std::int64_t, std::string>;
 
     std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64[?])`, ...
@@ -24,7 +24,7 @@ struct described_type {
     bool has_shape = false;    ///< whether the rank is known
 };
 
-/// Returns: the name of an element type, `type 99` for a number that has none.
+/// Returns: the name of an element type, `type 99` for an unknown number.
 [[nodiscard]] inline std::string element_name(std::int64_t data_type) {
     const auto name = data_type_name(data_type);
     return name.empty() && data_type != 0 ? "type " + std::to_string(data_type) : std::string(name);
@@ -51,7 +51,7 @@ struct described_type {
 }
 
 [[nodiscard]] inline described_type describe_type(const type_proto& type, int depth) {
-    // Deeper types are no use to anybody, and a hostile file must not exhaust the stack.
+    // Bounded, as a hostile file must not exhaust the stack.
     constexpr int deepest = 32;
     using kind = type_proto::kind;
     described_type described;
@@ -85,7 +85,7 @@ struct described_type {
 }
 
 /// Reads the bytes of a TypeProto.
-/// Returns: what it says; a name of "" when it says nothing.
+/// Returns: the type; its name is "" if unknown.
 /// Throws: `error` of `malformed`. Complexity: O(bytes).
 [[nodiscard]] inline described_type describe_type(std::string_view type) {
     return detail::describe_type(detail::read_type(type), 0);

@@ -10,10 +10,10 @@
 #include <optional>
 #include <utility>
 
-/// What operators make that work element by element.
+/// Rules for elementwise operators.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// One result, of type and extents of the first input.
+/// One output with type and extents of the first input.
 inline void like_first(const rule_node& node) {
     node.set_like(0, 0);
 }
@@ -26,8 +26,8 @@ inline void identity(const rule_node& node) {
     return any_extent;
 }
 
-/// A result for each element of all inputs, of the type of the first one. Of two shapes,
-/// `combine(a, b)` is an extent of what comes out.
+/// An elementwise output of all inputs, with the type of the first one. `combine(a, b)` computes an
+/// output extent from two input extents.
 template <std::int64_t (*combine)(std::int64_t, std::int64_t) = no_extent>
 void arithmetic(const rule_node& node) {
     const auto& a = node.input(0).numbers;

@@ -19,11 +19,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents that the other rules leave open, as polynomials in those that have names.
+/// Infers extents that the other rules leave open, as polynomials in named extents.
 class exact_facts {
 public:
-    /// `bound` says values of names. Extents of inputs that are open and without a name get one:
-    /// that of the input, and the number of the axis, `x.0`. Requires: `table` outlives this.
+    /// `bound` gives values of names. Unnamed open extents of inputs are named after the input and
+    /// the axis, `x.0`. Requires: `table` outlives this.
     exact_facts(fact_table& table, const std::map<std::string, std::int64_t>& bound)
         : table_(table), algebra_(table.names()) {
         const auto& model = table.model();
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] extent_algebra& algebra() noexcept { return algebra_; }
     [[nodiscard]] const extent_algebra& algebra() const noexcept { return algebra_; }
 
-    /// Returns: whether nothing is left to the other rules.
+    /// Returns: whether the other rules are not needed.
     bool infer(id node, std::string_view domain, std::string_view op) {
         if (!domain.empty() && !is_one_of(domain, " com.microsoft com.microsoft.nchwc ")) {
             return false;
@@ -48,7 +48,7 @@ public:
         return shapes_.infer(node, op) || windows_.infer(node, op) || moves_.infer(node, op);
     }
 
-    /// Whether inference of an operator looks at what no other node has in common with it.
+    /// Whether inference of an operator depends on anything specific to the node.
     [[nodiscard]] static bool looks_around(std::string_view op) {
         return is_one_of(op, " Where Resize Upsample ");
     }

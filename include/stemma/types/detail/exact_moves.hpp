@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents of parts, of what is scaled, and of what is picked.
+/// Infers extents of slices, resizes, and gathers.
 class exact_moves : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -34,6 +34,7 @@ public:
     bool infer(id node, std::string_view op) {
         static const exact_rules<exact_moves> rules{
             {"Slice", &exact_moves::slice},
+            {"Transpose", &exact_moves::transpose},
             {"Split", &exact_moves::split},
             {"Pad", &exact_moves::pad},
             {"Resize", &exact_moves::resize},
@@ -56,7 +57,7 @@ public:
     }
 
 private:
-    /// Returns: how many elements lie between two places, counted from the end where below zero.
+    /// Returns: the number of elements between two positions, negative ones counted from the end.
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {
@@ -67,10 +68,10 @@ private:
         const auto whole = algebra_.value(extent);
         const auto place = [&](const polynomial& at) {
             const auto number = at.constant();
-            // Far beyond any extent stands for the end.
+            // A position far beyond any extent means the end.
             constexpr std::int64_t far = std::int64_t{1} << 30U;
             if (!number) {
-                const auto terms = at.terms(); // one below zero, of the extent, counts from the end
+                const auto terms = at.terms(); // a negative one counts from the end
                 const bool below =
                     !terms.empty() &&
                     detail::range::all_of(terms, [](const auto& t) { return t.factor < 0; });
@@ -90,16 +91,50 @@ private:
         return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
     }
 
-    /// What has numbers the general rule knows better.
+    /// Only what the general rule leaves open: known numbers in rows. Exporters compute the amounts
+    /// of a Pad that way.
+    bool transpose(id node) {
+        const auto& x = input(node, 0);
+        const auto order = table_.attributes(node).wholes("perm").value_or(extents{1, 0});
+        if (!has_rows(x) || order != extents{1, 0}) {
+            return false;
+        }
+        const auto length = static_cast<std::size_t>(x.dims->back());
+        extents turned;
+        for (std::size_t i = 0; i < x.numbers->size(); ++i) {
+            const auto rows = x.numbers->size() / length;
+            turned.push_back((*x.numbers)[i % rows * length + i / rows]);
+        }
+        table_.set(node, 0, {x.data_type, extents{x.dims->back(), x.dims->front()}, turned});
+        return true;
+    }
+
+    [[nodiscard]] static bool has_rows(const tensor_facts& x) {
+        return x.numbers && x.ranked() && x.rank() == 2 && x.dims->back() > 0 &&
+               multiply_extents(x.dims->front(), x.dims->back()) ==
+                   static_cast<std::int64_t>(x.numbers->size());
+    }
+
+    /// Returns: the numbers in a part of the rows.
+    [[nodiscard]] static extents rows(const tensor_facts& x, const rules::slice_range& range) {
+        extents taken;
+        for (std::int64_t i = 0; i < range.count; ++i) {
+            const auto first = x.numbers->begin() + (range.first + i * range.step) * x.dims->back();
+            taken.insert(taken.end(), first, first + x.dims->back());
+        }
+        return taken;
+    }
+
+    /// One-dimensional numbers are left to the general rule.
     bool slice(id node) {
         const auto& x = input(node, 0);
         const auto starts = numbers(node, 1, "starts");
         const auto ends = numbers(node, 2, "ends");
         const auto steps = constants(node, 4, "steps");
         auto axes = constants(node, 3, "axes");
-        if (!x.ranked() || x.numbers || !starts || !ends || starts->size() != ends->size() ||
-            (!steps && table_.has_input(node, 4)) || (!axes && table_.has_input(node, 3)) ||
-            (steps && steps->size() != starts->size())) {
+        if (!x.ranked() || (x.numbers && !has_rows(x)) || !starts || !ends ||
+            starts->size() != ends->size() || (!steps && table_.has_input(node, 4)) ||
+            (!axes && table_.has_input(node, 3)) || (steps && steps->size() != starts->size())) {
             return false;
         }
         if (!axes) {
@@ -114,11 +149,19 @@ private:
             }
             dims[*at] = between((*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1, dims[*at]);
         }
-        set(node, 0, x.data_type, std::move(dims));
+        auto facts = made(x.data_type, std::move(dims));
+        if (has_rows(x) && axes->size() == 1 && axis_of(axes->front(), 2) == 0 &&
+            starts->size() == 1 && starts->front().constant() && ends->front().constant()) {
+            const auto range =
+                rules::find_slice_range(*starts->front().constant(), *ends->front().constant(),
+                                        steps ? steps->front() : 1, x.dims->front());
+            facts.numbers = range ? std::optional(rows(x, *range)) : std::nullopt;
+        }
+        table_.set(node, 0, std::move(facts));
         return true;
     }
 
-    /// Only what the general rule leaves open: equal parts of an extent with a name.
+    /// Only the case left open by the general rule: equal parts of a named extent.
     bool split(id node) {
         const auto& x = input(node, 0);
         const auto axis = x.ranked()
@@ -176,9 +219,12 @@ private:
             std::iota(axes.begin(), axes.end(), 0);
         }
         const auto inputs = table_.model().inputs(node);
-        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // roi stands between since opset 11
-        const auto scales =
+        const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
+        auto scales =
             table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
+        if (const auto whole = attributes.wholes("scales"); whole && inputs.size() == 1) {
+            scales.emplace(whole->begin(), whole->end()); // in blocks of channels
+        }
         const auto sizes = numbers(node, 3);
         auto dims = *x.dims;
         for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -19,7 +19,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What rules of exact inference ask of operands, and how they note what they find.
+/// How rules of exact inference read operands and note results.
 class exact_operands {
 protected:
     /// Requires: both outlive this.
@@ -53,7 +53,7 @@ protected:
         return result;
     }
 
-    /// As above, or of the attribute that older opsets have.
+    /// As above, or of the attribute used by older opsets.
     [[nodiscard]] std::optional<std::vector<polynomial>> numbers(id node, std::size_t slot,
                                                                  std::string_view name) const {
         if (table_.has_input(node, slot)) {
@@ -64,7 +64,7 @@ protected:
                      : std::nullopt;
     }
 
-    /// Returns: as above, where all are plain numbers.
+    /// Returns: as above, if all are plain numbers.
     [[nodiscard]] std::optional<extents> constants(id node, std::size_t slot,
                                                    std::string_view name) const {
         const auto given = numbers(node, slot, name);
@@ -90,7 +90,7 @@ protected:
     extent_algebra& algebra_;
 };
 
-/// Rules of a class by operator. They return false where the general rules are to say it.
+/// Rules of a class by operator. They return false to defer to the general rules.
 template <class Rules>
 using exact_rules = std::unordered_map<std::string_view, bool (Rules::*)(id)>;
 

@@ -21,7 +21,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents of what is computed element by element, and the shapes that are computed.
+/// Infers extents of elementwise results, and computed shapes.
 class exact_shapes : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -68,7 +68,8 @@ private:
         const auto& a = input(node, 0);
         auto facts = made(a.data_type, broadcast(node));
         const auto& b = input(node, 1);
-        if (a.numbers && b.numbers && table_.model().inputs(node).size() == 2 &&
+        if (a.numbers && b.numbers && table_.model().inputs(node).size() == 2 && facts.ranked() &&
+            facts.rank() < 2 &&
             (a.numbers->size() == b.numbers->size() || a.numbers->size() == 1 ||
              b.numbers->size() == 1)) {
             facts.numbers = computed(node, table_.model().op_type(node));
@@ -95,6 +96,9 @@ private:
                 result.push_back(algebra_.extent(x * y));
             } else if (op == "Div") {
                 result.push_back(algebra_.divide(algebra_.extent(x), algebra_.extent(y)));
+            } else if (op == "Mod" && y.constant().value_or(0) > 0) {
+                result.push_back(
+                    algebra_.extent(x - algebra_.divide(x, *y.constant()) * *y.constant()));
             } else if (x.constant() && y.constant() && (op == "Max" || op == "Min")) {
                 result.push_back(
                     std::max(any_extent, op == "Max" ? std::max(*x.constant(), *y.constant())
@@ -111,8 +115,8 @@ private:
         return true;
     }
 
-    /// Where also writes a shape in which -1 says that an extent stays: then it chooses ones in
-    /// place of those, and what is known otherwise.
+    /// Where also resolves -1 in shapes for Expand: it selects 1 in place of -1, and the given
+    /// extent otherwise.
     bool choice(id node) {
         auto facts = made(input(node, 1).data_type, broadcast(node));
         const auto& a = input(node, 1).numbers;
@@ -120,7 +124,8 @@ private:
         const auto& model = table_.model();
         const auto inputs = model.inputs(node);
         const auto asks = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
-        if (a && b && a->size() == b->size() && asks != no_id && model.op_type(asks) == "Equal" &&
+        if (a && b && a->size() == b->size() && facts.ranked() && facts.rank() < 2 &&
+            asks != no_id && model.op_type(asks) == "Equal" &&
             detail::range::contains(model.inputs(asks), inputs[2])) {
             facts.numbers.emplace();
             for (std::size_t i = 0; i < a->size(); ++i) {
@@ -203,7 +208,7 @@ private:
                 dims[open] = algebra_.extent(algebra_.divide(all, *rest.constant()));
             }
         }
-        const bool same = x.numbers && dims.size() <= 1;
+        const bool same = x.numbers && dims.size() <= 2;
         table_.set(node, 0, {x.data_type, std::move(dims), same ? x.numbers : std::nullopt});
         return true;
     }
@@ -260,7 +265,7 @@ private:
         return true;
     }
 
-    /// Only what the general rule leaves open: a sum of extents with names.
+    /// Only the case left open by the general rule: a sum of named extents.
     bool concat(id node) {
         const auto& x = input(node, 0);
         if (!x.ranked() || x.rank() < 2) {

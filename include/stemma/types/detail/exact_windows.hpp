@@ -19,8 +19,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers extents behind convolutions and pools, plain, quantized, fused or blocked, and behind
-/// fused attention.
+/// Infers extents after convolutions and pools (plain, quantized, fused or blocked) and fused
+/// attention.
 class exact_windows : exact_operands {
 public:
     /// Requires: both outlive this.
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// How a window goes over one axis.
+    /// A window along one axis.
     struct axis_window {
         std::int64_t kernel = any_extent;
         std::int64_t stride = 1;
@@ -104,7 +104,7 @@ private:
         const auto reach = (w.kernel - 1) * w.dilation + 1;
         auto count = algebra_.divide(size + (pads - reach + (up ? w.stride - 1 : 0)), w.stride) + 1;
         if (const auto number = count.constant(); number && up && extent >= 0) {
-            // A window that would start behind the padded front is none.
+            // Windows that would start in the right padding are dropped.
             const bool starts = (*number - 1) * w.stride < extent + (valid ? 0 : w.before);
             count = *number - (starts ? 0 : 1);
         }
@@ -255,7 +255,7 @@ private:
         return true;
     }
 
-    /// Rows of the query; as wide as the values of all heads together.
+    /// The rows of the query, with the width of all heads' values.
     void attended(id node, std::int64_t width) {
         const auto& x = input(node, 0);
         set(node, 0, x.data_type, extents{(*x.dims)[0], (*x.dims)[1], width});
@@ -263,7 +263,7 @@ private:
 
     bool attention(id node) {
         const auto& x = input(node, 0);
-        if (table_.model().domain(node).empty()) { // of the standard: queries, keys, values
+        if (table_.model().domain(node).empty()) { // standard domain: queries, keys, values
             const auto& v = input(node, 2);
             if (!x.ranked() || !v.ranked()) {
                 return false;
@@ -294,7 +294,7 @@ private:
         const auto sizes = table_.attributes(node).wholes("qkv_hidden_sizes");
         attended(node, sizes && sizes->size() == 3 ? std::max(any_extent, (*sizes)[2])
                                                    : algebra_.divide(all, 3));
-        return false; // what is kept for later calls the general rules say
+        return false; // the general rules handle past keys and values
     }
 
     bool attention_of_heads(id node) {
@@ -330,7 +330,7 @@ private:
         return false;
     }
 
-    /// As many channels as there are; that they are filled up to whole blocks is not counted.
+    /// The actual number of channels, without padding to whole blocks.
     bool into_blocks(id node) {
         const auto& x = input(node, 0);
         if (!x.ranked() || x.rank() < 3 || is_last(node)) {

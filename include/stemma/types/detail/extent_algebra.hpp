@@ -19,8 +19,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Computes with extents, of which some are names. A symbol of a polynomial is the number of a name
-/// in the pool; a quotient that is rounded down is a symbol of its own.
+/// Arithmetic on extents, some of them named. A symbol of a polynomial is the number of a name in
+/// the pool; a rounded quotient is a separate symbol.
 class extent_algebra {
 public:
     /// Requires: `names` outlives this.
@@ -31,7 +31,7 @@ public:
         return -2 - static_cast<std::int64_t>(names_.intern(name));
     }
 
-    /// Returns: an extent as a polynomial, unknown where it is. Complexity: O(length).
+    /// Returns: an extent as a polynomial, unknown if it is. Complexity: O(length).
     [[nodiscard]] polynomial value(std::int64_t extent) const {
         return extent >= 0                 ? polynomial(extent)
                : extent == any_extent      ? polynomial::unknown()
@@ -39,7 +39,7 @@ public:
                                            : computed_[at(extent)];
     }
 
-    /// Returns: the extent that a polynomial is; unknown for one below zero.
+    /// Returns: a polynomial as an extent; unknown if negative.
     /// Complexity: O(log extents computed so far).
     [[nodiscard]] std::int64_t extent(const polynomial& value) {
         if (!value.is_known()) {
@@ -72,8 +72,7 @@ public:
         return a >= 0 && b >= 0 ? multiply_extents(a, b) : extent(value(a) * value(b));
     }
 
-    /// Returns: the quotient, rounded down; unknown where the divisor is neither a number nor a
-    /// factor.
+    /// Returns: the quotient, rounded down; unknown unless the divisor is a number or a factor.
     [[nodiscard]] std::int64_t divide(std::int64_t a, std::int64_t b) {
         if (a >= 0 && b > 0) {
             return a / b;
@@ -87,9 +86,12 @@ public:
         return b > 0 ? extent(divide(value(a), b)) : any_extent;
     }
 
-    /// Returns: a polynomial by a number, rounded down.
+    /// Returns: a polynomial divided by a number, rounded down.
     /// Requires: `divisor > 0`.
     [[nodiscard]] polynomial divide(const polynomial& dividend, std::int64_t divisor) {
+        if (!dividend.is_known()) {
+            return dividend;
+        }
         polynomial whole;
         polynomial rest;
         for (const auto& part : dividend.terms()) {
@@ -97,14 +99,14 @@ public:
             for (auto name : part.symbols) {
                 product *= polynomial::of(name);
             }
-            // Rounded towards minus infinity, so that the rest of a constant is not below zero.
+            // Rounded towards minus infinity, so that the remainder of a constant is not negative.
             const auto quotient =
                 part.factor / divisor - (part.factor % divisor < 0 && part.symbols.empty() ? 1 : 0);
             const bool divides = part.factor % divisor == 0 || part.symbols.empty();
             whole += divides ? product * quotient : polynomial();
             rest += product * (divides ? part.factor - quotient * divisor : part.factor);
         }
-        if (!dividend.is_known() || !rest.is_known() || rest.constant() || names_.size() >= most) {
+        if (!rest.is_known() || rest.constant() || names_.size() >= most) {
             return rest.constant() ? whole : polynomial::unknown();
         }
         const auto text = rest.text([&](id name) { return std::string(names_[name]); });
@@ -125,8 +127,8 @@ public:
         return result;
     }
 
-    /// As `detail::broadcast`; two extents that differ, of which one has a name, are taken to be
-    /// equal when the model runs.
+    /// As `detail::broadcast`; a named extent that differs from the other is assumed equal to it at
+    /// run time.
     [[nodiscard]] std::optional<extents> broadcast(const std::optional<extents>& a,
                                                    const std::optional<extents>& b) const {
         auto result = detail::broadcast(a, b);
@@ -142,8 +144,8 @@ public:
         return result;
     }
 
-    /// Returns: the value of a symbol where `bound(name)` says those of names; nothing where it
-    /// does not. Complexity: O(length of quotients within quotients).
+    /// Returns: the value of a symbol, given values `bound(name)` of names, if these suffice.
+    /// Complexity: O(length of nested quotients).
     template <class Bound>
     [[nodiscard]] std::optional<std::int64_t> value_of(id symbol, Bound bound) const {
         const auto known = quotients_.find(symbol);
@@ -156,13 +158,13 @@ public:
                       : std::nullopt;
     }
 
-    /// Whether a symbol is a quotient that is rounded down, and no name that a model has.
+    /// Whether a symbol is a rounded quotient rather than a name of the model.
     [[nodiscard]] bool is_quotient(id symbol) const { return quotients_.contains(symbol); }
 
     [[nodiscard]] const string_pool& names() const noexcept { return names_; }
 
 private:
-    // More than any model has; keeps a hostile one from making them without end.
+    // More than any model has; bounds hostile ones.
     static constexpr std::size_t most = std::size_t{1} << 20U;
     static constexpr std::size_t max_text = 400;
 

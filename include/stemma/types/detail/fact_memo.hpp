@@ -15,15 +15,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Infers each kind of node once: what an operator makes follows from what is known of its inputs,
-/// and, where inference looks at them, from its attributes and small constants that it reads.
+/// Memoizes inference: outputs follow from the operator, the facts about its inputs and, if
+/// inference reads them, attributes and small constants.
 class fact_memo {
 public:
     /// Requires: `table` outlives this.
     explicit fact_memo(fact_table& table) : table_(table) {}
 
-    /// Notes in the table what `infer()` would find out of a node, asking it where that is not
-    /// known already. Complexity: O(inputs, bytes of attributes), expected, and that of `infer`.
+    /// Adds the facts that `infer()` finds for a node, calling it only if needed. Complexity:
+    /// O(inputs, bytes of attributes), expected, and that of `infer`.
     template <class Infer>
     void infer(id node, Infer infer) {
         key_.clear();
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    // Of models in which no two nodes are alike, not all is kept.
+    // Bounded, for models without similar nodes.
     static constexpr std::size_t most = std::size_t{1} << 16U;
 
     struct hash_text {

@@ -15,14 +15,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Different facts on tensors, each kept once: values of a large model have few shapes. Number 0 is
-/// nothing known.
+/// Interned facts about tensors: values of a large model have few distinct shapes. Number 0 means
+/// unknown.
 class fact_pool {
 public:
     fact_pool() { static_cast<void>(intern({})); }
 
-    /// Returns: the number of these facts, and of all that are equal. Complexity: O(rank),
-    /// expected.
+    /// Returns: the number of these facts, shared by equal ones. Complexity: O(rank), expected.
     [[nodiscard]] id intern(tensor_facts facts) {
         const auto known = index_.insert(hash_of(facts), static_cast<id>(facts_.size()),
                                          [&](id other) { return is_same(facts_[other], facts); });
@@ -32,7 +31,7 @@ public:
         return known;
     }
 
-    /// Returns: the facts, which stay where they are.
+    /// Returns: the facts; their address is stable.
     [[nodiscard]] const tensor_facts& operator[](id number) const noexcept {
         return facts_[number];
     }

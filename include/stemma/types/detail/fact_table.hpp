@@ -26,11 +26,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What is known of all values of a model, and what its nodes say of their operands.
+/// Facts about all values of a model, by value and by operand of a node.
 class fact_table {
 public:
-    /// Starts with declared types and what initializers are. With `exact`, what is inferred counts
-    /// more than names that are declared for extents.
+    /// Starts with declared types and initializers. With `exact`, inferred extents take precedence
+    /// over declared names.
     fact_table(const wire_model& model, value_types& types, bool exact = false)
         : model_(&model)
         , exact_(exact)
@@ -71,21 +71,21 @@ public:
         }
     }
 
-    /// What inference of one node found out.
+    /// What inference of one node learned.
     struct inferred {
-        std::vector<std::pair<id, id>> made; ///< output, and what is known of it
+        std::vector<std::pair<id, id>> made; ///< output, and its facts
         bool looks_closer = false;           ///< at attributes or constants
     };
 
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
-    /// Returns: the opset of the standard domain, 0 when the model imports none.
+    /// Returns: the opset of the standard domain, 0 if the model imports none.
     [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
 
     [[nodiscard]] const tensor_facts& operator[](id value) const noexcept {
         return pool_[facts_[value]];
     }
 
-    /// Replaces what is known of a value.
+    /// Replaces the facts about a value.
     void put(id value, tensor_facts facts) {
         forget_monsters(facts);
         facts_[value] = pool_.intern(std::move(facts));
@@ -97,11 +97,11 @@ public:
         return {*model_, node};
     }
 
-    /// Returns: the TypeProto that the facts on a value make.
+    /// Returns: the facts about a value as a TypeProto.
     /// Requires: they are ranked.
     [[nodiscard]] std::string type_of(id value) const { return types_.write((*this)[value]); }
 
-    /// Returns: what is known of an input; nothing for one that is left out.
+    /// Returns: the facts about an input; unknown for an omitted one.
     [[nodiscard]] const tensor_facts& input(id node, std::size_t slot) const {
         const auto inputs = model_->inputs(node);
         return slot < inputs.size() && inputs[slot] != no_id ? (*this)[inputs[slot]] : pool_[0];
@@ -111,7 +111,7 @@ public:
         return slot < model_->inputs(node).size() && model_->inputs(node)[slot] != no_id;
     }
 
-    /// Notes what is learned of an output; what was known before stays.
+    /// Adds facts about an output; known facts stay.
     void set(id node, std::size_t output, tensor_facts facts) {
         if (output >= model_->output_count(node)) {
             return;
@@ -133,7 +133,8 @@ public:
         }
     }
 
-    /// Keeps, until `stop_watching`, what is learned and whether attributes or constants are read.
+    /// Records, until `stop_watching`, what is learned and whether attributes or constants are
+    /// read.
     void watch() {
         seen_ = {};
         watching_ = true;
@@ -143,7 +144,7 @@ public:
         return std::exchange(seen_, {});
     }
 
-    /// Appends to a key what the operator of a node is, and what is known of its inputs.
+    /// Appends the operator of a node and the facts about its inputs to a key.
     void append_inputs(id node, std::string& key) const {
         append_number(model_->operator_id(node), key);
         append_number(model_->output_count(node), key);
@@ -152,8 +153,8 @@ public:
         }
     }
 
-    /// Appends to a key the attributes of a node and the constants that it reads.
-    /// Returns: false where they are too long to be kept.
+    /// Appends the attributes of a node and the constants that it reads to a key.
+    /// Returns: false if they are too long.
     [[nodiscard]] bool append_details(id node, std::string& key) {
         constexpr std::uint32_t most_bytes = 512;
         if (model_->message(node).size > most_bytes) {
@@ -179,7 +180,7 @@ public:
         return dims;
     }
 
-    /// Returns: the numbers in an input, or those of an attribute that older opsets have instead.
+    /// Returns: the numbers in an input, or in the attribute that older opsets use instead.
     [[nodiscard]] std::optional<extents> numbers_of(id node, std::size_t slot,
                                                     std::string_view name) const {
         if (has_input(node, slot)) {
@@ -189,7 +190,7 @@ public:
         return attributes(node).wholes(name);
     }
 
-    /// Returns: the elements of a small constant, signs and all.
+    /// Returns: the elements of a small constant, including signs.
     [[nodiscard]] std::optional<extents> literal(id value) const {
         seen_.looks_closer = true;
         return read_literal(value);
@@ -215,10 +216,10 @@ public:
         return read;
     }
 
-    /// Returns: the names that extents have.
+    /// Returns: the names of extents.
     [[nodiscard]] string_pool& names() noexcept { return types_.names(); }
 
-    /// Returns: how many elements a small one-dimensional input has.
+    /// Returns: the length of a small one-dimensional input.
     [[nodiscard]] static std::optional<std::size_t> length_of(const tensor_facts& facts) {
         if (facts.ranked() && facts.rank() == 1 && facts.dims->front() >= 0 &&
             facts.dims->front() <= static_cast<std::int64_t>(max_extents)) {
@@ -227,7 +228,7 @@ public:
         return std::nullopt;
     }
 
-    /// Returns: the shape that a tensor of extents asks for.
+    /// Returns: the shape given by a tensor of extents.
     [[nodiscard]] static std::optional<extents> shape_in(const tensor_facts& facts) {
         if (facts.numbers) {
             return facts.numbers;
@@ -267,7 +268,7 @@ private:
         return numbers && numbers->size() <= max_extents ? numbers : std::nullopt;
     }
 
-    /// Returns: a number that equal constants share; 0 for what is none.
+    /// Returns: a number shared by equal constants; 0 for anything else.
     [[nodiscard]] id literal_number(id value) {
         if (literals_[value] == 0) {
             auto read = read_literal(value);
@@ -282,7 +283,7 @@ private:
         key.append(bytes, sizeof number);
     }
 
-    /// Returns: what was known, and what is learned beyond that.
+    /// Returns: known facts, completed by new ones.
     [[nodiscard]] tensor_facts joined(tensor_facts known, const tensor_facts& facts) const {
         if (known.data_type == 0) {
             known.data_type = facts.data_type;
@@ -314,9 +315,9 @@ private:
     const wire_model* model_;
     bool exact_;
     fact_pool pool_;
-    std::vector<id> facts_;     // by value: number in the pool
-    std::vector<id> tensor_of_; // by value: number of the initializer
-    std::vector<id> literals_;  // by value: number in the pool, or `no_id`; 0 until it is asked for
+    std::vector<id> facts_;         // by value: number in the pool
+    std::vector<id> tensor_of_;     // by value: number of the initializer
+    std::vector<id> literals_;      // by value: number in the pool, or `no_id`; 0 until needed
     std::vector<bool> is_constant_; // by operator: Constant
     mutable inferred seen_;
     bool watching_ = false;

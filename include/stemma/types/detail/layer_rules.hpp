@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-/// What operators make that are whole layers, and what ONNX Runtime fuses into one.
+/// Rules for operators that are whole layers, and for ONNX Runtime's fused ones.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void dropout(const rule_node& node) {
@@ -20,7 +20,7 @@ inline void dropout(const rule_node& node) {
     node.set(1, node.opset() < 10 ? x.data_type : bool_type, x.dims);
 }
 
-/// The other results are statistics, as the inputs from the fourth on.
+/// The other outputs are statistics, like the inputs from the fourth on.
 inline void batch_normalization(const rule_node& node) {
     node.set_like(0, 0);
     for (std::size_t i = 1; i < node.output_count(); ++i) {
@@ -40,13 +40,13 @@ inline void layer_normalization(const rule_node& node) {
     }
 }
 
-/// The fourth result is the sum that is normalized.
+/// The fourth output is the normalized sum.
 inline void skip_normalization(const rule_node& node) {
     node.set_like(0, 0);
     node.set_like(3, 0);
 }
 
-/// GRU and RNN have no third result.
+/// GRU and RNN have no third output.
 inline void recurrence(const rule_node& node) {
     const auto& x = node.input(0);
     const auto& r = node.input(2);
@@ -78,13 +78,13 @@ inline void quantize_by_range(const rule_node& node) {
     node.set(2, uint8_type, extents{});
 }
 
-/// Each of the two tensors has a scale and a zero point behind it.
+/// Each of the two tensors is followed by its scale and zero point.
 inline void quantized_arithmetic(const rule_node& node) {
     const auto& a = node.input(0);
     node.set(0, a.data_type, broadcast(a.dims, node.input(3).dims));
 }
 
-/// Notes a row for each one of the query; returns its facts if they are known.
+/// Notes one row per query row; returns its facts if known.
 inline const tensor_facts* set_attended(const rule_node& node) {
     const auto& x = node.input(0);
     if (!x.ranked() || x.rank() < 3) {
@@ -94,14 +94,14 @@ inline const tensor_facts* set_attended(const rule_node& node) {
     return &x;
 }
 
-/// Keys and values are kept in one tensor.
+/// Past keys and values in one tensor.
 inline void attention(const rule_node& node) {
     if (const auto* x = set_attended(node)) {
         node.set(1, x->data_type, extents{2, x->dims->front(), any_extent, any_extent, any_extent});
     }
 }
 
-/// Keys and values are kept in a tensor each.
+/// Past keys and values in separate tensors.
 inline void attention_of_heads(const rule_node& node) {
     if (const auto* x = set_attended(node)) {
         const extents kept{x->dims->front(), any_extent, any_extent, any_extent};
@@ -110,7 +110,7 @@ inline void attention_of_heads(const rule_node& node) {
     }
 }
 
-/// Rows of the table of words at the numbers in the first input, and the last position of each.
+/// Rows of the embedding table indexed by the first input, and the last position of each.
 inline void embedding(const rule_node& node) {
     const auto& words = node.input(2);
     const auto& numbers = node.input(0);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-/// What operators make that move elements without changing them, or take parts of a tensor.
+/// Rules for operators that move elements unchanged, or take parts of a tensor.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void unsqueeze(const rule_node& node) {
@@ -65,7 +65,7 @@ inline void squeeze(const rule_node& node) {
     } else {
         for (std::size_t i = 0; i < x.rank(); ++i) {
             if ((*x.dims)[i] < 0) {
-                return; // whether an unknown extent goes is not known
+                return; // an unknown extent may or may not be removed
             }
             gone[i] = (*x.dims)[i] == 1;
         }
@@ -135,10 +135,10 @@ inline void concat(const rule_node& node) {
     }
 }
 
-/// Returns: extents picked out of a shape by a constant index.
+/// Returns: extents gathered from a shape by a constant index.
 [[nodiscard]] inline std::optional<extents> gathered(const rule_node& node, const tensor_facts& x) {
     const auto indices = node.literal(1);
-    if (!x.numbers || !indices) {
+    if (!x.numbers || !x.ranked() || x.rank() > 1 || !indices) {
         return std::nullopt;
     }
     extents picked;
@@ -189,9 +189,8 @@ struct slice_range {
     std::int64_t step = 1;
 };
 
-/// Returns: what a Slice takes of an axis of `extent` elements, as the operator's documentation
-/// says: numbers below zero count from the end, and those beyond it are moved to it. Nothing for an
-/// extent that is not known, or a step of zero.
+/// Returns: the part of an axis of `extent` elements that a Slice takes: negative positions count
+/// from the end, out-of-range ones are clamped. Nothing for an unknown extent, or a step of zero.
 [[nodiscard]] constexpr std::optional<slice_range> find_slice_range(std::int64_t start,
                                                                     std::int64_t end,
                                                                     std::int64_t step,

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 #define STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 
+#include <stemma/types/detail/einsum_equation.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
@@ -10,14 +11,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-/// What products of matrices make.
+/// Rules for matrix products.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Notes the product of two tensors whose last two extents are matrices.
+/// Notes the product of two tensors of matrices in the last two axes.
 inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
                         std::int64_t data_type) {
     if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
@@ -36,7 +37,7 @@ inline void set_product(const rule_node& node, const tensor_facts& a, const tens
     node.set(0, data_type, std::move(dims));
 }
 
-/// A product of the type of one of the inputs.
+/// A product with the type of one input.
 template <std::size_t typed_like = 0>
 void product(const rule_node& node) {
     set_product(node, node.input(0), node.input(1), node.input(typed_like).data_type);
@@ -46,8 +47,8 @@ inline void integer_product(const rule_node& node) {
     set_product(node, node.input(0), node.input(1), int32_type);
 }
 
-/// Attributes say which inputs are transposed. One whose batch is has its first extent before the
-/// last.
+/// Attributes say which inputs are transposed. With a transposed batch, the first extent comes
+/// before the last.
 inline void transposing_product(const rule_node& node) {
     const auto turned = [&](std::size_t slot, std::string_view batch, std::string_view matrix) {
         auto x = node.input(slot);
@@ -63,7 +64,7 @@ inline void transposing_product(const rule_node& node) {
     set_product(node, a, turned(1, "transBatchB", "transB"), a.data_type);
 }
 
-/// Weights of which several elements share a byte; the attribute `N` is their last extent.
+/// Packed weights with several elements per byte; the attribute `N` is their last extent.
 inline void packed_product(const rule_node& node) {
     const auto& x = node.input(0);
     if (x.ranked() && x.rank() > 0) {
@@ -83,47 +84,32 @@ inline void gemm(const rule_node& node) {
     }
 }
 
-/// Equations with `...` are left alone.
 inline void einsum(const rule_node& node) {
-    std::string equation(node.attributes().text("equation"));
-    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-    if (equation.find('.') != equation.npos) {
+    std::vector<std::size_t> ranks;
+    for (std::size_t slot = 0; slot < node.input_count(); ++slot) {
+        if (!node.input(slot).ranked()) {
+            return;
+        }
+        ranks.push_back(node.input(slot).rank());
+    }
+    const auto equation = einsum_equation::read(node.attributes().text("equation"), ranks);
+    if (!equation) {
         return;
     }
-    const auto arrow = equation.find("->");
     std::map<char, std::int64_t> extent_of;
-    std::map<char, unsigned> uses;
-    std::size_t slot = 0;
-    std::size_t place = 0;
-    for (const char letter : equation.substr(0, arrow)) {
-        if (letter == ',') {
-            ++slot;
-            place = 0;
-            continue;
-        }
-        const auto& x = node.input(slot);
-        const auto extent = x.ranked() && place < x.rank() ? (*x.dims)[place] : any_extent;
-        ++place;
-        ++uses[letter];
-        const auto known = extent_of.try_emplace(letter, extent).first;
-        known->second = broadcast(extents{known->second}, extents{extent})->front();
-    }
-    std::string result;
-    if (arrow != equation.npos) {
-        result = equation.substr(arrow + 2);
-    } else {
-        for (const auto& [letter, count] : uses) {
-            result.append(count == 1 ? 1 : 0, letter);
+    for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
+        for (std::size_t i = 0; i < ranks[slot]; ++i) {
+            const auto extent = (*node.input(slot).dims)[i];
+            const auto known = extent_of.try_emplace(equation->operands[slot][i], extent).first;
+            known->second = broadcast(extents{known->second}, extents{extent})->front();
         }
     }
     extents dims;
-    for (const char letter : result) {
+    for (const char letter : equation->result) {
         const auto known = extent_of.find(letter);
         dims.push_back(known == extent_of.end() ? any_extent : known->second);
     }
-    if (dims.size() <= max_extents) {
-        node.set(0, node.input(0).data_type, std::move(dims));
-    }
+    node.set(0, node.input(0).data_type, std::move(dims));
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail::rules

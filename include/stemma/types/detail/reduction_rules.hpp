@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-/// What has fewer elements than what it is computed from: sums, maxima, places.
+/// Rules for reductions: sums, maxima, indices.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Notes what is left of the first input when some axes are reduced: all without `axes`.
+/// Notes the first input with some axes reduced; all of them without `axes`.
 inline void set_reduced(const rule_node& node, std::int64_t data_type,
                         const std::optional<extents>& axes) {
     const auto& x = node.input(0);

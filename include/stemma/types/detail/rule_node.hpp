@@ -15,13 +15,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A node as a rule sees it: what is known of its inputs, and where to note what its outputs are.
+/// A node as seen by a rule: facts about inputs, and where to note those about outputs.
 class rule_node {
 public:
     /// Requires: `table` outlives this.
     rule_node(fact_table& table, id node) : table_(&table), node_(node) {}
 
-    /// Returns: what is known of an input; nothing of one that is left out.
+    /// Returns: the facts about an input; unknown for an omitted one.
     [[nodiscard]] const tensor_facts& input(std::size_t slot) const {
         return table_->input(node_, slot);
     }
@@ -37,12 +37,12 @@ public:
     }
     [[nodiscard]] bool is_set(std::string_view name) const { return whole(name, 0) != 0; }
 
-    /// Returns: the elements of a small constant input, signs and all.
+    /// Returns: the elements of a small constant input, including signs.
     /// Requires: `has_input(slot)`.
     [[nodiscard]] std::optional<extents> literal(std::size_t slot) const {
         return table_->literal(table_->model().inputs(node_)[slot]);
     }
-    /// Returns: the same, or the attribute that older opsets have instead.
+    /// Returns: the same, or the attribute that older opsets use instead.
     [[nodiscard]] std::optional<extents> literal(std::size_t slot, std::string_view name) const {
         return table_->numbers_of(node_, slot, name);
     }
@@ -52,7 +52,7 @@ public:
         return table_->broadcast_inputs(node_);
     }
 
-    /// Notes what an output is, if the node has it; what was known before stays.
+    /// Adds facts about an output, if the node has it; known facts stay.
     void set(std::size_t output, tensor_facts facts) const {
         table_->set(node_, output, std::move(facts));
     }

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-/// What constants, shapes, and operators that read shapes make.
+/// Rules for constants, shapes, and operators that read shapes.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void constant(const rule_node& node) {
@@ -77,7 +77,7 @@ inline void flatten(const rule_node& node) {
     node.set(0, node.input(0).data_type, extents{any_extent, any_extent});
 }
 
-/// One result, of type and rank of the first input.
+/// One output with type and rank of the first input.
 inline void same_rank(const rule_node& node) {
     if (const auto& x = node.input(0); x.ranked()) {
         node.set(0, x.data_type, extents(x.rank(), any_extent));

@@ -14,16 +14,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The extents of a tensor: numbers, -1 where unknown, below that named ones, and still below what
-/// is computed from these.
+/// The extents of a tensor: numbers, -1 if unknown, named ones below that, and computed ones
+/// further below.
 using extents = std::vector<std::int64_t>;
 
 constexpr std::int64_t any_extent = -1;
 
-// From here down extents are computed from named ones, see `extent_algebra`.
+// From here down, extents are computed from named ones, see `extent_algebra`.
 constexpr std::int64_t computed_extents = -(std::int64_t{1} << 40U);
 
-// Beyond any real tensor or shape; keeps hostile files from building them without end.
+// Beyond any real tensor or shape; bounds hostile files.
 constexpr std::size_t max_extents = 64;
 
 constexpr std::int64_t float_type = 1;
@@ -32,11 +32,11 @@ constexpr std::int64_t int32_type = 6;
 constexpr std::int64_t int64_type = 7;
 constexpr std::int64_t bool_type = 9;
 
-/// What is known of a tensor.
+/// Facts about a tensor.
 struct tensor_facts {
     std::int64_t data_type = 0; // 0: unknown
     std::optional<extents> dims;
-    std::optional<extents> numbers; // of a small one: elements, as extents
+    std::optional<extents> numbers; // elements of a small one, as extents
 
     [[nodiscard]] bool ranked() const noexcept { return dims.has_value(); }
     [[nodiscard]] std::size_t rank() const noexcept { return dims->size(); }
@@ -47,7 +47,7 @@ struct tensor_facts {
     return {data_type, std::move(dims), {}};
 }
 
-/// Whether a name stands in a list that has blanks around every name.
+/// Whether a name is in a list with blanks around every name.
 [[nodiscard]] inline bool is_one_of(std::string_view name, std::string_view list) {
     if (name.empty() || name.find(' ') != name.npos) {
         return false;
@@ -60,7 +60,7 @@ struct tensor_facts {
     return false;
 }
 
-/// Returns: numbers that a file gives as extents, of which a negative one says nothing.
+/// Returns: numbers of a file as extents; negative ones are unknown.
 [[nodiscard]] inline extents as_extents(extents numbers) {
     for (auto& number : numbers) {
         number = number < 0 ? any_extent : number;
@@ -68,7 +68,7 @@ struct tensor_facts {
     return numbers;
 }
 
-/// Returns: an axis counted from the front, or nothing when it is out of range.
+/// Returns: an axis counted from the front, or nothing if out of range.
 [[nodiscard]] inline std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
     const auto signed_rank = static_cast<std::int64_t>(rank);
     axis += axis < 0 ? signed_rank : 0;
@@ -76,7 +76,7 @@ struct tensor_facts {
                                            : std::nullopt;
 }
 
-/// Returns: the sum or product of two known extents; unknown when it is no number of 64 bits.
+/// Returns: the sum or product of two known extents; unknown if it overflows 64 bits.
 [[nodiscard]] inline std::int64_t add_extents(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? any_extent : sum;
@@ -86,7 +86,7 @@ struct tensor_facts {
     return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? any_extent : product;
 }
 
-/// Returns: the extents of what is computed element by element from two tensors.
+/// Returns: the extents of an elementwise result of two tensors.
 [[nodiscard]] inline std::optional<extents> broadcast(const std::optional<extents>& a,
                                                       const std::optional<extents>& b) {
     if (!a || !b) {
@@ -105,7 +105,7 @@ struct tensor_facts {
     return result;
 }
 
-/// Forgets all that `other` does not say too.
+/// Keeps only facts shared with `other`.
 inline void keep_common(tensor_facts& common, const tensor_facts& other) {
     if (common.data_type != other.data_type) {
         common.data_type = 0;

@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the number that begins a text. Requires: it is long enough.
+/// Returns: the number at the start of a text. Requires: it is long enough.
 template <class Number>
 [[nodiscard]] Number number_at(std::string_view bytes) {
     Number number{};
@@ -35,11 +35,11 @@ template <class Real>
     return {digits.data(), put_real(digits.data(), number)};
 }
 
-/// A tensor as people read it.
+/// A tensor as readable text.
 struct tensor_text {
-    std::string text;           ///< `int64[3] [1,2,3]`; without numbers where they are not read
+    std::string text;           ///< `int64[3] [1,2,3]`; without numbers if they are not read
     std::uint64_t elements = 0; ///< by its dims
-    bool cut = false;           ///< whether numbers are left out
+    bool cut = false;           ///< whether numbers are omitted
 };
 
 /// Reads the first numbers of a tensor.
@@ -47,7 +47,7 @@ class tensor_numbers {
 public:
     explicit tensor_numbers(std::size_t most) : most_(most) {}
 
-    /// Returns: the texts of up to so many numbers; none where the tensor holds none that are read.
+    /// Returns: the texts of at most that many numbers; none if the tensor has no readable data.
     [[nodiscard]] std::vector<std::string> read(wire_reader fields, std::int64_t data_type) {
         const auto name = data_type_name(data_type);
         using at = onnx_fields::tensor;
@@ -70,7 +70,7 @@ public:
     }
 
 private:
-    /// Those of 8 bits and more, of which each stands alone.
+    /// Elements of 8 bits and more.
     [[nodiscard]] static bool is_whole(std::string_view name) {
         return name == "bool" || ((name.starts_with("int") || name.starts_with("uint")) &&
                                   !name.ends_with("t4") && !name.ends_with("t2"));

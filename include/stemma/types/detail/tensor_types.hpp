@@ -14,11 +14,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Reads and writes types of tensors: the bytes of a TypeProto. Remembers the names of extents.
+/// Reads and writes tensor types as TypeProto bytes, interning the names of extents.
 class tensor_types {
 public:
-    /// Returns: nothing known for what is no tensor.
-    /// Throws: `error` of `error_code::malformed` for what is no message.
+    /// Returns: unknown for anything but a tensor.
+    /// Throws: `error` of `error_code::malformed` for malformed bytes.
     [[nodiscard]] tensor_facts read(std::string_view type) {
         tensor_facts facts;
         const auto proto = read_type(type);
@@ -45,7 +45,7 @@ public:
         });
     }
 
-    /// Returns: the names of extents: that of -2 is the first.
+    /// Returns: the names of extents, starting with that of -2.
     [[nodiscard]] string_pool& names() noexcept { return symbols_; }
 
 private:

@@ -12,9 +12,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// One level of a TypeProto: a tensor, or something that holds values of another type.
+/// One level of a TypeProto: a tensor, or a container of another type.
 struct type_proto {
-    /// Numbers of fields in TypeProto.
+    /// Field numbers of TypeProto.
     enum class kind : std::uint32_t {
         none = 0,
         tensor = 1,
@@ -27,18 +27,18 @@ struct type_proto {
     kind what = kind::none;
     std::int64_t data_type = 0;       // of elements, of a map's keys; 0: unknown
     std::optional<wire_reader> shape; // of a tensor of known rank: TensorShapeProto
-    std::optional<wire_reader> inner; // TypeProto of what it holds
+    std::optional<wire_reader> inner; // TypeProto of its elements
 
     [[nodiscard]] bool is_tensor() const noexcept {
         return what == kind::tensor || what == kind::sparse;
     }
-    /// Whether element type and rank of a tensor are known; of anything else, what it is.
+    /// Whether element type and rank of a tensor are known, or it is another known type.
     [[nodiscard]] bool is_complete() const noexcept {
         return is_tensor() ? data_type != 0 && shape.has_value() : what != kind::none;
     }
 };
 
-/// Reads one level of a TypeProto. Of several types the last one counts, as in protobuf.
+/// Reads one level of a TypeProto. If several types are given, the last one counts, as in protobuf.
 /// Throws: `error` of `malformed`.
 [[nodiscard]] inline type_proto read_type(wire_reader fields) {
     using kind = type_proto::kind;
@@ -69,8 +69,8 @@ struct type_proto {
         wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "type"));
 }
 
-/// Calls `f(extent, name)` for the dimensions of a TensorShapeProto: the extent is -1 where there
-/// is none, and the name "".
+/// Calls `f(extent, name)` for the dimensions of a TensorShapeProto: the extent is -1 and the name
+/// "" if missing.
 template <class Function>
 void for_each_extent(wire_reader shape, Function f) {
     for (wire_field dim; shape.next(dim);) {
@@ -94,8 +94,8 @@ void for_each_extent(wire_reader shape, Function f) {
     }
 }
 
-/// Returns: the TypeProto of a tensor, in which `name_of(extent)` names an extent below zero, or is
-/// "". Complexity: O(rank).
+/// Returns: the TypeProto of a tensor; `name_of(extent)` names a negative extent, or is "".
+/// Complexity: O(rank).
 template <class Extents, class NameOf>
 [[nodiscard]] std::string write_tensor_type(std::int64_t data_type, const Extents& dims,
                                             NameOf name_of) {

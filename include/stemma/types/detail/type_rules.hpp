@@ -19,11 +19,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What is known of the outputs of an operator follows by a rule from what is known of its inputs.
+/// A rule infers facts about the outputs of an operator from facts about its inputs.
 struct type_rule {
     std::string_view op_type;
     void (*infer)(const rule_node& node);
-    bool keeps_rank = false; // no attribute changes the rank of what comes out
+    bool keeps_rank = false; // no attribute changes the rank of the output
 };
 
 /// The standard domain.
@@ -178,7 +178,7 @@ inline constexpr type_rule standard_rules[] = {
     {"Xor", rules::arithmetic<>},
 };
 
-/// `com.microsoft`: what ONNX Runtime puts in the place of several standard operators.
+/// `com.microsoft`: ONNX Runtime's replacements for several standard operators.
 inline constexpr type_rule fused_rules[] = {
     {"Attention", rules::attention},
     {"BiasGelu", rules::like_first},
@@ -206,7 +206,7 @@ inline constexpr type_rule fused_rules[] = {
     {"SkipSimplifiedLayerNormalization", rules::skip_normalization},
 };
 
-/// `com.microsoft.nchwc`: what its layout optimization writes.
+/// `com.microsoft.nchwc`: operators of its layout optimization.
 inline constexpr type_rule blocked_rules[] = {
     {"AveragePool", rules::pool, true},
     {"Conv", rules::convolution, true},

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <utility>
 
-/// What makes images of images: windows that move over them, samples, blocks of channels.
+/// Rules for operators on images: sliding windows, resampling, blocks of channels.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Computes the extents behind a window that moves over `x`, where all that counts is known.
-/// `weights` have the extents of the window if no attribute has them.
+/// Computes the extents after a window slides over `x`, if everything relevant is known. `weights`
+/// give the extents of the window if no attribute does.
 inline void slide(const rule_node& node, const tensor_facts& x, const tensor_facts* weights,
                   extents& dims) {
     const auto attributes = node.attributes();
@@ -86,7 +86,7 @@ inline void transposed_convolution(const rule_node& node) {
     }
 }
 
-/// MaxPool also gives the places of what it takes.
+/// MaxPool also outputs indices.
 inline void pool(const rule_node& node) {
     const auto& x = node.input(0);
     if (x.ranked() && x.rank() >= 2) {
@@ -117,13 +117,13 @@ inline void grid_sample(const rule_node& node) {
     }
 }
 
-/// A row of three numbers for each box.
+/// Three numbers per box.
 inline void selected_boxes(const rule_node& node) {
     node.set(0, int64_type, extents{any_extent, 3});
 }
 
-/// ONNX Runtime's blocks of channels: extents stay in their order, with as many channels as fill
-/// the blocks. Outside, channels are the second extent or the last one.
+/// ONNX Runtime's blocks of channels: extents keep their order, with channels padded to whole
+/// blocks. Outside, channels are the second or the last extent.
 inline void to_blocks(const rule_node& node) {
     auto x = node.input(0);
     if (x.ranked() && x.rank() >= 2) {

@@ -30,7 +30,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the elements of an entry: where they lie, if they follow one another.
+/// Returns: the elements of an entry, in place if contiguous.
 [[nodiscard]] inline entry_values values_of(const checkpoint& from, const checkpoint_entry& entry) {
     entry_values values{entry.data_type, entry.shape, {}, {}};
     if (entry.is_contiguous()) {
@@ -41,22 +41,20 @@ namespace stemma::inline STEMMA_ABI::detail {
     return values;
 }
 
-/// Finds initializers whose values a checkpoint has, as they are, in another order or of another
-/// type.
-///
-/// What both have of so many elements is hashed once, as a stream, for each type that it may have
-/// in the model; what hashes like another is then compared byte by byte.
+/// Finds initializers whose values are in a checkpoint, possibly in another order or type.
+///  Tensors of equal size on both sides are hashed once, streaming, for each possible type in the
+/// model; equal hashes are then compared byte by byte.
 class content_entries {
 public:
     /// Requires: both outlive it; the entries are those of the checkpoint.
-    /// Complexity: O(bytes of what both have of so many elements).
+    /// Complexity: O(bytes of tensors of equal size on both sides).
     content_entries(weight_search& search, const checkpoint& known, thread_limit threads = {})
         : search_(search), known_(known), reader_(search.model) {
         hash_tensors(threads);
         hash_entries(threads);
     }
 
-    /// Notes what is found. Complexity: O(bytes of what is compared).
+    /// Notes matches. Complexity: O(bytes compared).
     void find() {
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             if (hashes_[t].exact != 0 && search_.is_open(t)) {
@@ -65,8 +63,8 @@ public:
         }
     }
 
-    /// Whether the model holds the values of the checkpoint, as far as can be seen: what has none
-    /// of them was not made of an entry by moving it. Complexity: O(initializers).
+    /// Whether the model appears to hold the checkpoint's values: then unmatched initializers are
+    /// not moved entries. Complexity: O(initializers).
     [[nodiscard]] bool is_reliable() const {
         std::size_t weights = 0;
         std::size_t found = 0;
@@ -79,10 +77,10 @@ public:
         return found * 2 >= weights && found > 0;
     }
 
-    /// Returns: the sum of hashes of the elements of an initializer; 0 where it is not known.
+    /// Returns: the sum of hashes of the elements of an initializer; 0 if unknown.
     [[nodiscard]] std::uint64_t sum_of_tensor(std::size_t t) const { return hashes_[t].loose; }
 
-    /// Returns: that of an entry as a type. Complexity: O(1), expected.
+    /// Returns: the same for an entry as a type. Complexity: O(1), expected.
     [[nodiscard]] std::uint64_t sum_of_entry(id e, std::int64_t type) const {
         const auto found = sums_.find(key_of(e, type));
         return found == sums_.end() ? 0 : found->second;
@@ -93,13 +91,13 @@ public:
         return reader_.read(search_.model.tensors()[t]);
     }
 
-    /// Returns: the elements of an entry of the checkpoint; nothing where there is none.
+    /// Returns: the elements of an entry of the checkpoint, if it exists.
     [[nodiscard]] std::optional<entry_values> values(const std::string& name) const {
         const auto* const entry = known_.find(name);
         return entry == nullptr ? std::nullopt : std::optional(values_of(known_, *entry));
     }
 
-    /// Whether an initializer is what its origin says, but for rounding where that is allowed.
+    /// Whether an initializer matches its origin, up to rounding if allowed.
     /// Complexity: O(bytes).
     [[nodiscard]] bool holds(std::size_t t, const parameter_origin& origin, float rounding = 0) {
         value_maker maker([this](const std::string& name) { return values(name); });
@@ -187,7 +185,7 @@ private:
                     }
                     if (std::find(types.begin(), types.end(), entry.data_type) == types.end() &&
                         is_convertible(entry.data_type)) {
-                        types.push_back(entry.data_type); // a part of another one
+                        types.push_back(entry.data_type); // for slices
                     }
                     const auto values = types.empty() ? entry_values() : values_of(known_, entry);
                     for (const auto type : types) {
@@ -215,7 +213,7 @@ private:
         int score;
     };
 
-    /// How much besides the values says that an initializer is an entry.
+    /// Evidence besides values that an initializer is an entry.
     [[nodiscard]] int score(std::size_t t, id e) const {
         const auto& entry = search_.entries[e];
         int best = entry.name == search_.name(t) ? 16 : 0;
@@ -264,8 +262,8 @@ private:
         return holds(t, tried);
     }
 
-    /// Of several that are equal, those count that the modules of the readers have; all where none
-    /// has and the values say enough.
+    /// Among equal entries, those of the readers' modules count; all if there are none and the
+    /// values are distinctive.
     void settle(std::size_t t, std::vector<match>& matches) {
         if (matches.empty()) {
             return;
@@ -293,7 +291,7 @@ private:
     const checkpoint& known_;
     tensor_content_reader reader_;
     std::vector<content_hash> hashes_;  // by initializer
-    std::vector<std::uint8_t> uniform_; // by initializer: whether all elements are one number
+    std::vector<std::uint8_t> uniform_; // by initializer: whether all elements are equal
     std::unordered_map<std::uint64_t, std::vector<id>> by_exact_;
     std::unordered_map<std::uint64_t, std::vector<id>> by_sum_;
     std::unordered_map<std::uint64_t, std::uint64_t> sums_; // by entry and type

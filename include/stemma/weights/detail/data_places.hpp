@@ -19,17 +19,17 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Where the elements of an initializer are, one behind the other.
+/// Where the contiguous elements of an initializer are.
 struct data_place {
-    std::string location{};  ///< the other file, as the model calls it; "" for its own
+    std::string location{};  ///< the external file as named by the model; "" for its own
     std::uint64_t begin = 0; ///< bytes from the start of that file
     std::uint64_t size = 0;  ///< bytes
     std::size_t tensor = 0;  ///< number of the initializer
 };
 
 /// Returns: where the elements of an initializer are.
-/// Throws: `error` of `unsupported` where they are not in one piece, or encoded; of `malformed`
-///   for a place outside of the model's folder, or other bytes than the shape asks for.
+/// Throws: `error` of `unsupported` if they are encoded or not contiguous; of `malformed` for a
+/// place outside the model's folder, or a size that does not match the shape.
 /// Complexity: O(fields).
 [[nodiscard]] inline data_place place_of_data(const wire_model& model, std::size_t number) {
     using at = onnx_fields::tensor;
@@ -40,11 +40,11 @@ struct data_place {
     if (header.external) {
         if (!is_inside_folder(header.location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                               "its data are outside of the model's folder"));
+                               "its data is outside the model's folder"));
         }
         if (!wanted || (header.length != 0 && header.length != *wanted)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                               "has not as many bytes as its shape asks for"));
+                               "has a size that does not match its shape"));
         }
         return {std::string(header.location), header.offset, *wanted, number};
     }
@@ -66,17 +66,17 @@ struct data_place {
     }
     if (tensor.sparse || pieces > 1) {
         STEMMA_THROW(error(error_code::unsupported, model.file(), name,
-                           "its data are not stored as one piece of raw bytes"));
+                           "its data is not contiguous raw bytes"));
     }
     if (!wanted || place.size != *wanted) {
         STEMMA_THROW(error(error_code::malformed, model.file(), name,
-                           "has not as many bytes as its shape asks for"));
+                           "has a size that does not match its shape"));
     }
     return place;
 }
 
-/// Sorts places by where they are.
-/// Throws: `error` of `unsupported` where two overlap. Complexity: O(n log n).
+/// Sorts places by position. Throws: `error` of `unsupported` if two overlap. Complexity: O(n log
+/// n).
 inline void sort_places(std::vector<data_place>& places, const wire_model& model) {
     std::sort(places.begin(), places.end(), [](const data_place& a, const data_place& b) {
         return std::tie(a.location, a.begin, a.tensor) < std::tie(b.location, b.begin, b.tensor);

@@ -26,15 +26,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Finds initializers that were computed of several entries of a checkpoint.
+/// Finds initializers computed from several entries of a checkpoint.
 class derived_entries {
 public:
     /// Requires: both outlive it.
     derived_entries(weight_search& search, content_entries& contents)
         : search_(search), contents_(contents) {}
 
-    /// Weights of recurrent layers: of the module that reads them, else of any whose values fit.
-    /// Complexity: O(layers * modules tried), and the bytes of those that fit.
+    /// Weights of recurrent layers: of the module that reads them, else of any with matching
+    /// values. Complexity: O(layers * modules tried), plus the bytes of matches.
     void find_gates() {
         std::vector<std::string> owners;
         for (id e = 0; e < search_.entries.size(); ++e) {
@@ -54,11 +54,11 @@ public:
         }
     }
 
-    /// Convolutions into which a batch norm was folded.
-    /// Complexity: O(convolutions * (kernels tried + norms)), and the bytes of those that fit.
+    /// Convolutions with a folded batch norm. Complexity: O(convolutions * (kernels tried +
+    /// norms)), plus the bytes of matches.
     void find_folded() {
         folded_entries folds(search_);
-        std::unordered_map<std::string, std::vector<id>> of_shape; // what can be a kernel
+        std::unordered_map<std::string, std::vector<id>> of_shape; // possible kernels
         for (id e = 0; e < search_.entries.size(); ++e) {
             if (search_.entries[e].attribute == "weight" && search_.entries[e].shape.size() > 2) {
                 of_shape[shape_text(search_.entries[e].shape)].push_back(e);
@@ -88,8 +88,8 @@ public:
         }
     }
 
-    /// Entries side by side: queries, keys and values in one matrix.
-    /// Complexity: O(entries), and the bytes of what fits.
+    /// Concatenated entries: queries, keys and values in one matrix. Complexity: O(entries), plus
+    /// the bytes of matches.
     void find_joined() {
         std::unordered_map<std::uint64_t, std::vector<id>> open; // by sum of the elements
         std::set<std::int64_t> types;
@@ -119,8 +119,8 @@ public:
         }
     }
 
-    /// Parts of an entry of the module that reads them, or of one around it.
-    /// Complexity: O(uses * entries of their modules), and the bytes of what fits.
+    /// Slices of an entry of the reading module or an ancestor. Complexity: O(uses * entries of
+    /// their modules), plus the bytes of matches.
     void find_sliced() {
         for (id t = 0; t < search_.headers.size(); ++t) {
             if (!search_.is_open(t) || !search_.weights[t] || search_.headers[t].dims.empty() ||
@@ -178,7 +178,7 @@ private:
                search_.relation(one.weight, e, false).transform == parameter_transform::as_is;
     }
 
-    /// Returns: what one channel of a convolution was multiplied with; 0 where it was not.
+    /// Returns: the factor of one channel of a convolution; 0 if there is none.
     [[nodiscard]] static float factor_of(std::span<const float> is, std::span<const float> was) {
         std::size_t largest = 0;
         for (std::size_t i = 0; i < was.size(); ++i) {
@@ -340,7 +340,7 @@ private:
         return false;
     }
 
-    static constexpr std::size_t most_tried = 256; // of modules that may be meant, for each
+    static constexpr std::size_t most_tried = 256; // candidate modules each
 
     weight_search& search_;
     content_entries& contents_;

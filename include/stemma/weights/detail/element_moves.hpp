@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The numbers of real types in TensorProto.DataType that values are converted between.
+/// Convertible floating-point types by number in TensorProto.DataType.
 enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
 
 [[nodiscard]] constexpr bool is_convertible(std::int64_t data_type) noexcept {
@@ -31,10 +31,10 @@ enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat1
     const auto bits = detail::bit_cast<std::uint32_t>(number);
     const auto sign = static_cast<std::uint32_t>(bits >> 16U & 0x8000U);
     const auto size = bits & 0x7fff'ffffU;
-    if (size >= 0x4780'0000U) { // 65536, infinite or none
+    if (size >= 0x4780'0000U) { // 65536 and above, infinity or NaN
         return static_cast<std::uint16_t>(sign | (size > 0x7f80'0000U ? 0x7e00U : 0x7c00U));
     }
-    if (size < 0x3880'0000U) { // subnormal: an addition rounds
+    if (size < 0x3880'0000U) { // subnormal: rounded by an addition
         const float sum = detail::bit_cast<float>(size) + 0x1p-1F;
         return static_cast<std::uint16_t>(sign |
                                           (detail::bit_cast<std::uint32_t>(sum) - 0x3f00'0000U));
@@ -43,7 +43,7 @@ enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat1
     return static_cast<std::uint16_t>(sign | (size - 0x3800'0000U + 0xfffU + odd) >> 13U);
 }
 
-/// Returns: the number that the bits of a float16 stand for.
+/// Returns: the value of the bits of a float16.
 [[nodiscard]] inline float half_value(std::uint16_t half) noexcept {
     const auto sign = std::uint32_t{half & 0x8000U} << 16U;
     const std::uint32_t size = half & 0x7fffU;
@@ -66,7 +66,7 @@ enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat1
     return static_cast<std::uint16_t>((bits + 0x7fffU + (bits >> 16U & 1U)) >> 16U);
 }
 
-/// Returns: numbers of another real type. Requires: both types are convertible.
+/// Returns: numbers converted to another floating-point type. Requires: both types are convertible.
 /// Complexity: O(bytes).
 [[nodiscard]] inline std::string convert_reals(std::string_view bytes, std::int64_t from,
                                                std::int64_t to) {
@@ -105,7 +105,7 @@ enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat1
     return result;
 }
 
-/// Puts columns [first, first + count) of a matrix, of which each is a row then, to `to`.
+/// Writes columns [first, first + count) of a matrix as rows to `to`.
 template <class Word>
 void transpose_columns(const char* from, std::size_t rows, std::size_t columns, std::size_t first,
                        std::size_t count, char* to, std::size_t first_row = 0) {
@@ -123,8 +123,7 @@ void transpose_columns(const char* from, std::size_t rows, std::size_t columns, 
     }
 }
 
-/// The same for words of four bytes, four by four of them in registers, which is several times as
-/// fast.
+/// The same for four-byte words in 4x4 register blocks, which is several times faster.
 inline void transpose_words(const char* from, std::size_t rows, std::size_t columns,
                             std::size_t first, std::size_t count, char* to) {
     using four = std::uint32_t __attribute__((vector_size(16)));
@@ -184,8 +183,8 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
     }
 }
 
-/// Returns: a tensor with its axes in another order: axis `i` of the result is `axes[i]`.
-/// Requires: `bytes` are those of the shape, of at least one axis. Complexity: O(bytes).
+/// Returns: a tensor with permuted axes: axis `i` of the result is `axes[i]`. Requires: `bytes`
+/// match the shape, of at least one axis. Complexity: O(bytes).
 [[nodiscard]] inline std::string permute_axes(std::string_view bytes,
                                               std::span<const std::int64_t> shape,
                                               std::span<const std::uint8_t> axes,
@@ -220,7 +219,7 @@ inline void transpose_columns(std::size_t width, const char* from, std::size_t r
     return result;
 }
 
-/// Returns: the floats that bytes stand for.
+/// Returns: the floats in some bytes.
 [[nodiscard]] inline std::vector<float> floats_of(std::string_view bytes) {
     std::vector<float> numbers(bytes.size() / sizeof(float));
     if (!numbers.empty()) {

@@ -24,7 +24,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A recurrent operator: its weights, and which layer of its module it is.
+/// A recurrent operator: its weights, and its layer within its module.
 struct recurrent_layer {
     id node = no_id;
     std::array<id, 3> tensors{no_id, no_id, no_id}; ///< of the inputs, of the states, of biases
@@ -34,7 +34,7 @@ struct recurrent_layer {
     bool both_ways = false;
     bool backwards = false;
 
-    /// Returns: what PyTorch calls the entries of one of the three.
+    /// Returns: PyTorch's names of the entries of one of the three.
     [[nodiscard]] std::vector<std::string> attributes(std::size_t slot) const {
         static constexpr std::array<std::array<std::string_view, 2>, 3> names{
             {{"weight_ih_l", ""}, {"weight_hh_l", ""}, {"bias_ih_l", "bias_hh_l"}}};
@@ -52,7 +52,7 @@ struct recurrent_layer {
     }
 };
 
-/// Returns: the recurrent operators, in the order of the nodes. Complexity: O(nodes + uses).
+/// Returns: the recurrent operators, in node order. Complexity: O(nodes + uses).
 [[nodiscard]] inline std::vector<recurrent_layer> find_recurrent(const weight_search& search) {
     const auto gates_of = [](std::string_view type) -> unsigned {
         return type == "LSTM" ? 4 : type == "GRU" ? 3 : type == "RNN" ? 1 : 0;
@@ -71,7 +71,7 @@ struct recurrent_layer {
             layer.tensors[use.slot - 1] = t;
         }
     }
-    std::map<id, std::vector<std::array<id, 3>>> of_module; // those that differ, in order
+    std::map<id, std::vector<std::array<id, 3>>> of_module; // distinct ones, in order
     std::vector<recurrent_layer> layers;
     for (auto& [node, layer] : by_node) {
         const auto direction = node_attributes(search.model, node).text("direction");
@@ -155,7 +155,7 @@ struct convolution {
     return result;
 }
 
-/// Returns: what a batch norm behind a convolution may be called: siblings, the likeliest first.
+/// Returns: candidate names of the batch norm after a convolution: siblings, the likeliest first.
 /// Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> norm_names(std::string_view last) {
     std::vector<std::string> names;
@@ -191,7 +191,7 @@ struct convolution {
     return names;
 }
 
-/// Finds convolutions that a batch norm was folded into.
+/// Finds convolutions with a folded batch norm.
 class folded_entries {
 public:
     explicit folded_entries(weight_search& search) : search_(search) {
@@ -200,7 +200,7 @@ public:
                 norms_.push_back(e);
             }
         }
-        // Where some norms left nodes, the others are called like them.
+        // If some norms left nodes, the others are named like them.
         for (id node = 0; node < search.model.node_count(); ++node) {
             if (search.model.op_type(node) == "BatchNormalization") {
                 const auto m = search.attributions[node].module;
@@ -210,7 +210,7 @@ public:
         }
     }
 
-    /// With entries: norms that nothing reads, behind convolutions that got a bias.
+    /// With entries: unread norms after convolutions that gained a bias.
     /// Complexity: O(convolutions * log entries).
     void find_declared() {
         for (const auto& one : find_convolutions(search_)) {
@@ -229,7 +229,7 @@ public:
         }
     }
 
-    /// Without: a norm that left no node, where `moved` says that the exporter computed both.
+    /// Without: a norm without nodes, if `moved` says that the exporter computed both.
     /// Complexity: O(convolutions * length).
     template <class Function>
     void find_usual(Function moved) {
@@ -282,8 +282,8 @@ public:
         note(one.bias, true, std::move(of));
     }
 
-    /// Returns: the entry `running_var` of the norm behind a convolution; `no_id` where there is
-    /// none. Complexity: O(log entries).
+    /// Returns: the entry `running_var` of the norm after a convolution, or `no_id`. Complexity:
+    /// O(log entries).
     [[nodiscard]] id norm_behind(const std::string& path, id weight) const {
         const auto& entries = search_.entries;
         const auto channels = entries[weight].shape.empty() ? -1 : entries[weight].shape[0];
@@ -306,7 +306,7 @@ public:
         return beside && fits(*next) && !has_convolution(weight + 1, *next) ? *next : no_id;
     }
 
-    /// The entries `running_var` of norms that no node is of.
+    /// The entries `running_var` of norms without nodes.
     [[nodiscard]] const std::vector<id>& norms() const noexcept { return norms_; }
 
 private:
@@ -315,8 +315,8 @@ private:
         return m == no_id || m == 0 || search_.nodes_of[m] == 0;
     }
 
-    /// Whether an entry between two others can be the weight of a convolution. A norm is a few
-    /// entries behind.
+    /// Whether an entry between two others can be the weight of a convolution; its norm follows
+    /// within a few entries.
     [[nodiscard]] bool has_convolution(id from, id to) const {
         if (to - from > 64) {
             return true;

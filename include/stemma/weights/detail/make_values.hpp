@@ -26,8 +26,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct entry_values {
     std::int64_t data_type = 0;
     std::vector<std::int64_t> shape{};
-    std::string_view data{}; ///< in a file that is mapped, or in `own`
-    std::string own{};       ///< what had to be put together
+    std::string_view data{}; ///< in a mapped file, or in `own`
+    std::string own{};       ///< assembled data
 
     [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
 };
@@ -48,8 +48,7 @@ struct entry_values {
     return count;
 }
 
-/// What a batch norm multiplies each channel with, in the steps of PyTorch's exporter, each rounded
-/// for itself.
+/// The factor of a batch norm per channel, with the rounding steps of PyTorch's exporter.
 [[nodiscard]] inline std::vector<float>
 norm_factors(std::span<const float> weight, std::span<const float> variance, float epsilon) {
     std::vector<float> factors(variance.size());
@@ -62,28 +61,27 @@ norm_factors(std::span<const float> weight, std::span<const float> variance, flo
     return factors;
 }
 
-/// Makes the elements of initializers of entries that `get(name)` gives: `entry_values`, or nothing
-/// for one that is not there.
+/// Makes the elements of initializers from entries `get(name)`: `entry_values`, or nothing for a
+/// missing one.
 template <class Get>
 class value_maker {
 public:
     explicit value_maker(Get get) : get_(std::move(get)) {}
 
-    /// What was wrong when nothing was made: `fc.weight is [3,2] and not [2,3]`.
+    /// Why nothing was made: `fc.weight is [3,2] and not [2,3]`.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-    /// Returns: the elements of an initializer as its origin says; nothing where entries are not
-    /// there, or do not fit it. Complexity: O(bytes of the entries).
+    /// Returns: the elements of an initializer by its origin; nothing if entries are missing or do
+    /// not fit. Complexity: O(bytes of the entries).
     [[nodiscard]] std::optional<std::string> make(const parameter_origin& origin,
                                                   const tensor_header& header) {
         problem_.clear();
         if (origin.quantized || origin.entries.empty()) {
-            return fail(origin.quantized ? "quantized values are not made anew"
-                                         : "it is not known what it was made of");
+            return fail(origin.quantized ? "values are not requantized" : "its origin is unknown");
         }
         switch (origin.transform) {
         case parameter_transform::none:
-            return fail("it is not known how it was made");
+            return fail("its transform is unknown");
         case parameter_transform::as_is:
         case parameter_transform::reshaped:
         case parameter_transform::transposed:
@@ -112,11 +110,11 @@ private:
         return fail(name + " is " + shape_text(is) + " where " + shape_text(wanted) + " is needed");
     }
 
-    /// Returns: the elements of an entry, as those of a type.
+    /// Returns: the elements of an entry, converted to a type.
     [[nodiscard]] std::optional<entry_values> take(const std::string& name, std::int64_t type) {
         std::optional<entry_values> values = get_(name);
         if (!values) {
-            problem_ = "there is no " + name;
+            problem_ = "missing " + name;
             return std::nullopt;
         }
         if (values->data_type != type) {
@@ -185,7 +183,7 @@ private:
         return result;
     }
 
-    /// Entries side by side along an axis, each transposed first where axes are given.
+    /// Concatenates entries along an axis, each transposed first if axes are given.
     made joined(const parameter_origin& origin, const tensor_header& header) {
         const std::size_t width = bits_of_type(header.data_type) / 8;
         std::vector<entry_values> parts;
@@ -238,7 +236,7 @@ private:
         return result;
     }
 
-    /// PyTorch's order of gates as ONNX has them: i f g o as i o f g, r z n as z r n.
+    /// Reorders gates from PyTorch to ONNX: i f g o to i o f g, r z n to z r n.
     made reordered(const parameter_origin& origin, const tensor_header& header) {
         constexpr std::array<std::size_t, 4> lstm{0, 3, 1, 2};
         constexpr std::array<std::size_t, 4> gru{1, 0, 2, 3};
@@ -246,7 +244,7 @@ private:
         const auto entries = origin.entries.size();
         if (header.dims.size() < 2 || header.dims[0] <= 0 || origin.gates == 0 ||
             header.elements() % entries != 0) {
-            return fail("it is no weight of a recurrent layer");
+            return fail("it is not a weight of a recurrent layer");
         }
         std::string result;
         for (const auto& name : origin.entries) {
@@ -271,14 +269,14 @@ private:
         return fits ? made(std::move(result)) : fail("the entries do not fill it");
     }
 
-    /// `weight * f`, or `(bias - mean) * f + shift`, `f` being what the batch norm multiplies with.
+    /// `weight * f`, or `(bias - mean) * f + shift`, where `f` is the batch norm's factor.
     made folded(const parameter_origin& origin, const tensor_header& header) {
         const auto count = origin.entries.size();
         if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
-            return fail("it is no weight of a convolution");
+            return fail("it is not a weight of a convolution");
         }
         const auto channels = static_cast<std::size_t>(header.dims[0]);
-        std::vector<std::vector<float>> numbers; // of the norm, and first a bias where there is one
+        std::vector<std::vector<float>> numbers; // of the norm, after the bias, if any
         const auto convolution = origin.bias ? count - 4 : 1;
         for (std::size_t i = 0; i < count; ++i) {
             const auto values = take(origin.entries[i], float32);
@@ -299,7 +297,7 @@ private:
             auto mean = numbers[count - 2];
             const auto& shift = numbers[count - 3];
             result.resize(channels);
-            // Each step is rounded for itself: loops of their own keep them apart.
+            // Separate loops, so that each step is rounded.
             if (convolution == 1) {
                 for (std::size_t i = 0; i < channels; ++i) {
                     result[i] = numbers[0][i] - mean[i];

@@ -32,11 +32,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The new values of entries, and the initializers that are made of them.
+/// The new values of entries, and of the initializers made of them.
 class new_values {
 public:
-    /// Requires: all outlive it. Throws: `error` of `contradiction` where the adapter changes an
-    ///   entry that no initializer was made of.
+    /// Requires: all outlive it. Throws: `error` of `contradiction` if the adapter changes an entry
+    /// that no initializer was made of.
     new_values(const attributed_model& opened, const checkpoint* weights,
                const low_rank_adapter* adapter, const checkpoint* known,
                std::span<const parameter_origin> origins, thread_limit threads)
@@ -59,25 +59,25 @@ public:
         }
     }
 
-    /// Returns: where new values come from, for messages.
+    /// Returns: the source of new values, for messages.
     [[nodiscard]] std::string path() const {
         return weights_ != nullptr ? weights_->files().front().path() : adapter_->path();
     }
 
-    /// Whether the adapter changes what an initializer was made of.
+    /// Whether the adapter changes an entry of an initializer.
     [[nodiscard]] bool changes(const parameter_origin& origin) const {
         return std::any_of(origin.entries.begin(), origin.entries.end(),
                            [&](const auto& name) { return changed_.contains(name); });
     }
 
-    /// Whether there are new values of all that an initializer was made of.
+    /// Whether there are new values for all entries of an initializer.
     [[nodiscard]] bool has(const parameter_origin& origin) const {
         return std::all_of(origin.entries.begin(), origin.entries.end(), [&](const auto& name) {
             return find(name) != nullptr || whole(name) != nullptr;
         });
     }
 
-    /// Throws: `error` of `contradiction` where entries that one initializer stands for differ now.
+    /// Throws: `error` of `contradiction` if entries that share an initializer now differ.
     /// Complexity: O(bytes of those).
     void check_shared(const parameter_origin& origin, std::string_view initializer) const {
         if (origin.entries.size() != 1 || origin.shared.empty() || weights_ == nullptr) {
@@ -100,8 +100,8 @@ public:
         }
     }
 
-    /// Writes the new values of an initializer, whose values are `bytes` now.
-    /// Throws: `error` of `contradiction` or `unsupported` where they do not fit.
+    /// Writes the new values of an initializer, whose present values are `bytes`. Throws: `error`
+    /// of `contradiction` or `unsupported` if they do not fit.
     /// Complexity: O(bytes).
     void write(const parameter_origin& origin, std::string_view initializer, std::string_view bytes,
                output_file& to) {
@@ -179,8 +179,7 @@ private:
         return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
     }
 
-    /// Writes what is a copy, or a matrix that is transposed, piece by piece. Returns: whether it
-    /// did.
+    /// Streams a copy or a transposed matrix. Returns: whether it did.
     bool write_moved(const parameter_origin& origin, const tensor_header& header,
                      output_file& to) const {
         const auto* const entry = find(origin.entries.front());
@@ -222,8 +221,8 @@ private:
         return true;
     }
 
-    /// Returns: present values with the change of the adapter added, as far as that goes without
-    /// those of the entries; `problem_` says why not.
+    /// Returns: present values plus the adapter's change, if possible without the entries' values;
+    /// else `problem_` says why.
     [[nodiscard]] std::optional<std::string>
     added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
         if (origin.quantized || origin.transform == parameter_transform::folded ||
@@ -261,8 +260,8 @@ private:
         return result;
     }
 
-    /// Finds what the entries of the adapter are called in the model: the same, or with some
-    /// modules more or less in front.
+    /// Maps the adapter's entries to the model's: the same names, or with a longer or shorter
+    /// prefix.
     void match_adapter(std::span<const parameter_origin> origins) {
         std::map<std::string, std::string, std::less<>> by_end; // reversed, for common ends
         const auto reversed = [](std::string_view name) {
@@ -295,7 +294,7 @@ private:
             }
             if (found.empty()) {
                 STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
-                                   "no initializer of the model was made of it"));
+                                   "no initializer was made of it"));
             }
             changed_.emplace(found, name);
         }
@@ -308,7 +307,7 @@ private:
     thread_limit threads_;
     std::optional<state_entries> new_entries_;
     std::optional<state_entries> old_entries_;
-    std::map<std::string, std::string> changed_; // by entry: what the adapter calls it
+    std::map<std::string, std::string> changed_; // by entry: the adapter's name
     std::set<std::string, std::less<>> primary_; // entries that come first for some initializer
     std::string problem_;
 };

@@ -9,15 +9,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What PyTorch's modules call what an operator reads.
+/// The name in PyTorch modules of an operator's input.
 struct slot_role {
-    std::string_view attribute{}; ///< `weight`; "" where nothing is said
-    bool transposed = false;      ///< read with its extents in the other order
-    bool sure = false;            ///< modules read nothing else there
+    std::string_view attribute{}; ///< `weight`; "" if unknown
+    bool transposed = false;      ///< read transposed
+    bool sure = false;            ///< it can be nothing else
 };
 
-/// One operator on a line: what modules call each of its inputs; `.` for what is no entry. Behind
-/// `'` it is read transposed, behind `?` modules read much else there too.
+/// One operator per line with the names of its inputs; `.` for no entry. `'` marks transposed
+/// inputs, `?` uncertain ones.
 inline constexpr std::string_view operator_slot_roles = R"(
 Conv . weight bias
 ConvTranspose . weight bias
@@ -53,7 +53,7 @@ BiasGelu . bias
 FastGelu . bias
 )";
 
-/// Returns: what is said of an input of an operator. Complexity: O(length of the table).
+/// Returns: the role of an input of an operator. Complexity: O(length of the table).
 [[nodiscard]] constexpr slot_role role_of_slot(std::string_view type, std::size_t slot) noexcept {
     auto table = operator_slot_roles;
     while (!table.empty()) {

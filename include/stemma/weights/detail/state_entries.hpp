@@ -20,20 +20,19 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// An entry of a `state_dict`, as far as it is known.
+/// An entry of a `state_dict`, as far as known.
 struct state_entry {
-    std::string name{};                ///< as the checkpoint calls it
+    std::string name{};                ///< in the checkpoint
     std::string owner{};               ///< path of its module in the tree
-    std::string attribute{};           ///< what the module calls it
-    std::vector<std::int64_t> shape{}; ///< extents; negative ones are not known
-    std::int64_t data_type = 0;        ///< number in TensorProto.DataType; 0 where it is not known
+    std::string attribute{};           ///< its name in the module
+    std::vector<std::int64_t> shape{}; ///< extents; negative ones are unknown
+    std::int64_t data_type = 0;        ///< number in TensorProto.DataType; 0 if unknown
 };
 
-/// The entries of a `state_dict`: those of a checkpoint, else those that a tree of modules
-/// declares.
+/// The entries of a `state_dict`: those of a checkpoint, else those declared by a module tree.
 class state_entries {
 public:
-    /// Of a checkpoint, whose paths may lead into the tree behind some prefix.
+    /// Of a checkpoint, whose paths may lead into the tree after some prefix.
     /// Complexity: O(length of names * log entries).
     state_entries(const checkpoint& known, const module_tree& modules) {
         std::vector<std::string_view> paths;
@@ -63,7 +62,7 @@ public:
         sort();
     }
 
-    /// Of what a tree declares. Complexity: O(length of names * log entries).
+    /// Of a tree's declarations. Complexity: O(length of names * log entries).
     explicit state_entries(const module_tree& modules) {
         for (id m = 0; m < modules.size(); ++m) {
             const auto add = [&](const tensor_info& tensor) {
@@ -88,14 +87,14 @@ public:
     [[nodiscard]] id size() const noexcept { return static_cast<id>(entries_.size()); }
     [[nodiscard]] const state_entry& operator[](id e) const noexcept { return entries_[e]; }
 
-    /// Returns: the entry of a name, as the checkpoint or as the tree calls it; else `no_id`.
+    /// Returns: the entry with a name in the checkpoint or the tree; else `no_id`.
     /// Complexity: O(length * log entries).
     [[nodiscard]] id find(std::string_view name) const {
         const auto found = by_name_.find(name);
         return found == by_name_.end() ? no_id : found->second;
     }
 
-    /// Returns: the entry that a module calls so; else `no_id`. Complexity: as above.
+    /// Returns: the entry with this name in a module; else `no_id`. Complexity: as above.
     [[nodiscard]] id find(std::string_view owner, std::string_view attribute) const {
         for (auto e : own(owner)) {
             if (entries_[e].attribute == attribute) {
@@ -105,12 +104,12 @@ public:
         return no_id;
     }
 
-    /// Returns: the entries of a module itself, in order. Complexity: O(length * log entries).
+    /// Returns: a module's own entries, in order. Complexity: O(length * log entries).
     [[nodiscard]] std::span<const id> own(std::string_view owner) const {
         return between(owner, owner, [](std::string_view a, std::string_view b) { return a <= b; });
     }
 
-    /// Returns: those of all modules below it, sorted by path. Complexity: as above.
+    /// Returns: those of its descendants, sorted by path. Complexity: as above.
     [[nodiscard]] std::span<const id> below(std::string_view owner) const {
         if (owner.empty()) {
             return by_owner_;
@@ -129,7 +128,8 @@ private:
         });
         const auto end = std::partition_point(begin, by_owner_.end(),
                                               [&](id e) { return before(entries_[e].owner, to); });
-        return {begin, end};
+        return std::span(by_owner_).subspan(static_cast<std::size_t>(begin - by_owner_.begin()),
+                                            static_cast<std::size_t>(end - begin));
     }
 
     void sort() {

@@ -30,14 +30,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// How the shape of an initializer follows from that of an entry.
+/// How the shape of an initializer relates to that of an entry.
 struct shape_relation {
     parameter_transform transform = parameter_transform::none;
-    std::vector<std::uint8_t> axes{}; ///< where it is transposed
+    std::vector<std::uint8_t> axes{}; ///< if transposed
 };
 
-/// Returns: the simplest relation; `none` where there is no such; of a square matrix what is
-/// expected. Complexity: O(rank^2).
+/// Returns: the simplest relation, or `none`; the expected one for a square matrix. Complexity:
+/// O(rank^2).
 [[nodiscard]] inline shape_relation relate_shapes(std::span<const std::int64_t> entry,
                                                   std::span<const std::int64_t> dims,
                                                   bool expect_transposed) {
@@ -76,7 +76,7 @@ struct shape_relation {
     return result;
 }
 
-/// What is known while the entries of initializers are looked for.
+/// The state of the search for entries of initializers.
 class weight_search {
 public:
     /// Requires: `opened` outlives it. Complexity: O(nodes + reads + fields of tensors).
@@ -115,8 +115,8 @@ public:
         return origins[t].basis == parameter_basis::none;
     }
 
-    /// Whether an entry can be an initializer by type: the same, or both real numbers, or whole
-    /// ones that real ones were quantized to.
+    /// Whether an entry can be an initializer by type: the same, both floating-point, or quantized
+    /// to integers.
     [[nodiscard]] bool fits_type(std::size_t t, id e) const {
         const auto stored = headers[t].data_type;
         const auto type = entries[e].data_type;
@@ -124,7 +124,7 @@ public:
                (is_convertible(type) && is_narrow_type(stored));
     }
 
-    /// Returns: how the shape of an initializer follows from that of an entry.
+    /// Returns: how the shape of an initializer relates to that of an entry.
     [[nodiscard]] shape_relation relation(std::size_t t, id e, bool expect_transposed) const {
         const auto& shape = entries[e].shape;
         const bool known = std::all_of(shape.begin(), shape.end(), [](auto n) { return n >= 0; });
@@ -142,7 +142,7 @@ public:
         settle(t, {&e, 1}, entries[e].owner, basis, confidence);
     }
 
-    /// Notes how that is known whose entries and transform were set, and that they are taken.
+    /// Notes the basis of an origin with entries and transform set, and claims these entries.
     void settle(std::size_t t, std::span<const id> taken, std::string_view owner,
                 parameter_basis basis, float confidence) {
         auto& origin = origins[t];
@@ -156,7 +156,7 @@ public:
         }
     }
 
-    /// Notes what becomes of the type of an entry.
+    /// Notes the type conversion of an entry.
     void note_type(std::size_t t, id e) {
         const auto stored = headers[t].data_type;
         const auto type = entries[e].data_type;
@@ -176,10 +176,10 @@ public:
     state_entries entries;
     std::vector<std::vector<weight_use>> uses; ///< by initializer
     std::vector<tensor_header> headers;        ///< by initializer
-    std::vector<bool> weights;                 ///< by initializer: whether it is one
-    std::vector<parameter_origin> origins;     ///< by initializer: what was found
-    std::vector<bool> claimed;                 ///< by entry: whether an initializer is it
-    std::vector<id> nodes_of;                  ///< by module: how many nodes are its own
+    std::vector<bool> weights;                 ///< by initializer: whether it is a weight
+    std::vector<parameter_origin> origins;     ///< by initializer: the result
+    std::vector<bool> claimed;                 ///< by entry: whether an initializer has it
+    std::vector<id> nodes_of;                  ///< by module: the number of its own nodes
 
 private:
     [[nodiscard]] id module_of_uses(std::size_t t) const {

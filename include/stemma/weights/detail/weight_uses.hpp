@@ -16,15 +16,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A node that reads an initializer, also behind others that only hand it on.
+/// A node that reads an initializer, possibly through forwarding nodes.
 struct weight_use {
     id node = no_id;         ///< of the main graph, of a body or of a function
     std::size_t slot = 0;    ///< of its inputs
-    id module = 0;           ///< of the node; of a call, where it reads in a function
+    id module = 0;           ///< of the node; of the call for nodes in functions
     bool transposed = false; ///< on the way
 };
 
-/// What nodes hand on that only move their first input.
+/// Operators that only forward or move their first input.
 enum class handed_on : unsigned char { no, same, transposed };
 
 [[nodiscard]] inline handed_on hands_on(const wire_model& model, id node) noexcept {
@@ -46,8 +46,8 @@ enum class handed_on : unsigned char { no, same, transposed };
     return known ? found->second : handed_on::no;
 }
 
-/// Returns: by number of the initializer the nodes that read it, in the order of the nodes; where a
-/// function gets it, the first node in there that does.
+/// Returns: by initializer the nodes that read it, in node order; within a function, the first one
+/// that does.
 /// Complexity: O(nodes + reads), and the depth of calls for what functions get.
 [[nodiscard]] inline std::vector<std::vector<weight_use>>
 collect_weight_uses(const wire_model& model, std::span<const attribution> attributions) {

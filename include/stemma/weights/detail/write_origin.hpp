@@ -11,7 +11,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Adds what is known of one initializer to an object that is open.
+/// Adds the origin of one initializer to an open object.
 template <text_sink Sink>
 void write_origin(json_writer<Sink>& json, const parameter_origin& origin) {
     const auto list = [&](std::string_view key, const std::vector<std::string>& names) {
