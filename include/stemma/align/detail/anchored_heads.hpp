@@ -31,9 +31,10 @@ public:
         , head_(after.operator_count(), no_id)
         , several_(after.operator_count(), false) {}
 
-    /// Pairs the readers of a stored value in order, if there are as many that fit.
+    /// Pairs the readers of a stored value in order, if there are as many that fit, and at most
+    /// `most`.
     /// Complexity: O(readers^2), bounded.
-    void add(id after, id before) {
+    void add(id after, id before, std::size_t most) {
         const auto readers = each_once(after_readers_[after]);
         auto heads = each_once(before_readers_[before]);
         if (readers.empty() || readers.size() > most || heads.size() > most) {
@@ -56,8 +57,6 @@ public:
     [[nodiscard]] id of(id op) const { return several_[op] ? no_id : head_[op]; }
 
 private:
-    static constexpr std::size_t most = 64;
-
     [[nodiscard]] static std::vector<id> each_once(std::span<const id> readers) {
         std::vector<id> result(readers.begin(), readers.end());
         std::sort(result.begin(), result.end());

@@ -49,7 +49,9 @@ public:
         for (const auto op : hinted_) {
             follow(op, value_[after_.outputs(op)[0]]);
         }
-        match_anchored();
+        match_anchored(1);
+        grow();
+        match_anchored(most_readers); // calls that share parameters, in order
         grow();
     }
 
@@ -73,12 +75,12 @@ private:
     }
 
     /// Operators that read the same stored value stand for each other.
-    void match_anchored() {
+    void match_anchored(std::size_t most) {
         anchored_heads heads(before_, after_, types_, before_readers_, after_readers_);
         for (id v = 0; v < after_.value_count(); ++v) {
             if (value_[v] != no_id && after_.role(v) == value_role::stored &&
                 (basis_[v] == match_basis::derived || contents_.is_unique(after_.content(v)))) {
-                heads.add(v, value_[v]);
+                heads.add(v, value_[v], most);
             }
         }
         for (id op = 0; op < after_.operator_count(); ++op) {

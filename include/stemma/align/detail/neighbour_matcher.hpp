@@ -165,13 +165,27 @@ protected:
             }
             head = reader;
         }
-        if (head == no_id) {
+        const auto end = head == no_id ? no_id : absorbed_.follow(op, before_.outputs(head)[0]);
+        if (end == no_id || !goes_on(outputs[0], end)) {
             return false;
         }
         taken_[head] = true;
-        follow(op, before_.outputs(head)[0]);
-        basis_[outputs[0]] = match_basis::neighbours;
+        set(outputs[0], end, match_basis::neighbours);
         return true;
+    }
+
+    /// Whether a reader of a value may be one of a value of the original.
+    [[nodiscard]] bool goes_on(id value, id before) const {
+        const auto readers = after_readers_[value];
+        const auto others = before_readers_[before];
+        const auto some = others.first(std::min(others.size(), most_readers));
+        return readers.empty() || std::any_of(readers.begin(), readers.end(), [&](id reader) {
+                   return types_.passes(after_.type(reader)) ||
+                          std::any_of(some.begin(), some.end(), [&](id other) {
+                              return types_.fit(before_.type(other), after_.type(reader)) ==
+                                     correspondence::head;
+                          });
+               });
     }
 
     [[nodiscard]] bool knows_inputs(id op) const {
