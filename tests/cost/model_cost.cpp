@@ -80,4 +80,20 @@ TEST_CASE("model_cost: what the numbers leave out is said", "[cost]") {
                                    "1 node of unknown cost not counted"});
 }
 
+TEST_CASE("model_cost: extents that a model computes from others are known", "[cost]") {
+    // 2 by 2 patches of 3 channels to 6, windows of 4 by 4 patches, each mixed to 12 and with
+    // itself.
+    const auto by_hand = [](std::int64_t height, std::int64_t width) {
+        const auto windows = (height / 2 + 3) / 4 * ((width / 2 + 3) / 4);
+        return (height / 2) * (width / 2) * 6 * 12 + windows * 16 * (6 * 12 + 16 * 6);
+    };
+    stemma::attributed_model opened(test::fixture("../shapes/windows.onnx"), {});
+    CHECK(stemma::find_cost(opened)[0].unknown == 0);
+    for (const std::int64_t height : {16, 18, 20, 22, 24}) {
+        const auto cost =
+            stemma::find_cost(opened, {{{"batch", 1}, {"height", height}, {"width", 26}}});
+        CHECK(cost[0].macs.constant() == by_hand(height, 26));
+    }
+}
+
 } // namespace test::cost_model_cost

@@ -107,7 +107,7 @@ TEST_CASE("read_profile: refuses other files in one line", "[cost][profile]") {
     for (const std::string_view text :
          {"", "{}", "[", "[1", "name,time\nx,y\n", "a,b\n", R"([{"cat":"Session"}])",
           R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n", "name,time\nx,inf\n",
-          "layerName;realTime (ms)\nx;-1\n"}) {
+          "layerName;realTime (ms)\nx;-1\n", "layerName;realTime (ms)\nx;1\ny;0,5\n"}) {
         INFO(text);
         CHECK_THROWS_AS(read(text), stemma::error);
     }

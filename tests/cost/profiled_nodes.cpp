@@ -28,9 +28,13 @@ TEST_CASE("profiled_nodes: reads the names that runtimes make of several", "[cos
     CHECK(find("PWN(PWN(/fc1/Gemm), /relu/Relu)") == nodes{0, 1});
     CHECK(find("{ForeignNode[/fc1/Gemm.../fc2/Gemm]}") == nodes{0, 1, 2});
     CHECK(find("{ForeignNode[/fc2/Gemm]}") == nodes{2});
+    CHECK(find("{ForeignNode[fc1.weight + (Unnamed Layer* 3) [Shuffle].../relu/Relu]}") ==
+          nodes{0, 1});
     CHECK(find("/fc1/Gemm || /fc2/Gemm") == nodes{0, 2});
     CHECK(find("fused /relu/Relu") == nodes{1});
     CHECK(find("/fc2/Gemm/LayerNormFusion/") == nodes{2});
+    CHECK(find("/fc2/Gemm/WithoutBiases") == nodes{2});
+    CHECK(find("_fc2_Gemm") == nodes{2});
     CHECK(find("/fc1/Gemm_output_0_nchwc") == nodes{0});
     CHECK(find("Reformatting CopyNode for Input Tensor 1 to /fc1/Gemm + /relu/Relu") ==
           nodes{0, 1});

@@ -165,6 +165,7 @@ struct openvino_profile {
                                "has no columns layerName and realTime"));
         }
         const auto unit = detail::microseconds_of(fields[*time]);
+        const auto heading = fields[*names]; // each table of a run repeats it
         bool met = false;
         while (rows.next(fields)) {
             const auto field = [&](auto column) {
@@ -176,7 +177,11 @@ struct openvino_profile {
                 !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
             if (field(names) == "Total") { // one table for each run
                 to.end_run();
-            } else if (number && ran && !field(names).empty()) {
+            } else if (ran && !field(names).empty() && field(names) != heading) {
+                if (!number) {
+                    STEMMA_THROW(error(error_code::malformed, file,
+                                       "line " + std::to_string(rows.line()), "has no time"));
+                }
                 detail::check_time(*number, file, rows.line());
                 met = true;
                 to.add({field(names), field(type), field(kernel), *number * unit});

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -23,6 +24,8 @@ public:
         for (id node = 0; node < model.node_count(); ++node) {
             if (!model.name(node).empty()) {
                 nodes_[model.name(node)].push_back(node);
+                const auto first = identifiers_.try_emplace(identifier(model.name(node)), node);
+                first.first->second = first.second ? node : no_id;
             }
             if (model.graph_of(node) == 0) {
                 main_.push_back(node);
@@ -31,6 +34,11 @@ public:
                 const auto name = model.value_name(model.first_output(node) + i);
                 if (!name.empty()) {
                     makers_.try_emplace(name, node);
+                }
+            }
+            for (const auto value : model.inputs(node)) {
+                if (value != no_id && model.is_initializer(value)) {
+                    readers_.try_emplace(model.value_name(value), node);
                 }
             }
         }
@@ -58,6 +66,19 @@ public:
     }
 
 private:
+    static constexpr int deepest = 16; // deeper than any runtime nests names
+
+    /// A name as the C identifier that QNN's converter makes of it.
+    static std::string identifier(std::string_view name) {
+        std::string text(name);
+        for (auto& c : text) {
+            const bool keeps =
+                (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+            c = keeps ? c : '_';
+        }
+        return text;
+    }
+
     [[nodiscard]] std::vector<id> named(std::string_view name) const {
         const auto known = nodes_.find(name);
         if (known != nodes_.end()) {
@@ -122,13 +143,12 @@ private:
     }
 
     void add_part(std::string_view part, std::vector<id>& found, int level) const {
-        constexpr int deepest = 16; // deeper than any runtime nests names
         constexpr std::string_view foreign = "{ForeignNode[";
         if (part.empty()) {
             return;
         }
         if (part.starts_with(foreign) && part.ends_with("]}")) {
-            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found);
+            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found, level);
             return;
         }
         if (const auto known = one(part); !known.empty()) {
@@ -142,19 +162,25 @@ private:
         }
     }
 
-    /// All nodes between two in the file.
-    void add_range(std::string_view ends, std::vector<id>& found) const {
+    /// All nodes between two in the file. A weight stands for its first reader.
+    void add_range(std::string_view ends, std::vector<id>& found, int level) const {
         const auto dots = ends.find("...");
-        const auto first = one(trimmed(ends.substr(0, dots)));
-        const auto last = dots == ends.npos ? first : one(trimmed(ends.substr(dots + 3)));
-        if (first.empty() || last.empty()) {
-            found.insert(found.end(), first.begin(), first.end());
-            found.insert(found.end(), last.begin(), last.end());
+        std::vector<id> met;
+        for (const auto end : {ends.substr(0, dots), ends.substr(dots == ends.npos ? 0 : dots)}) {
+            const auto name = trimmed(end.starts_with("...") ? end.substr(3) : end);
+            const auto reader = readers_.find(name.substr(0, name.find(" + ")));
+            if (reader != readers_.end()) {
+                met.push_back(reader->second);
+            } else if (level < deepest) {
+                add_parts(name, met, level + 1);
+            }
+        }
+        if (met.empty()) {
             return;
         }
-        const auto [low, high] = std::minmax(first.front(), last.front());
-        for (id node = low; node <= high; ++node) {
-            if (model_.graph_of(node) == model_.graph_of(low)) {
+        const auto [low, high] = std::minmax_element(met.begin(), met.end());
+        for (id node = *low; node <= *high; ++node) {
+            if (model_.graph_of(node) == model_.graph_of(*low)) {
                 found.push_back(node);
             }
         }
@@ -183,21 +209,26 @@ private:
         if (auto known = named(name); !known.empty()) {
             return known;
         }
-        // `<name>/LayerNormFusion/`, `<name>/MatMulAddFusion`
+        // `<name>/LayerNormFusion/`, `<name>/WithoutBiases`
         while (name.ends_with('/')) {
             name.remove_suffix(1);
         }
-        const auto slash = name.rfind('/');
-        if (slash != name.npos && slash > 0 && name.substr(slash).find("Fusion") != name.npos) {
-            return named(name.substr(0, slash));
+        if (auto known = named(name.substr(0, std::min(name.rfind('/'), name.size())));
+            !known.empty()) {
+            return known;
         }
-        return named(name);
+        const auto known = identifiers_.find(std::string(name));
+        return known != identifiers_.end() && known->second != no_id
+                   ? std::vector<id>{known->second}
+                   : named(name);
     }
 
     const onnx_model& model_;
     std::unordered_map<std::string_view, std::vector<id>> nodes_; // by name
     std::unordered_map<std::string_view, id> makers_;             // by name of their outputs
-    std::vector<id> main_; // nodes of the main graph, in order
+    std::unordered_map<std::string_view, id> readers_; // by name of a weight: the first one
+    std::unordered_map<std::string, id> identifiers_;  // by `identifier`; `no_id` if ambiguous
+    std::vector<id> main_;                             // nodes of the main graph, in order
 };
 
 } // namespace stemma::inline STEMMA_ABI

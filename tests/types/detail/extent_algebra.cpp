@@ -38,6 +38,7 @@ TEST_CASE("extent_algebra: equal extents have one number", "[types]") {
     CHECK(s.algebra.divide(s.algebra.multiply(s.height, s.width), s.width) == s.height);
     CHECK(s.algebra.subtract(s.height, s.height) == 0);
     CHECK(s.algebra.add(s.height, stemma::detail::any_extent) == stemma::detail::any_extent);
+    CHECK(s.algebra.divide(stemma::detail::any_extent, 4) == stemma::detail::any_extent);
 }
 
 TEST_CASE("extent_algebra: quotients are rounded down", "[types]") {

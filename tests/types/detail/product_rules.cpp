@@ -46,9 +46,11 @@ TEST_CASE("product_rules: sums over letters", "[detail]") {
     CHECK(einsum(" i, j -> i j ", {"z", "z"}) == "float32[2,2]");
     CHECK(einsum("bij,kj", {"x", "w"}) == "float32[2,3,5]");
     CHECK(einsum("bij->", {"x"}) == "float32[]");
-    CHECK(einsum("b,c,d,e->bcde", {"z"}) == "float32[2,?,?,?]");
-    CHECK(einsum("...ij->...ji", {"x"}).empty());
-    CHECK(einsum("bijk->k", {"x"}) == "float32[?]");
+    CHECK(einsum("...ij->...ji", {"x"}) == "float32[2,4,3]");
+    CHECK(einsum("...j,...k", {"x", "z"}) == "float32[2,3,4,2]");
+    CHECK(einsum("ij...->...i", {"x"}) == "float32[4,2]");
+    CHECK(einsum("b,c,d,e->bcde", {"z"}).empty());
+    CHECK(einsum("bijk->k", {"x"}).empty());
     CHECK(einsum(std::string(100, 'i').append("->").append(100, 'i').c_str(), {"x"}).empty());
 }
 

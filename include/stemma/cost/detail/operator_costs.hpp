@@ -6,6 +6,7 @@
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/einsum_equation.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
@@ -15,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -213,32 +213,31 @@ private:
 
     /// One pass over all letters per factor beyond the first.
     [[nodiscard]] operator_cost einsum(id node, const cost_rule&) const {
-        std::string equation(attributes(node).text("equation"));
-        equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-        equation.erase(std::min(equation.find("->"), equation.size()));
-        if (equation.find('.') != equation.npos) {
+        const auto count = facts_->model().inputs(node).size();
+        std::vector<std::size_t> ranks;
+        for (std::size_t slot = 0; slot < count && input(node, slot).ranked(); ++slot) {
+            ranks.push_back(input(node, slot).rank());
+        }
+        const auto equation = einsum_equation::read(attributes(node).text("equation"), ranks);
+        if (!equation || ranks.size() < count) {
             return unknown();
         }
         std::map<char, polynomial> letters;
-        std::int64_t place = 0;
-        std::size_t slot = 0;
-        for (const char letter : equation) {
-            if (letter == ',') {
-                ++slot;
-                place = 0;
-                continue;
-            }
-            const auto size = extent(node, slot, place++);
-            const auto known = letters.try_emplace(letter, size).first;
-            if (!known->second.is_known() || known->second == polynomial(1)) {
-                known->second = size;
+        for (std::size_t slot = 0; slot < count; ++slot) {
+            for (std::size_t i = 0; i < ranks[slot]; ++i) {
+                const auto size = extent(node, slot, static_cast<std::int64_t>(i));
+                const auto known = letters.try_emplace(equation->operands[slot][i], size).first;
+                if (!known->second.is_known() || known->second == polynomial(1)) {
+                    known->second = size;
+                }
             }
         }
         polynomial all(1);
         for (const auto& [letter, size] : letters) {
             all *= size;
         }
-        return slot == 0 ? operator_cost{{}, all} : products(all * static_cast<std::int64_t>(slot));
+        return count == 1 ? operator_cost{{}, all}
+                          : products(all * (static_cast<std::int64_t>(count) - 1));
     }
 
     /// Scores, then a weighted sum of the values; 6 operations per score for scaling and softmax.

@@ -34,6 +34,7 @@ public:
     bool infer(id node, std::string_view op) {
         static const exact_rules<exact_moves> rules{
             {"Slice", &exact_moves::slice},
+            {"Transpose", &exact_moves::transpose},
             {"Split", &exact_moves::split},
             {"Pad", &exact_moves::pad},
             {"Resize", &exact_moves::resize},
@@ -90,16 +91,50 @@ private:
         return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
     }
 
-    /// Leaves inputs with known numbers to the general rule.
+    /// Only what the general rule leaves open: known numbers in rows. Exporters compute the amounts
+    /// of a Pad that way.
+    bool transpose(id node) {
+        const auto& x = input(node, 0);
+        const auto order = table_.attributes(node).wholes("perm").value_or(extents{1, 0});
+        if (!has_rows(x) || order != extents{1, 0}) {
+            return false;
+        }
+        const auto length = static_cast<std::size_t>(x.dims->back());
+        extents turned;
+        for (std::size_t i = 0; i < x.numbers->size(); ++i) {
+            const auto rows = x.numbers->size() / length;
+            turned.push_back((*x.numbers)[i % rows * length + i / rows]);
+        }
+        table_.set(node, 0, {x.data_type, extents{x.dims->back(), x.dims->front()}, turned});
+        return true;
+    }
+
+    [[nodiscard]] static bool has_rows(const tensor_facts& x) {
+        return x.numbers && x.ranked() && x.rank() == 2 && x.dims->back() > 0 &&
+               multiply_extents(x.dims->front(), x.dims->back()) ==
+                   static_cast<std::int64_t>(x.numbers->size());
+    }
+
+    /// Returns: the numbers in a part of the rows.
+    [[nodiscard]] static extents rows(const tensor_facts& x, const rules::slice_range& range) {
+        extents taken;
+        for (std::int64_t i = 0; i < range.count; ++i) {
+            const auto first = x.numbers->begin() + (range.first + i * range.step) * x.dims->back();
+            taken.insert(taken.end(), first, first + x.dims->back());
+        }
+        return taken;
+    }
+
+    /// One-dimensional numbers are left to the general rule.
     bool slice(id node) {
         const auto& x = input(node, 0);
         const auto starts = numbers(node, 1, "starts");
         const auto ends = numbers(node, 2, "ends");
         const auto steps = constants(node, 4, "steps");
         auto axes = constants(node, 3, "axes");
-        if (!x.ranked() || x.numbers || !starts || !ends || starts->size() != ends->size() ||
-            (!steps && table_.has_input(node, 4)) || (!axes && table_.has_input(node, 3)) ||
-            (steps && steps->size() != starts->size())) {
+        if (!x.ranked() || (x.numbers && !has_rows(x)) || !starts || !ends ||
+            starts->size() != ends->size() || (!steps && table_.has_input(node, 4)) ||
+            (!axes && table_.has_input(node, 3)) || (steps && steps->size() != starts->size())) {
             return false;
         }
         if (!axes) {
@@ -114,7 +149,15 @@ private:
             }
             dims[*at] = between((*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1, dims[*at]);
         }
-        set(node, 0, x.data_type, std::move(dims));
+        auto facts = made(x.data_type, std::move(dims));
+        if (has_rows(x) && axes->size() == 1 && axis_of(axes->front(), 2) == 0 &&
+            starts->size() == 1 && starts->front().constant() && ends->front().constant()) {
+            const auto range =
+                rules::find_slice_range(*starts->front().constant(), *ends->front().constant(),
+                                        steps ? steps->front() : 1, x.dims->front());
+            facts.numbers = range ? std::optional(rows(x, *range)) : std::nullopt;
+        }
+        table_.set(node, 0, std::move(facts));
         return true;
     }
 
@@ -177,8 +220,11 @@ private:
         }
         const auto inputs = table_.model().inputs(node);
         const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
-        const auto scales =
+        auto scales =
             table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
+        if (const auto whole = attributes.wholes("scales"); whole && inputs.size() == 1) {
+            scales.emplace(whole->begin(), whole->end()); // in blocks of channels
+        }
         const auto sizes = numbers(node, 3);
         auto dims = *x.dims;
         for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -68,7 +68,8 @@ private:
         const auto& a = input(node, 0);
         auto facts = made(a.data_type, broadcast(node));
         const auto& b = input(node, 1);
-        if (a.numbers && b.numbers && table_.model().inputs(node).size() == 2 &&
+        if (a.numbers && b.numbers && table_.model().inputs(node).size() == 2 && facts.ranked() &&
+            facts.rank() < 2 &&
             (a.numbers->size() == b.numbers->size() || a.numbers->size() == 1 ||
              b.numbers->size() == 1)) {
             facts.numbers = computed(node, table_.model().op_type(node));
@@ -95,6 +96,9 @@ private:
                 result.push_back(algebra_.extent(x * y));
             } else if (op == "Div") {
                 result.push_back(algebra_.divide(algebra_.extent(x), algebra_.extent(y)));
+            } else if (op == "Mod" && y.constant().value_or(0) > 0) {
+                result.push_back(
+                    algebra_.extent(x - algebra_.divide(x, *y.constant()) * *y.constant()));
             } else if (x.constant() && y.constant() && (op == "Max" || op == "Min")) {
                 result.push_back(
                     std::max(any_extent, op == "Max" ? std::max(*x.constant(), *y.constant())
@@ -120,7 +124,8 @@ private:
         const auto& model = table_.model();
         const auto inputs = model.inputs(node);
         const auto asks = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
-        if (a && b && a->size() == b->size() && asks != no_id && model.op_type(asks) == "Equal" &&
+        if (a && b && a->size() == b->size() && facts.ranked() && facts.rank() < 2 &&
+            asks != no_id && model.op_type(asks) == "Equal" &&
             detail::range::contains(model.inputs(asks), inputs[2])) {
             facts.numbers.emplace();
             for (std::size_t i = 0; i < a->size(); ++i) {
@@ -203,7 +208,7 @@ private:
                 dims[open] = algebra_.extent(algebra_.divide(all, *rest.constant()));
             }
         }
-        const bool same = x.numbers && dims.size() <= 1;
+        const bool same = x.numbers && dims.size() <= 2;
         table_.set(node, 0, {x.data_type, std::move(dims), same ? x.numbers : std::nullopt});
         return true;
     }

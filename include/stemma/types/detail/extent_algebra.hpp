@@ -89,6 +89,9 @@ public:
     /// Returns: a polynomial divided by a number, rounded down.
     /// Requires: `divisor > 0`.
     [[nodiscard]] polynomial divide(const polynomial& dividend, std::int64_t divisor) {
+        if (!dividend.is_known()) {
+            return dividend;
+        }
         polynomial whole;
         polynomial rest;
         for (const auto& part : dividend.terms()) {
@@ -103,7 +106,7 @@ public:
             whole += divides ? product * quotient : polynomial();
             rest += product * (divides ? part.factor - quotient * divisor : part.factor);
         }
-        if (!dividend.is_known() || !rest.is_known() || rest.constant() || names_.size() >= most) {
+        if (!rest.is_known() || rest.constant() || names_.size() >= most) {
             return rest.constant() ? whole : polynomial::unknown();
         }
         const auto text = rest.text([&](id name) { return std::string(names_[name]); });

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 #define STEMMA_TYPES_DETAIL_PRODUCT_RULES_HPP
 
+#include <stemma/types/detail/einsum_equation.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
@@ -10,9 +11,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 /// Rules for matrix products.
 namespace stemma::inline STEMMA_ABI::detail::rules {
@@ -83,47 +84,32 @@ inline void gemm(const rule_node& node) {
     }
 }
 
-/// Equations with `...` are not handled.
 inline void einsum(const rule_node& node) {
-    std::string equation(node.attributes().text("equation"));
-    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
-    if (equation.find('.') != equation.npos) {
+    std::vector<std::size_t> ranks;
+    for (std::size_t slot = 0; slot < node.input_count(); ++slot) {
+        if (!node.input(slot).ranked()) {
+            return;
+        }
+        ranks.push_back(node.input(slot).rank());
+    }
+    const auto equation = einsum_equation::read(node.attributes().text("equation"), ranks);
+    if (!equation) {
         return;
     }
-    const auto arrow = equation.find("->");
     std::map<char, std::int64_t> extent_of;
-    std::map<char, unsigned> uses;
-    std::size_t slot = 0;
-    std::size_t place = 0;
-    for (const char letter : equation.substr(0, arrow)) {
-        if (letter == ',') {
-            ++slot;
-            place = 0;
-            continue;
-        }
-        const auto& x = node.input(slot);
-        const auto extent = x.ranked() && place < x.rank() ? (*x.dims)[place] : any_extent;
-        ++place;
-        ++uses[letter];
-        const auto known = extent_of.try_emplace(letter, extent).first;
-        known->second = broadcast(extents{known->second}, extents{extent})->front();
-    }
-    std::string result;
-    if (arrow != equation.npos) {
-        result = equation.substr(arrow + 2);
-    } else {
-        for (const auto& [letter, count] : uses) {
-            result.append(count == 1 ? 1 : 0, letter);
+    for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
+        for (std::size_t i = 0; i < ranks[slot]; ++i) {
+            const auto extent = (*node.input(slot).dims)[i];
+            const auto known = extent_of.try_emplace(equation->operands[slot][i], extent).first;
+            known->second = broadcast(extents{known->second}, extents{extent})->front();
         }
     }
     extents dims;
-    for (const char letter : result) {
+    for (const char letter : equation->result) {
         const auto known = extent_of.find(letter);
         dims.push_back(known == extent_of.end() ? any_extent : known->second);
     }
-    if (dims.size() <= max_extents) {
-        node.set(0, node.input(0).data_type, std::move(dims));
-    }
+    node.set(0, node.input(0).data_type, std::move(dims));
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail::rules
