@@ -7,6 +7,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/report/detail/shape_arithmetic.hpp>
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -71,6 +71,42 @@ std::string clipped(std::string_view text, std::size_t width) {
         i += length;
     }
     return shown;
+}
+
+/// Appends a line wrapped to a width, preferably at blanks; continuations align with the text after
+/// the label.
+void append_wrapped(std::string text, std::size_t width, std::vector<std::string>& lines) {
+    constexpr std::size_t label = 14;
+    constexpr std::string_view plain = "\033[0m";
+    const std::size_t indent = width > 3 * label ? label : 0;
+    const auto room = std::max<std::size_t>(width, label);
+    for (;;) {
+        const auto whole = clipped(text, room);
+        if (whole.size() == text.size()) {
+            lines.push_back(std::move(text));
+            return;
+        }
+        // What fits is the common beginning; only shades follow it.
+        std::size_t end = 0;
+        while (end < whole.size() && whole[end] == text[end]) {
+            ++end;
+        }
+        while ((static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) {
+            --end;
+        }
+        if (const auto blank = text.rfind(' ', end);
+            blank != text.npos && text.find_first_not_of(' ') < blank && 2 * blank > end) {
+            end = blank;
+        }
+        const auto shade_at = text.rfind('\033', end == 0 ? 0 : end - 1);
+        const auto shade = shade_at == text.npos || shade_at >= end
+                               ? std::string(plain)
+                               : text.substr(shade_at, text.find('m', shade_at) + 1 - shade_at);
+        const bool shaded = shade != plain;
+        lines.push_back(text.substr(0, end).append(shaded ? plain : std::string_view()));
+        const auto rest = std::min(text.find_first_not_of(' ', end), text.size());
+        text = std::string(indent, ' ') + (shaded ? shade : std::string()) + text.substr(rest);
+    }
 }
 
 /// Returns: the words of a command; quotes protect blanks.
@@ -259,7 +295,10 @@ void browser::search() {
                 matches_.push_back({opened_.tags().attributions[v].module, v});
             }
         } catch (const stemma::error& e) {
-            message_ = in_one_line(e.what());
+            // The file and the query are on the screen.
+            const std::string_view why = e.what();
+            const auto begin = why.find("query: ");
+            message_ = in_one_line(why.substr(begin == why.npos ? 0 : begin + 7));
         }
     }
     std::sort(matches_.begin(), matches_.end(),
@@ -477,124 +516,81 @@ std::string browser::bottom_line(std::size_t width) const {
                    width);
 }
 
-std::string browser::picture(id m) const {
+std::string browser::picture(const place& at) {
+    constexpr std::size_t most = 500;
     const auto& model = opened_.model();
     const auto& tree = modules_.index();
-    const auto end = tree.end(m);
-    struct block {
-        id child = no_id; // a module
-        id node = no_id;  // or a node of the module itself
-        std::vector<std::size_t> reads;
-        bool reads_outside = false;
+    const auto m = at.module;
+    if (quiet_.empty()) {
+        quiet_ = stemma::detail::find_shape_arithmetic(model);
+    }
+    std::vector<id> module;
+    std::vector<bool> shown;
+    for (id v = 0; v < model.node_count(); ++v) {
+        module.push_back(opened_.tags().attributions[v].module);
+        shown.push_back(model.op_type(v) != "Constant");
+    }
+    const auto folded =
+        stemma::fold_graph(opened_.operators().graph(), tree, module, shown, {m, 0, most}, quiet_);
+    const auto is_outside = [&](id value) {
+        const auto from = value == no_id ? no_id : model.producer(value);
+        return from == no_id ? value != no_id && model.kind(value) == stemma::value_kind::input
+                             : shown[from] && !tree.is_ancestor(m, module[from]);
     };
-    std::vector<block> blocks;
-    std::vector<std::size_t> block_of_child(end - m, 0); // its index plus one
-    std::vector<id> child_of(end - m, no_id);
-    for (auto child = m + 1; child < end; child = tree.end(child)) {
-        std::fill(child_of.begin() + (child - m), child_of.begin() + (tree.end(child) - m), child);
-    }
-    const auto inside = own_nodes_.range(m, end);
-    std::vector<id> nodes(inside.begin(), inside.end());
-    std::sort(nodes.begin(), nodes.end());
-    constexpr auto none = std::numeric_limits<std::size_t>::max();
-    std::vector<std::size_t> block_of(nodes.size(), none);
-    const auto place_of = [&](id v) {
-        const auto found = std::lower_bound(nodes.begin(), nodes.end(), v);
-        return found == nodes.end() || *found != v
-                   ? none
-                   : static_cast<std::size_t>(found - nodes.begin());
-    };
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const auto owner = opened_.tags().attributions[nodes[i]].module;
-        const auto child = child_of[owner - m];
-        if (child == no_id && model.op_type(nodes[i]) == "Constant") {
-            continue;
-        }
-        auto& known = block_of_child[child == no_id ? 0 : child - m];
-        if (child == no_id || known == 0) {
-            blocks.push_back({child, child == no_id ? nodes[i] : no_id, {}, false});
-            known = blocks.size();
-        }
-        block_of[i] = known - 1;
-    }
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (block_of[i] == none) {
-            continue;
-        }
-        auto& reader = blocks[block_of[i]];
-        for (auto value : model.inputs(nodes[i])) {
-            const auto from = value == no_id ? no_id : model.producer(value);
-            if (from == no_id) {
-                reader.reads_outside =
-                    reader.reads_outside ||
-                    (value != no_id && model.kind(value) == stemma::value_kind::input);
-                continue;
-            }
-            const auto producer = place_of(from);
-            if (producer == none) {
-                reader.reads_outside = reader.reads_outside || model.op_type(from) != "Constant";
-            } else if (block_of[producer] != none && block_of[producer] != block_of[i]) {
-                reader.reads.push_back(block_of[producer]);
-            }
+    std::vector<std::string> reads(folded.boxes.size());
+    for (id v = 0; v < model.node_count(); ++v) {
+        const auto box = folded.box_of[v];
+        const auto inputs = model.inputs(v);
+        if (box != no_id && std::any_of(inputs.begin(), inputs.end(), is_outside)) {
+            reads[box] = "in";
         }
     }
-    constexpr std::size_t most = 500;
-    std::vector<std::size_t> order; // in data order
-    std::vector<std::size_t> line_of(blocks.size(), none);
-    while (order.size() < std::min(blocks.size(), most)) {
-        std::size_t next = none;
-        for (std::size_t i = 0; i < blocks.size() && next == none; ++i) {
-            const auto is_placed = [&](std::size_t from) { return line_of[from] != none; };
-            if (line_of[i] == none &&
-                std::all_of(blocks[i].reads.begin(), blocks[i].reads.end(), is_placed)) {
-                next = i;
-            }
-        }
-        if (next == none) { // a cycle: take the first
-            next = static_cast<std::size_t>(std::find(line_of.begin(), line_of.end(), none) -
-                                            line_of.begin());
-        }
-        line_of[next] = order.size() + 1;
-        order.push_back(next);
+    for (const auto& edge : folded.edges) {
+        reads[edge.to] += fmt::format("{}{}", reads[edge.to].empty() ? "" : ", ", edge.from + 1);
     }
     auto text = fmt::format("{} {}\n\n", shaded(path_text(opened_, m), shade::strong),
                             shaded(modules_.class_name(m), shade::dim));
-    for (auto i : order) {
-        const auto& one = blocks[i];
-        auto reads = one.reads;
-        for (auto& from : reads) {
-            from = line_of[from];
-        }
-        std::sort(reads.begin(), reads.end());
-        reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-        const auto from =
-            fmt::format("{}{}{}", one.reads_outside ? "in" : "",
-                        one.reads_outside && !reads.empty() ? ", " : "", fmt::join(reads, ", "));
-        const auto label = one.child == no_id
-                               ? shaded(fitted(model.op_type(one.node), 30), shade::number)
-                               : shaded(fitted(fmt::format("{} {}", modules_.attribute(one.child),
-                                                           modules_.class_name(one.child)),
-                                               30),
-                                        shade::name);
-        text += fmt::format("{:>3} {}{}\n", line_of[i], label,
-                            from.empty() ? "" : shaded(" \xe2\x86\x90 " + from, shade::dim));
+    for (id i = 0; i < folded.boxes.size(); ++i) {
+        const auto& box = folded.boxes[i];
+        const bool is_here = !is_module(at) && folded.box_of[at.node] == i;
+        text +=
+            fmt::format("{}{:>3} {}{}\n", is_here ? "\xe2\x96\xb8" : " ", i + 1, box_text(box),
+                        reads[i].empty() ? "" : shaded(" \xe2\x86\x90 " + reads[i], shade::dim));
     }
-    if (blocks.size() > most) {
-        text += fmt::format("and {} more\n", grouped(blocks.size() - most));
-    }
-    return text;
+    return folded.boxes.empty() ? text + "  has no nodes\n" : text;
 }
 
-const std::vector<std::string>& browser::detail_lines() {
+std::string browser::box_text(const stemma::folded_box& box) const {
+    constexpr std::size_t width = 30;
+    switch (box.kind) {
+    case stemma::box_kind::one_operator:
+        return shaded(fitted(opened_.model().op_type(box.of), width), shade::number);
+    case stemma::box_kind::closed_module:
+        return shaded(
+            fitted(fmt::format("{} {}", modules_.attribute(box.of), modules_.class_name(box.of)),
+                   width),
+            shade::name);
+    case stemma::box_kind::shape_arithmetic:
+        return shaded(
+            fitted(fmt::format("shape arithmetic, {}", counted(box.operators, "node")), width),
+            shade::dim);
+    case stemma::box_kind::rest:
+        return fitted(fmt::format("and {} more", counted(box.operators, "node")), width);
+    }
+    return {};
+}
+
+const std::vector<std::string>& browser::detail_lines(std::size_t width) {
     const auto at = rows_[selected_].at;
-    if (at == detailed_) {
+    if (at == detailed_ && width == detail_width_) {
         return detail_;
     }
     detailed_ = at;
+    detail_width_ = width;
     detail_top_ = 0;
     std::string text;
     if (shows_picture_) {
-        text = picture(at.module);
+        text = picture(at);
     } else {
         stemma::explanation answer{"", {}, {}, {}, {}, {}};
         if (is_module(at)) {
@@ -608,7 +604,7 @@ const std::vector<std::string>& browser::detail_lines() {
     detail_.clear();
     for (std::size_t begin = 0; begin < shown.size();) {
         const auto end = std::min(shown.find('\n', begin), shown.size());
-        detail_.push_back(shown.substr(begin, end - begin));
+        append_wrapped(shown.substr(begin, end - begin), width, detail_);
         begin = end + 1;
     }
     return detail_;
@@ -629,9 +625,9 @@ std::vector<screen_line> browser::lines(std::size_t width, std::size_t height) {
     }
     if (both || in_detail_) {
         const auto room = width - (both ? left : 0);
-        const auto& details = detail_lines();
+        const auto& details = detail_lines(room);
         for (std::size_t i = 0; i < page_ && detail_top_ + i < details.size(); ++i) {
-            (both ? shown[i].right : shown[i].left) = clipped(details[detail_top_ + i], room);
+            (both ? shown[i].right : shown[i].left) = details[detail_top_ + i];
         }
     }
     if (shows_keys_) {

@@ -8,6 +8,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/explanation.hpp>
+#include <stemma/report/fold_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -86,8 +87,9 @@ private:
 
     [[nodiscard]] std::string tree_line(const row& shown, std::size_t width) const;
     [[nodiscard]] std::string bottom_line(std::size_t width) const;
-    const std::vector<std::string>& detail_lines();
-    [[nodiscard]] std::string picture(id m) const;
+    const std::vector<std::string>& detail_lines(std::size_t width);
+    std::string picture(const place& at);
+    [[nodiscard]] std::string box_text(const stemma::folded_box& box) const;
 
     stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;
@@ -110,7 +112,9 @@ private:
     bool shows_keys_ = false;
     std::size_t detail_top_ = 0;
     place detailed_{stemma::no_id, stemma::no_id};
+    std::size_t detail_width_ = 0;
     std::vector<std::string> detail_;
+    std::vector<bool> quiet_; // by node; once there is a picture
 };
 
 } // namespace cli

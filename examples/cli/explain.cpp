@@ -68,8 +68,8 @@ private:
     static constexpr std::size_t max_lines = 6;
 
     void title(std::string_view name, std::string_view type) {
-        text_ += fmt::format("{}{} {}\n", text_.empty() ? "" : "\n", shaded(name, shade::strong),
-                             shaded(type, shade::dim));
+        text_ += fmt::format("{}{}{}{}\n", text_.empty() ? "" : "\n", shaded(name, shade::strong),
+                             type.empty() ? "" : " ", shaded(type, shade::dim));
     }
 
     void row(std::string_view label, std::string_view text, bool unknown = false) const {
@@ -208,7 +208,8 @@ private:
         const auto m = one.module;
         const auto& modules = opened_.modules();
         const auto& counts = explainer_.counts();
-        title(path_text(opened_, m), modules.class_name(m));
+        title(path_text(opened_, m),
+              modules.class_name(m).empty() ? "module" : modules.class_name(m));
         row("class", modules.qualified_class(m), modules.qualified_class(m).empty());
         if (const auto at = opened_.lines().frame_of_module(m); at != no_id) {
             print_line("source", at);

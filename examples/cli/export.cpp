@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,29 @@ struct export_options {
     std::string column;
 };
 
+/// Returns: Graphviz's SVG with cluster titles drawn above the edges that cross them, outlined in
+/// the cluster's colour.
+std::string with_titles_above(std::string svg) {
+    std::string titles;
+    for (auto at = svg.find("class=\"cluster\""); at != svg.npos;
+         at = svg.find("class=\"cluster\"", at + 1)) {
+        const auto fill = svg.find("fill=\"", at) + 6;
+        const auto rim = fmt::format(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"",
+                                     svg.substr(fill, svg.find('"', fill) - fill));
+        titles += "<g class=\"title\">\n";
+        constexpr std::string_view opens = "<text";
+        constexpr std::string_view closes = "</text>\n";
+        for (auto begin = svg.find(opens, at); begin < svg.find("</g>", at);
+             begin = svg.find(opens, at)) {
+            const auto size = svg.find(closes, begin) + closes.size() - begin;
+            titles += svg.substr(begin, size).insert(opens.size(), rim);
+            svg.erase(begin, size);
+        }
+        titles += "</g>\n";
+    }
+    return svg.insert(std::min(svg.rfind("</g>"), svg.size()), titles);
+}
+
 /// Renders a DOT graph with Graphviz. Throws: `stemma::error` of `cannot_write` if `dot` cannot be
 /// run or fails.
 std::string draw_svg(std::string_view dot) {
@@ -43,7 +67,7 @@ std::string draw_svg(std::string_view dot) {
                                 ? "could not draw the picture"
                                 : "cannot be run; install Graphviz, or use --to dot");
     }
-    return std::move(answer.text);
+    return with_titles_above(std::move(answer.text));
 }
 
 std::vector<stemma::overlay_table> read_overlays(const export_options& options,

@@ -2,7 +2,10 @@
 // The manual page and shell completion, generated from the declarations behind `--help`.
 #include "common.hpp"
 
+#include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
+#include <stemma/open/policy_names.hpp>
+#include <stemma/query/model_facts.hpp>
 #include <stemma/version.hpp>
 
 #include <fmt/core.h>
@@ -94,6 +97,9 @@ std::vector<std::string> words_for(const CLI::Option& option) {
         {"--naming", known.namings.names()},
         {"--resolve", known.resolutions.names()},
         {"--propagate", known.propagations.names()},
+        {"--sources", stemma::source_names(known)},
+        {"--carrier", "metadata, mark, attribute, doc-string, namespace, model"},
+        {"--with", "source, parameters"},
     };
     auto words = choices_of(option);
     for (const auto& [name, policies] : roles) {
@@ -105,6 +111,11 @@ std::vector<std::string> words_for(const CLI::Option& option) {
         word = word.substr(0, word.find(':') == word.npos ? word.npos : word.find(':') + 1);
     }
     return words;
+}
+
+/// Whether the value is a comma-separated list.
+bool is_list(const CLI::Option& option) {
+    return value_of(option).ends_with(",...");
 }
 
 /// Whether values come from a model.
@@ -241,6 +252,7 @@ void print_bash(const CLI::App& app) {
     std::string names;
     std::string options;
     std::string values;
+    std::string asking; // commands that take what is in a model
     for (const auto* command : commands_of(app)) {
         const auto& name = command->get_name();
         names += name + " ";
@@ -254,8 +266,8 @@ void print_bash(const CLI::App& app) {
                 values +=
                     is_of_model(*option)
                         ? fmt::format("    {}) _stemma_of_model; return ;;\n", joined(cases, " | "))
-                        : fmt::format("    {}) words='{}' value=1 ;;\n", joined(cases, " | "),
-                                      joined(words_for(*option)));
+                        : fmt::format("    {}) words='{}' value={} ;;\n", joined(cases, " | "),
+                                      joined(words_for(*option)), is_list(*option) ? "list" : "1");
             }
         }
         for (const auto* option : options_of(*command, true)) {
@@ -264,39 +276,63 @@ void print_bash(const CLI::App& app) {
                 values += fmt::format("    {}:{}) words='{} {}' value=1 ;;\n", name, name,
                                       joined(choices), all_names(*command));
             } else if (is_of_model(*option)) {
-                values += fmt::format(
-                    "    {}:*.onnx) [[ $current == -* ]] || {{ _stemma_of_model; return; }} ;;\n",
-                    name);
+                asking += (asking.empty() ? "" : " | ") + name;
             }
         }
     }
-    fmt::print(
-        "# Completion of stemma for bash; written by 'stemma manual bash'.\n"
-        "_stemma_of_model() {{\n"
-        "    local word IFS=$'\\n'\n"
-        "    for word in \"${{COMP_WORDS[@]:2}}\"; do\n"
-        "        if [[ $word == *.onnx && -f $word ]]; then\n"
-        "            COMPREPLY=($(compgen -W \"$(\"${{COMP_WORDS[0]}}\" manual words \"$word\" "
-        "2>/dev/null)\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n"
-        "            return\n"
-        "        fi\n"
-        "    done\n"
-        "}}\n"
-        "_stemma() {{\n"
-        "    local current=${{COMP_WORDS[COMP_CWORD]}} words= value=\n"
-        "    COMPREPLY=()\n"
-        "    if ((COMP_CWORD == 1)); then\n"
-        "        COMPREPLY=($(compgen -W '{}{}' -- \"$current\"))\n"
-        "        return\n"
-        "    fi\n"
-        "    case ${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD-1]}} in\n{}    esac\n"
-        "    if [[ -z $value && $current == -* ]]; then\n"
-        "    case ${{COMP_WORDS[1]}} in\n{}    esac\n"
-        "    fi\n"
-        "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-        "}}\n"
-        "complete -o bashdefault -o default -F _stemma stemma\n",
-        names, all_names(app), values, options);
+    fmt::print("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
+               R"sh(_stemma_of_model() {{
+    local i model=
+    local -a more=()
+    for ((i = 2; i < ${{#COMP_WORDS[@]}}; ++i)); do
+        if [[ ${{COMP_WORDS[i-1]}} == -m || ${{COMP_WORDS[i-1]}} == --modules ]]; then
+            more+=(-m "${{COMP_WORDS[i]}}")
+        elif [[ -z $model && ${{COMP_WORDS[i]}} == *.onnx && -f ${{COMP_WORDS[i]}} ]]; then
+            model=${{COMP_WORDS[i]}}
+        fi
+    done
+    [[ -n $model ]] || return
+    mapfile -t COMPREPLY < <("${{COMP_WORDS[0]}}" manual words "$model" "${{more[@]}}" --begin "$current" 2>/dev/null)
+    # A word of bash ends at a colon, unless it is in quotes.
+    if [[ -z $quoted && $COMP_WORDBREAKS == *:* ]]; then
+        COMPREPLY=("${{COMPREPLY[@]#"${{current%"${{current##*[:=]}}"}}"}}")
+    fi
+}}
+_stemma() {{
+    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} quoted= words= value=
+    local line=${{COMP_LINE:0:COMP_POINT}}
+    local -a before
+    if [[ $current == [\"\']* ]]; then
+        quoted=1
+        current=${{current:1}}
+    else
+        current=${{line##*[[:space:]]}}
+        read -ra before <<<"${{line%"$current"}}"
+        previous=${{before[${{#before[@]}}-1]}}
+    fi
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W '{0}help {1}' -- "$current"; compgen -f -X '!*.onnx' -- "$current")
+        return
+    fi
+    case ${{COMP_WORDS[1]}}:$previous in
+    help:*) words='{0}' value=1 ;;
+{2}    esac
+    if [[ -z $value && $current == -* ]]; then
+    case ${{COMP_WORDS[1]}} in
+{3}    esac
+    elif [[ -z $value ]]; then
+    case ${{COMP_WORDS[1]}} in
+    {4}) _stemma_of_model; return ;;
+    esac
+    fi
+    local list=
+    [[ $value != list ]] || list=${{current%"${{current##*,}}"}}
+    COMPREPLY=($(compgen -P "$list" -W "$words" -- "${{current#"$list"}}"))
+}}
+complete -o bashdefault -o default -F _stemma stemma
+)sh",
+               names, all_names(app), values, options, asking);
 }
 
 std::vector<std::string> replaced_in(std::vector<std::string> words, std::string_view from,
@@ -314,19 +350,32 @@ std::string in_quotes(const std::string& text) {
 
 void print_zsh(const CLI::App& app) {
     fmt::print("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
-               "_stemma_of_model() {{\n    local word\n    for word in $words; do\n"
-               "        if [[ $word == *.onnx && -f $word ]]; then\n"
-               "            compadd -- ${{(f)\"$(stemma manual words $word 2>/dev/null)\"}}\n"
-               "            return\n        fi\n    done\n}}\n"
-               "_stemma() {{\n    local -a commands=(\n");
+               R"zsh(_stemma_of_model() {{
+    local i model=
+    local -a more
+    for ((i = 2; i <= $#words; ++i)); do
+        if [[ $words[i-1] == -m || $words[i-1] == --modules ]]; then
+            more+=(-m $words[i])
+        elif [[ -z $model && $words[i] == *.onnx && -f $words[i] ]]; then
+            model=$words[i]
+        fi
+    done
+    if [[ -n $model ]]; then
+        compadd -- ${{(f)"$(stemma manual words $model $more --begin "$PREFIX" 2>/dev/null)"}}
+    fi
+}}
+_stemma() {{
+    local -a commands=(
+)zsh");
     for (const auto* command : commands_of(app)) {
         fmt::print("        {}\n",
                    in_quotes(command->get_name() + ":" + command->get_description()));
     }
-    fmt::print("    )\n    if ((CURRENT == 2)); then\n"
-               "        _describe command commands\n        return\n    fi\n"
-               "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
-               "    case $command in\n");
+    fmt::print(
+        "        'help:say what a command takes'\n    )\n    if ((CURRENT == 2)); then\n"
+        "        _describe command commands\n        _files -g '*.onnx'\n        return\n    fi\n"
+        "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
+        "    case $command in\n    help)\n        _describe command commands\n        ;;\n");
     const auto in_brackets = [](std::string text) {
         for (const auto* special : {"\\", "[", "]", ":"}) {
             text = replaced(std::move(text), special, std::string("\\") + special);
@@ -337,6 +386,7 @@ void print_zsh(const CLI::App& app) {
         const auto choices = words_for(option);
         return is_of_model(option) ? std::string("_stemma_of_model")
                : choices.empty()   ? std::string("_files")
+               : is_list(option)   ? "_sequence compadd - " + joined(choices)
                                    : "(" + joined(replaced_in(choices, ":", "\\:")) + ")";
     };
     for (const auto* command : commands_of(app)) {
@@ -377,20 +427,39 @@ void print_fish(const CLI::App& app) {
             const auto choices = words_for(option);
             line += is_of_model(option) ? " -x -a '(__stemma_of_model)'"
                     : choices.empty()   ? std::string(" -r")
-                                        : " -x -a " + text(joined(choices));
+                    : is_list(option)
+                        ? fmt::format(" -x -a '(__fish_append , {})'", joined(choices))
+                        : " -x -a " + text(joined(choices));
         }
         fmt::print("{} -d {}\n", line, text(option.get_description()));
     };
     fmt::print("# Completion of stemma for fish; written by 'stemma manual fish'.\n"
-               "function __stemma_of_model\n    for word in (commandline -opc)\n"
-               "        if string match -q '*.onnx' -- $word; and test -f $word\n"
-               "            stemma manual words $word 2>/dev/null\n            return\n"
-               "        end\n    end\nend\n");
+               R"fish(function __stemma_of_model
+    set -l model
+    set -l more
+    set -l before
+    for word in (commandline -opc)
+        if contains -- "$before" -m --modules
+            set -a more -m $word
+        else if test -z "$model"; and string match -q '*.onnx' -- $word; and test -f $word
+            set model $word
+        end
+        set before $word
+    end
+    if test -n "$model"
+        set -l current (string trim -l -c \"\' -- (commandline -ct))
+        stemma manual words $model $more --begin "$current" 2>/dev/null
+    end
+end
+complete -c stemma -n __fish_use_subcommand -a '(__fish_complete_suffix .onnx)'
+complete -c stemma -n __fish_use_subcommand -f -a help -d 'say what a command takes'
+)fish");
     for (const auto* option : options_of(app, false)) {
         print("__fish_use_subcommand", *option);
     }
     for (const auto* command : commands_of(app)) {
-        fmt::print("complete -c stemma -n __fish_use_subcommand -f -a {} -d {}\n",
+        fmt::print("complete -c stemma -n __fish_use_subcommand -f -a {0} -d {1}\n"
+                   "complete -c stemma -n '__fish_seen_subcommand_from help' -f -a {0} -d {1}\n",
                    command->get_name(), text(command->get_description()));
         const auto condition = "__fish_seen_subcommand_from " + command->get_name();
         for (const auto* option : options_of(*command, false)) {
@@ -407,38 +476,75 @@ void print_fish(const CLI::App& app) {
     }
 }
 
+/// What `manual` takes.
+struct manual_options {
+    std::string what;
+    common_options common;
+    std::string begin;
+};
+
+/// Returns: where the last, unfinished term of a query begins.
+std::size_t last_term(std::string_view query) {
+    auto at = query.find_last_of(" \t([") + 1;
+    constexpr std::string_view takes_terms[] = {
+        "has:", "feeds:", "fed-by:", "before:", "after:", "between:"};
+    for (bool found = true; found;) {
+        found = false;
+        for (const auto word : takes_terms) {
+            if (query.substr(at).starts_with(word)) {
+                at += word.size();
+                const auto dots = query.find("..", at);
+                at = word == "between:" && dots != query.npos ? dots + 2 : at;
+                found = true;
+            }
+        }
+    }
+    return at;
+}
+
 /// Prints possible beginnings of a query or an `explain` question about a model: module paths,
 /// tags, and conditions.
-void print_words(const std::string& model) {
-    if (model.empty()) {
+void print_words(manual_options options) {
+    if (options.common.model.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "manual words", "needs a model");
     }
-    common_options options;
-    options.model = model;
-    options.quiet = true;
-    const auto opened = open_model(options);
+    options.common.quiet = true;
+    const auto opened = open_model(options.common);
     const auto& modules = opened->modules();
-    std::set<std::string> conditions;
+    const auto& model = opened->model();
+    const auto term = options.begin.substr(last_term(options.begin));
+    std::set<std::string> words;
     for (stemma::id m = 0; m < modules.size(); ++m) {
-        put_names(m == 0 ? "" : modules.path(m) + "\n");
+        words.insert(modules.path(m));
         if (opened->tags().tags.is_selected(m)) {
-            conditions.insert(opened->tags().tags.text(m));
+            words.insert(opened->tags().tags.text(m));
         }
         if (!modules.class_name(m).empty()) {
-            conditions.insert(fmt::format("class:{}", modules.class_name(m)));
+            words.insert(fmt::format("class:{}", modules.class_name(m)));
         }
     }
-    for (stemma::id v = 0; v < opened->model().node_count(); ++v) {
-        conditions.insert(fmt::format("op:{}", opened->model().op_type(v)));
+    const stemma::model_facts facts(model, modules, opened->tags());
+    for (stemma::id v = 0; v < model.node_count(); ++v) {
+        words.insert(fmt::format("op:{}", model.op_type(v)));
+        if (term.starts_with("name:")) {
+            words.insert(fmt::format("name:{}", model.name(v)));
+        } else if (term.starts_with("attr:")) {
+            for (const auto& fact : facts.attributes(v)) {
+                words.insert(fmt::format("attr:{}", fact.name));
+            }
+        }
     }
-    for (const auto& condition : conditions) {
-        put_names(condition + "\n");
+    const auto before = options.begin.substr(0, options.begin.size() - term.size());
+    for (auto word = words.lower_bound(term); word != words.end() && word->starts_with(term);
+         ++word) {
+        put_names(word->empty() ? std::string() : before + *word + "\n");
     }
 }
 
-int manual(const CLI::App& app, const std::string& what, const std::string& model) {
+int manual(const CLI::App& app, const manual_options& options) {
+    const auto& what = options.what;
     if (what == "words") {
-        print_words(model);
+        print_words(options);
     } else if (what == "page") {
         print_page(app);
     } else if (what == "bash") {
@@ -454,22 +560,23 @@ int manual(const CLI::App& app, const std::string& what, const std::string& mode
 } // namespace
 
 void add_manual(CLI::App& app, action& chosen) {
-    auto what = std::make_shared<std::string>();
-    auto model = std::make_shared<std::string>();
+    auto options = std::make_shared<manual_options>();
     auto& command = *app.add_subcommand("manual", "print the manual page, or shell completion");
     command
-        .add_option("WHAT", *what,
+        .add_option("WHAT", options->what,
                     "the page for man, a script for a shell, or the words that it asks for")
         ->check(CLI::IsMember({"page", "bash", "zsh", "fish", "words"}))
         ->required();
-    command.add_option("MODEL", *model,
+    command.add_option("MODEL", options->common.model,
                        "words: the model whose modules, classes and operators are completed");
+    const command_line takes(command);
+    takes.captures(options->common.captures, "words: capture with what PyTorch knew of it");
+    takes.value("--begin", options->begin, "TEXT", "words: what is written so far");
     command.footer("Examples:\n  stemma manual page | man -l -\n"
                    "  stemma manual bash > ~/.local/share/bash-completion/completions/stemma\n"
                    "  stemma manual fish > ~/.config/fish/completions/stemma.fish");
-    command.callback([&app, &chosen, what, model] {
-        chosen = [&app, what, model] { return manual(app, *what, *model); };
-    });
+    command.callback(
+        [&app, &chosen, options] { chosen = [&app, options] { return manual(app, *options); }; });
 }
 
 } // namespace cli

@@ -4,6 +4,7 @@
 #include "common.hpp"
 
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
 #include <stemma/version.hpp>
 
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -83,6 +85,29 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
     return like.empty() ? std::string() : fmt::format("; did you mean '{}'?", like.front());
 }
 
+/// Omits the sets of allowed values, which option descriptions name.
+struct help_formatter : CLI::Formatter {
+    std::string make_option_opts(const CLI::Option* option) const override {
+        auto text = CLI::Formatter::make_option_opts(option);
+        const auto open = text.find(":{");
+        const auto close = text.find('}', std::min(open, text.size()));
+        if (close != text.npos) {
+            text.erase(open, close + 1 - open);
+        }
+        if (text.ends_with(",... ...")) {
+            text.resize(text.size() - 4);
+        }
+        return text;
+    }
+};
+
+/// Whether a word is a file rather than an unknown command.
+bool is_file_name(const std::string& word) {
+    std::error_code ignored;
+    const std::filesystem::path path(word);
+    return std::filesystem::exists(path, ignored) || path.has_parent_path() || path.has_extension();
+}
+
 /// Returns: the arguments as a command with options: `help tag` becomes `tag --help`, and a lone
 /// file its `tree`.
 std::vector<std::string> arguments_of(int argc, char** argv) {
@@ -96,16 +121,62 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
     };
     if (words[0] == "help") {
         words.erase(words.begin());
+        if (!words.empty() && words[0] == "help") {
+            words.clear();
+        }
         words.emplace_back("--help");
-    } else if (std::error_code ignored; !words[0].starts_with('-') && !is_command(words[0]) &&
-                                        std::filesystem::is_regular_file(words[0], ignored)) {
+    } else if (!words[0].starts_with('-') && !is_command(words[0]) && is_file_name(words[0])) {
         words.insert(words.begin(), "tree");
     }
     return words;
 }
 
+/// Returns: a command line error, worded like other messages.
+std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
+    const std::string text = e.what();
+    const auto between = [&](std::string_view begin, std::string_view end) {
+        const auto from = text.find(begin);
+        const auto to = from == text.npos ? from : text.find(end, from + begin.size());
+        return to == text.npos ? std::string()
+                               : text.substr(from + begin.size(), to - from - begin.size());
+    };
+    if (const auto known = stemma::split_list(between(" not in {", "}")); !known.empty()) {
+        std::string names;
+        for (const auto& each : known) {
+            names.append(names.empty() ? "" : ", ").append(each);
+        }
+        const auto word = between(": ", " not in {");
+        return fmt::format("{}: '{}' is none of {}{}", text.substr(0, text.find(": ")), word, names,
+                           did_you_mean(word, known));
+    }
+    if (const auto word = between(": Value ", " not in range "); !word.empty()) {
+        return fmt::format("{}: '{}' is not from {}", text.substr(0, text.find(": ")), word,
+                           text.substr(text.find(" not in range ") + 14));
+    }
+    if (const auto name = between("Could not convert: ", " = "); !name.empty()) {
+        const auto* option = used.get_option_no_throw(name);
+        const bool counts = option != nullptr && option->get_type_name() == "N";
+        return fmt::format("{}: '{}' is no {}", name, text.substr(text.find(" = ") + 3),
+                           counts ? "whole number from 0 on" : "number");
+    }
+    if (const auto name = between("", ": 1 required "); !name.empty()) {
+        return name + ": a value is missing";
+    }
+    if (const auto name = between("", " is required"); !name.empty()) {
+        return name == "A subcommand" ? "a command is missing" : name + " is missing";
+    }
+    if (const auto at = text.find(" not expected: "); at != text.npos) {
+        return fmt::format("'{}' is more than it takes", text.substr(at + 15));
+    }
+    return text;
+}
+
 /// Prints a command line error. Returns: the exit status.
 int refuse(const CLI::App& app, const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) {
+        app.exit(e);
+        return cli::done;
+    }
     const auto used = app.get_subcommands();
     for (const auto& word : app.remaining(true)) {
         std::vector<std::string> known;
@@ -113,8 +184,12 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             for (const auto& each : commands) {
                 known.emplace_back(each.name);
             }
+            const auto like = did_you_mean(word, known);
             cli::print_error(
-                fmt::format("unknown command '{}'{}", word, did_you_mean(word, known)));
+                word.starts_with('-')
+                    ? fmt::format("unknown option '{}'; options stand behind a command", word)
+                    : fmt::format("unknown command '{}'{}", word,
+                                  like.empty() ? "; 'stemma help' lists those there are" : like));
             return cli::bad_usage;
         }
         if (word.starts_with('-') && word.size() > 1) {
@@ -128,7 +203,11 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             return cli::bad_usage;
         }
     }
-    return app.exit(e) == 0 ? cli::done : cli::bad_usage;
+    const auto name = used.empty() ? std::string() : used.front()->get_name();
+    cli::print_error(fmt::format("{}{}; see 'stemma help{}'", name.empty() ? "" : name + ": ",
+                                 complaint(e, used.empty() ? app : *used.front()),
+                                 name.empty() ? "" : " " + name));
+    return cli::bad_usage;
 }
 
 /// The policies of the running program.
@@ -147,6 +226,7 @@ int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& 
                  "list of operators.\nstemma finds which module every node came from, and "
                  "writes that into the file.");
     app.name("stemma");
+    app.formatter(std::make_shared<help_formatter>()); // of commands that are added, too
     app.set_version_flag("--version", fmt::format("stemma {}.{}.{}", STEMMA_VERSION_MAJOR,
                                                   STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH));
     app.require_subcommand(1);

@@ -92,6 +92,15 @@ int run_query(const query_options& options) {
         asked.kind != stemma::query_kind::everything) {
         stemma::refuse_unmatched(*opened, asked);
     }
+    if (options.common.format != "json" && asked.kind != stemma::query_kind::everything &&
+        (list == "values" ? answer.values : answer.initializers).empty() &&
+        (list == "values" || list == "initializers")) {
+        throw stemma::error(stemma::error_code::not_found, opened->file().path(), "query",
+                            asked.asks_for_values()
+                                ? fmt::format("no {} fit all that is asked", list)
+                                : fmt::format("the nodes that fit {} no {}",
+                                              list == "values" ? "make" : "read", list));
+    }
     if (const auto by = stemma::parse_cost_measure(options.sort)) {
         const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
         stemma::sort_by_cost(answer, cost, *by, options.top);

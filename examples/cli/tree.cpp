@@ -128,20 +128,13 @@ public:
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
         if (!options.all && !known.times) { // times differ anyway
-            // Named siblings stay separate, however alike they are.
-            how.alike = [&](id a, id b) { return has_number(a) && has_number(b) && alike(a, b); };
+            how.alike = [&](id a, id b) { return are_numbered(a, b) && alike(a, b); };
         }
         if (const auto* column = find_column(options.sort)) {
             how.largest = [&, column](id m) { return column->number(known_, m); };
         }
         rows_ = stemma::list_tree(tree_, shown, how);
-        for (const auto& row : rows_) {
-            widest_ =
-                std::max(widest_, 3 * std::size_t{tree_.depth(row.module)} + width_of(label(row)));
-        }
-        const bool folds =
-            std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.count > 1; });
-        widest_ = std::clamp<std::size_t>(widest_, 6, line_width() / 2 + 2 - (folds ? 14 : 0));
+        find_widths();
     }
 
     void print() const {
@@ -171,6 +164,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t max_branches = 64;
+
     void print_times() const {
         const auto& times = *known_.times;
         const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
@@ -183,17 +178,46 @@ private:
                            shade::dim));
     }
 
-    [[nodiscard]] bool has_number(id m) const {
-        const auto name = modules_.attribute(m);
-        return name.find_first_not_of("0123456789") == name.npos;
+    /// Says how wide names, and whole lines, may be. What programs read keeps its names.
+    void find_widths() {
+        for (const auto& row : rows_) {
+            const auto indent = 3 * std::min<std::size_t>(tree_.depth(row.module), max_branches);
+            widest_ = std::max(widest_, indent + width_of(label(row)));
+        }
+        std::size_t numbers = 0;
+        for (const auto* column : columns_) {
+            numbers += column->width + 1;
+        }
+        constexpr std::size_t most = 200;
+        constexpr std::size_t notes = 18; // `  24 x 109 nodes`, or the first operators
+        const auto width = line_width();
+        const auto room =
+            std::max(width > numbers + notes ? width - numbers - notes : 0, width / 3);
+        widest_ = std::clamp<std::size_t>(widest_, 6, is_terminal() ? room : most);
+        width_ = is_terminal() ? width : std::max(width, widest_ + numbers + notes);
+    }
+
+    /// Whether two names differ in the number at their end at most, as `0` and `1`, `layer_0` and
+    /// `layer_1`: others are told apart, however alike the modules are.
+    [[nodiscard]] bool are_numbered(id a, id b) const {
+        const auto stem = [&](id m) { return number_at(modules_.attribute(m)); };
+        const std::string_view first = modules_.attribute(a);
+        const std::string_view second = modules_.attribute(b);
+        return stem(a) < first.size() && stem(b) < second.size() &&
+               first.substr(0, stem(a)) == second.substr(0, stem(b));
+    }
+
+    /// Returns: where the digits at the end of a name begin.
+    [[nodiscard]] static std::size_t number_at(std::string_view name) {
+        return name.find_last_not_of("0123456789") + 1;
     }
 
     /// The branches drawn before a module: `│  ├─ `.
     [[nodiscard]] static std::string branches(const std::vector<bool>& ends) {
         // Drawing all levels of a very deep tree would be quadratic in its depth.
-        constexpr std::size_t most = 64;
         std::string text;
-        for (std::size_t d = ends.size() > most ? ends.size() - most : 0; d < ends.size(); ++d) {
+        for (std::size_t d = ends.size() > max_branches ? ends.size() - max_branches : 0;
+             d < ends.size(); ++d) {
             const bool own = d + 1 == ends.size();
             text.append(own ? (ends[d] ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ")
                             : (ends[d] ? "   " : "\xe2\x94\x82  "));
@@ -221,7 +245,7 @@ private:
                                : modules_.class_name(m));
     }
 
-    /// `0`, or `0-23` of several.
+    /// `0`, or `0-23` of several, `layer_0-23`.
     [[nodiscard]] std::string name_text(const stemma::tree_row& row) const {
         const auto m = row.module;
         if (m == 0) {
@@ -229,8 +253,9 @@ private:
                    : modules_.attribute(0).empty() ? std::string("model")
                                                    : std::string(modules_.attribute(0));
         }
+        const std::string_view last = modules_.attribute(row.last);
         return std::string(modules_.attribute(m)) +
-               (row.count == 1 ? "" : fmt::format("-{}", modules_.attribute(row.last)));
+               (row.count == 1 ? "" : fmt::format("-{}", last.substr(number_at(last))));
     }
 
     [[nodiscard]] std::string label(const stemma::tree_row& row) const {
@@ -248,18 +273,27 @@ private:
                                            : shade::number;
     }
 
+    /// Returns: name and class in shades, with spaces behind them up to a width; the class is the
+    /// first to be cut.
+    [[nodiscard]] std::string label_in(const stemma::tree_row& row, std::size_t width) const {
+        constexpr std::size_t least = 5; // of a class that says something
+        const auto name = shortened(name_text(row), width);
+        const auto used = width_of(name) + (name.empty() ? 0 : 1);
+        auto type = class_text(row);
+        type = width_of(type) + used <= width ? type
+               : used + least <= width        ? shortened(type, width - used)
+                                              : std::string();
+        const bool both = !name.empty() && !type.empty();
+        const auto shown = width_of(name) + width_of(type) + (both ? 1 : 0);
+        return shaded(name, shade::strong) + (both ? " " : "") +
+               shaded(type,
+                      opened_.tags().tags.is_selected(row.module) ? shade::name : shade::dim) +
+               std::string(width - std::min(shown, width), ' ');
+    }
+
     void print_row(const stemma::tree_row& row, const std::string& indent) const {
         const auto m = row.module;
-        const auto name = name_text(row);
-        const auto type = class_text(row);
-        const auto room = widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8;
-        // Colours only if nothing was cut.
-        auto line = fitted(label(row), room);
-        if (width_of(label(row)) <= room) {
-            line = shaded(name, shade::strong) + (name.empty() || type.empty() ? "" : " ") +
-                   shaded(type, opened_.tags().tags.is_selected(m) ? shade::name : shade::dim) +
-                   std::string(room - width_of(label(row)), ' ');
-        }
+        auto line = label_in(row, widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8);
         std::size_t used = widest_;
         for (const auto* column : columns_) {
             line +=
@@ -273,13 +307,15 @@ private:
             notes = fmt::format("  (+{})", counted(tree_.end(m) - m - 1, "module"));
         }
         if (row.count > 1) {
-            notes += fmt::format("  {} x {}, alike", grouped(row.count),
-                                 counted(counts_.nodes[m], "node"));
+            notes +=
+                fmt::format("  {} x {}", grouped(row.count), counted(counts_.nodes[m], "node"));
+            constexpr std::string_view alike = ", alike";
+            notes += used + notes.size() + alike.size() <= width_ ? alike : std::string_view();
         }
         std::string rest;
-        if (shows_operators_ && line_width() > used + 4 + notes.size()) {
+        if (shows_operators_ && width_ > used + 4 + notes.size()) {
             rest = top_operators(opened_.model(), counts_.operators[m],
-                                 line_width() - used - 3 - notes.size());
+                                 width_ - used - 3 - notes.size());
         }
         rest += rest.empty() && !notes.empty() ? notes.substr(2) : notes;
         put("{}{}{}{}\n", shaded(indent, shade::dim), line, rest.empty() ? "" : "  ",
@@ -295,7 +331,8 @@ private:
     std::vector<const number_column*> columns_;
     bool shows_operators_ = false;
     std::vector<stemma::tree_row> rows_;
-    std::size_t widest_ = 0;
+    std::size_t widest_ = 0; // of names
+    std::size_t width_ = 0;  // of lines
 };
 
 /// Collects what the columns need. Throws: `error` of `error_code::refused` for columns without the

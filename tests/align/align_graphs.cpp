@@ -154,6 +154,35 @@ TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[a
     CHECK(origins(found, 3) == ids{2});
 }
 
+TEST_CASE("align_graphs: without names, a fused operator stands for what it leads with and took in",
+          "[align]") {
+    scene before({"x"});
+    before.add("MatMul", {"x", "w1"}, "a").add("Add", {"a", "w2"}, "b").add("Relu", {"b"}, "c");
+    before.add("MatMul", {"c", "w3"}, "d").add("Add", {"d", "w4"}, "e").add("Add", {"e", "c"}, "f");
+    before.result("f");
+    scene after({"1"});
+    after.add("Gemm", {"1", "w1", "w2"}, "2").add("Relu", {"2"}, "3");
+    after.add("Gemm", {"3", "w3", "w4"}, "4").add("Add", {"4", "3"}, "5").result("5");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0) == ids{0, 1});
+    CHECK(origins(found, 1) == ids{2});
+    CHECK(origins(found, 2) == ids{3, 4});
+    CHECK(origins(found, 3) == ids{5});
+}
+
+TEST_CASE("align_graphs: calls that share a parameter are told apart by their order", "[align]") {
+    scene before({"x"});
+    before.add("MatMul", {"x", "w1"}, "a").add("Add", {"a", "w2"}, "b").add("Erf", {"b"}, "c");
+    before.add("MatMul", {"c", "w1"}, "d").add("Add", {"d", "w2"}, "e").result("e");
+    scene after({"x"});
+    after.add("Gemm", {"x", "w1", "w2"}, "1").add("Erf", {"1"}, "2");
+    after.add("Gemm", {"2", "w1", "w2"}, "3").result("3");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0) == ids{0, 1});
+    CHECK(origins(found, 1) == ids{2});
+    CHECK(origins(found, 2) == ids{3, 4});
+}
+
 TEST_CASE("align_graphs: empty graphs", "[align]") {
     CHECK(align_graphs(comparable_graph{}, comparable_graph{}).size() == 0);
     const auto found = align_graphs(comparable_graph{}, original().graph);

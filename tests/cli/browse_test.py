@@ -21,7 +21,7 @@ class Terminal:
 
     opened = []
 
-    def __init__(self, *command, width=120, height=24):
+    def __init__(self, *command, width=120, height=40):
         Terminal.close_all()
         self.socket = f"{FOLDER.name}/{time.monotonic_ns()}"
         Terminal.opened.append(self)
@@ -139,6 +139,33 @@ def resizes():
     terminal.expect_end()
 
 
+def shows_all():
+    """Long lines go on below; a picture has shape arithmetic in one line, and marks the node that is selected."""
+    terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"), width=100, height=40)
+    terminal.expect("q quit")
+    terminal.press("/")
+    terminal.type("op:Softmaxx")
+    terminal.expect("column 1: no node is of type 'Softmaxx'; similar: 'Softmax'", without=("model.onnx",))
+    terminal.press("Escape")
+    terminal.press("/")
+    terminal.type("op:Softmax")
+    terminal.press("Enter")
+    shown = terminal.expect("axis=-1", "claim")
+    flat = "".join(line[45:].strip() for line in shown.splitlines())
+    for text in ("/encoder/layer.0/attention/self/Softmax_output_0", "fromencoder.layer.0.attention.self"):
+        if text not in flat.replace(" ", ""):
+            sys.exit(f"browse: {text} is cut:\n{shown}")
+    terminal.press("p")
+    shown = terminal.expect("shape arithmetic, 7 nodes")
+    picture = [line[45:] for line in shown.splitlines()]
+    if not any("\u25b8" in line and "Softmax" in line for line in picture):
+        sys.exit(f"browse: the picture does not mark the node:\n{shown}")
+    if any("Unsqueeze" in line for line in picture):
+        sys.exit(f"browse: the picture has nodes that only work with shapes:\n{shown}")
+    terminal.press("q")
+    terminal.expect_end()
+
+
 def pages():
     """What is longer than the screen can be read; what is not ends by itself."""
     if not shutil.which("less"):
@@ -179,7 +206,7 @@ def main():
         print("skipped: no tmux (Debian: tmux)")
         sys.exit(77)
     try:
-        for test in (walks, runs_commands, resizes, pages, needs_a_terminal):
+        for test in (walks, runs_commands, resizes, shows_all, pages, needs_a_terminal):
             test()
     finally:
         Terminal.close_all()

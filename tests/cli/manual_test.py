@@ -35,8 +35,9 @@ def options_of(command):
         if re.match(r"  -", line):
             found = re.match(r"  (-\S+)", line)[1].split(",")
             names.update(found)
-            for values in re.findall(r":\{([^}]*)\}", line):
-                choices[found[-1]] = set(values.split(","))
+            values = re.match(r"  -\S+ ([a-z][\w-]*(?:[,|][a-z][\w-]*)+)(?:=| |$)", line)
+            if values:
+                choices[found[-1]] = set(re.split("[,|]", values[1]))
     return names, choices
 
 
@@ -59,9 +60,16 @@ def check_page():
 
 def bash(script, line):
     """What bash offers for the last word of a line."""
-    words = " ".join(f"'{word}'" for word in line)
-    return printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
-                      f"COMP_CWORD={len(line) - 1}; _stemma; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+    text = " ".join(line)
+    quoted = line[-1].startswith("'")
+    parts = [*line[:-1], *([line[-1]] if quoted else re.findall(r"[^:=]+|[:=]", line[-1]) or [""])]
+    words = " ".join('"' + word + '"' for word in parts)
+    offered = printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
+                         f'COMP_CWORD={len(parts) - 1}; COMP_LINE="{text}"; COMP_POINT={len(text)}; _stemma; '
+                         "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    # What bash puts before it: all up to the last character that ends a word.
+    before = "" if quoted else line[-1][:max(line[-1].rfind(":"), line[-1].rfind("=")) + 1]
+    return "\n".join(before + each for each in offered.splitlines())
 
 
 def fish(script, line):
@@ -73,7 +81,8 @@ def fish(script, line):
 
 def check_completion(script, complete, long_only):
     offered = set(complete(script, ["stemma", ""]).split())
-    check("commands", set(commands()) <= offered, f"offers {offered}")
+    check("commands", {*commands(), "help"} <= offered, f"offers {offered}")
+    check("help", set(commands()) <= set(complete(script, ["stemma", "help", ""]).split()), "offers no commands")
     for command in commands():
         names, choices = options_of(command)
         offered = set(complete(script, ["stemma", command, "--" if long_only else "-"]).split())
@@ -91,6 +100,15 @@ def check_of_model(script, complete, model):
         offered = complete(script, ["stemma", *line, begin]).split("\n")
         check(line[0], "encoder.layer.0.attention.self.query" in offered, f"offers {offered}")
         check(line[0], not any(each and not each.startswith(begin) for each in offered), f"offers {offered}")
+    capture = str(pathlib.Path(model).with_name("modules.json"))
+    for line, begin, wanted in (([], "op:Soft", "op:Softmax"), ([], "attr:axi", "attr:axis"),
+                                (["-m", capture], "class:BertSelf", "class:BertSelfAttention"),
+                                ([], "has:op:Soft", "has:op:Softmax"), ([], "feeds:pool", "feeds:pooler"),
+                                ([], "'encoder and op:Soft", "encoder and op:Softmax")):
+        offered = complete(script, ["stemma", "query", model, *line, begin]).splitlines()
+        check(begin, wanted in offered, f"offers {offered}")
+    check("a list", complete(script, ["stemma", "tree", model, "--columns", "nodes,par"]).split() == ["nodes,parameters"],
+          "does not go on behind a comma")
     offered = complete(script, ["stemma", "tag", model, "--select", ""]).split()
     check("tag --select", {"all", "class:"} <= set(offered), f"offers {offered}")
 

@@ -300,6 +300,25 @@ class Reports(Case):
                 for line in self.succeed(command, model, *capture).stdout.splitlines():
                     self.assertLessEqual(len(line.replace(str(model), "MODEL")), 100, line)
 
+    def test_names_are_not_cut_where_programs_read_them(self):
+        for model, capture in models():
+            tree = json.loads(self.succeed("tree", model, *capture, "--format", "json").stdout)
+            lines = self.succeed("tree", model, *capture, "--all").stdout.splitlines()
+            names = [re.split(r"  +", line.lstrip("\u2502\u251c\u2514\u2500 "))[0].split(" ")[0] for line in lines[2:-1]]
+            self.assertEqual(names, [module["path"].rsplit(".", 1)[-1] for module in tree["modules"][1:]])
+
+    def test_siblings_share_a_line_when_only_their_numbers_differ(self):
+        fixture = FIXTURES / "vit_b_16"
+        for capture in ((), ("-m", fixture / "modules.json")):
+            text = self.succeed("tree", fixture / "model.structure.onnx", *capture).stdout
+            self.assertRegex(text, r" encoder_layer_0-11 .*12 x 110 nodes")
+            self.assertNotIn("encoder_layer_1 ", text)
+            self.assertIn("encoder_layer_1", self.succeed("tree", fixture / "model.structure.onnx", *capture, "--all").stdout)
+        # Alike, but called something else.
+        text = self.succeed("tree", FIXTURES / "bert_micro/model.onnx").stdout
+        for name in ("query", "key", "value"):
+            self.assertIn(f" {name} ", text)
+
     def test_json_is_json(self):
         for model, capture in models():
             for command in ("tree", "analyze", "tag"):
@@ -359,6 +378,8 @@ class BadInput(Case):
                                 (b"\x1c\0\0\0TFL3" + bytes(30), "TFLite"),
                                 (b"\x0a\0\0\0\0\0\0\0" + b'{"w":{"dt"', "safetensors"),
                                 (b'ir_version: 8\nproducer_name: "pytorch"\n', "text format"),
+                                (b"BZh91AY&SY" + bytes(30), "bunzip2"), (b"\x28\xb5\x2f\xfd" + bytes(30), "unzstd"),
+                                (b"hello world\n", "plain text"),
                                 (b"this is not a model at all\n", "plain text")):
             self.fail_with(3, "tree", self.model(content), saying=saying)
 
@@ -367,6 +388,17 @@ class BadInput(Case):
         self.fail_with(2, "tre", model, saying="did you mean 'tree'?")
         self.fail_with(2, "tree", model, "--dept", "2", saying="did you mean '--depth'?")
         self.assertIn("from 0 to 1", run("tag", model, "--min-confidence", "7").stderr)
+        self.fail_with(2, "tree", model, "--sort", "node", saying="did you mean 'nodes'?")
+        self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is no whole number from 0 on")
+        self.fail_with(2, "export", model, "--to", "svg", "--max-nodes", "0", saying="'0' is not from 2 to 100000")
+        self.fail_with(2, "tree", saying="tree: MODEL is missing; see 'stemma help tree'")
+        self.fail_with(2, "tree", model, "--depth", saying="--depth: a value is missing")
+        self.fail_with(2, "query", model, "fc1", "fc2", saying="'fc2' is more than it takes")
+        self.fail_with(2, saying="a command is missing")
+        self.fail_with(2, "--depth", "2", model, saying="options stand behind a command")
+        self.fail_with(3, self.folder / "nowhere.onnx", saying="No such file")
+        self.assertNotIn(":{", self.succeed("help", "tree").stdout)
+        self.assertEqual(self.succeed("help", "help").stdout, self.succeed("help").stdout)
         self.assertEqual(self.succeed("help", "cut").stdout, self.succeed("cut", "--help").stdout)
         self.assertEqual(self.succeed("help").stdout, self.succeed("--help").stdout)
 

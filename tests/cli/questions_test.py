@@ -47,6 +47,17 @@ class Query(Case):
         for answer, node in zip(told["answers"], everything["nodes"]):
             self.assertEqual([n["name"] for n in answer["nodes"]], [node["name"]])
 
+    def test_a_list_of_nothing_is_none(self):
+        model = FIXTURES / "bert_micro/model.onnx"
+        self.fail_with(1, "query", model, "op:Softmax", "--list", "initializers",
+                       saying="the nodes that fit read no initializers")
+        self.assertEqual(self.ask("op:Softmax", "--list", "values"),
+                         [f"/encoder/layer.{i}/attention/self/Softmax_output_0" for i in (0, 1)])
+
+    def test_the_largest_modules_of_all_are_listed(self):
+        largest = self.ask("", "--list", "modules", "--sort", "parameters", "--top", "3")
+        self.assertEqual(largest, ["encoder", "encoder.layer", "encoder.layer.0"])
+
     def test_a_query_and_its_negation_share_all_nodes_between_them(self):
         for query in ["class:BertLayer", "op:Add or from:consumer", "**[depth:2]",
                       "reads:**.weight"]:
@@ -98,7 +109,8 @@ class Query(Case):
                          [node["scope_module"] for node in everything["nodes"]])
         for query in ("op:Softmax", "encoder.layer.0", "type:int64", "parameters>1k", "rank:4"):
             for what in ("nodes", "modules", "values", "initializers"):
-                self.ask(query, "--list", what)
+                listed = run("query", MICRO / "model.onnx", query, "--list", what, "-m", MICRO / "modules.json")
+                self.assertEqual(listed.returncode, 0 if listed.stdout else 1, listed.stderr)
         self.assertEqual(self.ask("parameters>1k"), self.ask("parameters>1k", "--list", "modules"))
 
     def test_what_is_listed_can_be_sorted_and_cut(self):

@@ -50,6 +50,21 @@ const goTo = async (page, place) => {
 const rows = page => page.texts("#panel tbody tr td:first-child");
 const rest = page => page.evaluate(`document.querySelectorAll("#panel .more:not([hidden])").length`);
 
+/** How often edges of what is shown, as it is opened, pass through a box. */
+const crossings = (page, m) => page.evaluate(`(() => {
+  const {boxes, edges} = buildGraph(moduleScope(${m}));
+  let count = 0;
+  for (const edge of edges) {
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", curve(edge.points));
+    for (let i = 1; i < 40; ++i) {
+      const {x, y} = path.getPointAtLength(path.getTotalLength() * i / 40);
+      count += boxes.some(box => Math.abs(x - box.x) < box.width / 2 - 1 && Math.abs(y - box.y) < box.height / 2 - 1) ? 1 : 0;
+    }
+  }
+  return count;
+})()`);
+
 /** A model of many nodes: `blocks` blocks of four layers of `width` nodes each, in a chain. */
 function chain(blocks, width) {
   const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
@@ -226,6 +241,7 @@ const tests = {
           assert.ok(boxes.some(box => near(u, box[0] + box[2] / 2) && near(v, box[1])), `${where}: edge to nowhere`);
           assert.ok(v > y, `${where}: an edge leads up`);
         }
+        assert.equal(await crossings(page, m), 0, `${where}: an edge passes through a box`);
         const labels = await page.evaluate(`[...document.querySelectorAll("svg .flow")].map(e => e.getBBox())
           .map(({x, y, width, height}) => [x, y + 2, width, height - 4])`); // without what is around letters
         const meet = ([x, y, width, height], [u, v, across, down]) => x < u + across && u < x + width && y < v + down && v < y + height;
@@ -296,7 +312,9 @@ const tests = {
     assert.equal(await page.text("#content h2"), "ControlFlow ");
     assert.ok((await page.texts("svg .module.open .node text")).includes("If"));
     assert.equal((await page.texts("svg .node.open")).length, 0);
+    assert.equal(await crossings(page, 0), 0, "an edge passes through an open module");
     await toggle("open If");
+    assert.equal(await crossings(page, 0), 0, "an edge passes through an open node");
     assert.deepEqual((await page.texts("svg .node.open .part")).slice(0, 2), ["then_branch", "else_branch"]);
     assert.equal(await page.evaluate(`document.activeElement.getAttribute("aria-label")`), "close If");
     await toggle("close gate");

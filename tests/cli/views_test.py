@@ -224,9 +224,9 @@ class Pictures(ViewCase):
                 self.assertTrue(0 < len(boxes) <= most, f"{fixture}: {len(boxes)} boxes")
 
     def test_depth_says_how_far_the_tree_is_unfolded(self):
-        clusters = [{self.texts(cluster).split()[0]
-                     for cluster in self.parts(self.draw("--depth", depth, "--max-nodes", 1000),
-                                               "cluster")} for depth in (0, 1)]
+        clusters = [{self.texts(title).split()[0]
+                     for title in self.parts(self.draw("--depth", depth, "--max-nodes", 1000),
+                                             "title")} for depth in (0, 1)]
         self.assertEqual(clusters, [{"BertModel"}, {"BertModel", "embeddings", "encoder", "pooler"}])
         boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))
         for module in ("embeddings", "encoder", "pooler"):
@@ -234,12 +234,22 @@ class Pictures(ViewCase):
 
     def test_one_module_is_shown_with_what_goes_in_and_out(self):
         svg = self.draw("--module", "pooler")
-        self.assertEqual(self.texts(self.parts(svg, "cluster")[0]).split(), ["pooler", "BertPooler"])
+        self.assertEqual(self.texts(self.parts(svg, "title")[0]).split(), ["pooler", "BertPooler"])
         nodes = " ".join(map(self.texts, self.parts(svg, "node")))
         for text in ("Gather", "Gemm", "Tanh", "pooler_output", "last_hidden_state", "32\u00d732"):
             self.assertIn(text, nodes)
         edges = " ".join(map(self.texts, self.parts(svg, "edge")))
         self.assertIn("batch_size\u00d732", edges)
+
+    def test_titles_stand_above_the_edges_that_cross_them(self):
+        for fixture in ("bert_micro", "control_flow"):
+            svg = self.draw(fixture=fixture)
+            kinds = [group.get("class") for group in svg.iter(SVG + "g")]
+            self.assertGreater(kinds.index("title"), len(kinds) - 1 - kinds[::-1].index("edge"))
+            for title in self.parts(svg, "title"):
+                self.assertTrue(self.texts(title))
+                self.assertTrue(all(text.get("paint-order") == "stroke" for text in title))
+            self.assertEqual("".join(map(self.texts, self.parts(svg, "cluster"))).strip(), "")
 
     def test_closed_modules_have_the_nodes_of_the_tree(self):
         boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))
@@ -253,9 +263,12 @@ class Pictures(ViewCase):
     def test_modules_of_one_class_have_one_colour(self):
         svg = self.draw("--depth", 3, "--max-nodes", 1000)
         colours = {}
-        for node in self.parts(svg, "node") + self.parts(svg, "cluster"):
+        clusters = self.parts(svg, "cluster")
+        titles = self.parts(svg, "title")
+        self.assertEqual(len(clusters), len(titles))
+        for node, texts in [(node, node) for node in self.parts(svg, "node")] + list(zip(clusters, titles)):
             for name in ("BertLayer", "BertAttention", "Embedding"):
-                if re.search(rf"\b{name}\b", self.texts(node)):
+                if re.search(rf"\b{name}\b", self.texts(texts)):
                     colours.setdefault(name, set()).add(next(node.iter(SVG + "path")).get("fill"))
         self.assertEqual({name: len(shades) for name, shades in colours.items()},
                          {"BertLayer": 1, "BertAttention": 1, "Embedding": 1})

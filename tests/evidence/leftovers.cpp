@@ -100,6 +100,66 @@ TEST_CASE("leftovers: an activation that a runtime fused is another module's") {
     CHECK(alone.paths<leftovers>("/b/conv/Conv_output_0_nchwc") == texts{"b.conv"});
 }
 
+TEST_CASE("leftovers: what a joined activation is called tells whether it is a module") {
+    const auto module_of = [](const char* name) {
+        const auto conv = test::node("Conv", {"x"}, {"v"}, name)
+                              .text(7, "com.microsoft.nchwc")
+                              .inner(5, test::message().text(1, "activation").text(4, "Relu"));
+        test::evidence_scene scene(test::model(test::graph({conv}, {"x"}, {"v"})).bytes());
+        return scene.paths<leftovers>(name);
+    };
+    CHECK(module_of("/b/relu_1/Relu_output_0_nchwc") == texts{"b"});
+    CHECK(module_of("/b/b.2/Relu_output_0_nchwc") == texts{"b"});
+    CHECK(module_of("/b/branch/Relu_output_0_nchwc") == texts{"b.branch"});
+}
+
+TEST_CASE("leftovers: a convolution that adds what it skips belongs to what is around both") {
+    const auto conv = [](const test::names& in, const char* out, const char* name) {
+        return test::node("Conv", in, {out}, name).text(7, "com.microsoft.nchwc");
+    };
+    test::evidence_scene scene(
+        test::model(test::graph({conv({"x", "w0"}, "a", "/b/stem/Conv_output_0_nchwc"),
+                                 conv({"a", "w1"}, "c", "/b/b.1/steps/steps.0/Conv_output_0_nchwc"),
+                                 conv({"c", "w2", "bias", "a"}, "d",
+                                      "/b/b.1/steps/steps.1/Conv_output_0_nchwc")},
+                                {"x"}, {"d"}, {"w0", "w1", "w2", "bias"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("/b/b.1/steps/steps.0/Conv_output_0_nchwc") ==
+          texts{"b.1.steps.0"});
+    CHECK(scene.paths<leftovers>("/b/b.1/steps/steps.1/Conv_output_0_nchwc") == texts{"b.1"});
+}
+
+TEST_CASE("leftovers: a convolution without any name is somewhere in what calls those around it") {
+    const auto conv = [](const char* in, const char* out, const char* name) {
+        return test::node("Conv", {in, "lost"}, {out}, name).text(7, "com.microsoft.nchwc");
+    };
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/head/act/Relu"),
+                                 test::node("ReorderInput", {"a"}, {"r"}, "ReorderInput_token_1"),
+                                 conv("r", "c", "307_nchwc"),
+                                 test::node("ReorderOutput", {"c"}, {"307"}, "ReorderOutput")},
+                                {"x"}, {"307"}, {"lost"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("307_nchwc") == texts{"/"});
+    CHECK(scene.paths<leftovers>("ReorderOutput") == texts{"/"});
+}
+
+TEST_CASE("leftovers: what a call or a product was taken apart into stays with the rest of it") {
+    test::evidence_scene scene(
+        test::model(
+            test::graph({test::node("Relu", {"x"}, {"a"}, "/b/fc/Relu"),
+                         test::node("HardSigmoid", {"a"}, {"_inlfunc_HardSwish_HS_X"}, "inner"),
+                         test::node("Mul", {"a", "_inlfunc_HardSwish_HS_X"},
+                                    {"/b/act/HardSwish_output_0"}, "outer"),
+                         test::node("Reshape", {"/b/act/HardSwish_output_0", "shape"}, {"flat"},
+                                    "gemm_input_reshape_token_2"),
+                         test::node("Gemm", {"flat", "w"}, {"y"}, "/c/fc/MatMul/MatMulAddFusion")},
+                        {"x"}, {"y"}, {"shape", "w"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("inner") == texts{"b.act"});
+    CHECK(scene.paths<leftovers>("gemm_input_reshape_token_2") == texts{"c.fc"});
+}
+
 TEST_CASE("leftovers: layout conversions belong where the data come from") {
     test::evidence_scene scene(
         test::model(test::graph({test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv"),

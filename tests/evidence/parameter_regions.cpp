@@ -238,6 +238,28 @@ TEST_CASE("parameter_regions: a skip connection ends in the parent of what it sk
     CHECK(scene.paths<parameter_regions>("sum_1") == texts{"b.1"});
 }
 
+TEST_CASE("parameter_regions: a gate is in the module whose steps lead to it") {
+    test::evidence_scene scene(bare_model(
+        {bare("Conv", {"x", "b.0.conv.weight"}, "c"), bare("Relu", {"c"}, "r"),
+         bare("Conv", {"r", "b.0.se.fc1.weight"}, "f"), bare("Relu", {"f"}, "g"),
+         bare("Conv", {"g", "b.0.se.fc2.weight"}, "h"), bare("Sigmoid", {"h"}, "s"),
+         bare("Mul", {"s", "r"}, "gated"), bare("Conv", {"gated", "b.0.last.weight"}, "y")},
+        {"y"}, {"b.0.conv.weight", "b.0.se.fc1.weight", "b.0.se.fc2.weight", "b.0.last.weight"}));
+    CHECK(scene.paths<parameter_regions>("gated") == texts{"b.0.se"});
+}
+
+TEST_CASE("parameter_regions: groups are made for the normalization that wants them") {
+    test::evidence_scene scene(bare_model(
+        {bare("Conv", {"x", "b.conv.weight"}, "c"), bare("Reshape", {"c", "shape"}, "groups"),
+         bare("InstanceNormalization", {"groups", "ones", "zeros"}, "n"),
+         bare("Reshape", {"n", "shape"}, "whole"), bare("Mul", {"whole", "b.norm.weight"}, "m"),
+         bare("Add", {"m", "b.norm.bias"}, "y")},
+        {"y"}, {"b.conv.weight", "b.norm.weight", "b.norm.bias", "shape", "ones", "zeros"}));
+    for (const auto* name : {"groups", "n", "whole"}) {
+        CHECK(scene.paths<parameter_regions>(name) == texts{"b.norm"});
+    }
+}
+
 TEST_CASE("parameter_regions: values that have met do not meet again") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "enc.a.weight"}, "a"), bare("MatMul", {"x", "enc.b.weight"}, "b"),

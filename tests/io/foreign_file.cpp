@@ -24,6 +24,12 @@ TEST_CASE("foreign_file_text: identifies files that are no models") {
     CHECK(is("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"));
     CHECK(is("PK\3\4\x14\0\0\0"sv, "zip"));
     CHECK(is("\x1f\x8b\x08\0"sv, "gunzip"));
+    CHECK(is("BZh91AY&SY\1\2", "bunzip2"));
+    CHECK(is("\xfd\x37zXZ\0\0"sv, "unxz"));
+    CHECK(is("\x28\xb5\x2f\xfd\4"sv, "unzstd"));
+    CHECK(is(std::string(257, '\0') + "ustar", "tar archive"));
+    CHECK(is("\x7f\x45LF\2\1"sv, "compiled program"));
+    CHECK(is("%PDF-1.7\n", "PDF"));
     CHECK(is("\x20\0\0\0ORTM"sv, "ORT format"));
     CHECK(is("\x1c\0\0\0TFL3"sv, "TFLite"));
     CHECK(is("\x10\0\0\0\0\0\0\0{\"w\":{}}"sv, "safetensors"));
@@ -32,6 +38,7 @@ TEST_CASE("foreign_file_text: identifies files that are no models") {
     CHECK(is("ir_version: 8\nproducer_name: \"pytorch\"\n", "text format"));
     CHECK(is("graph {\n  node {\n  }\n}\n", "text format"));
     CHECK(is("hello, this is not a model\n", "plain text"));
+    CHECK(is("hello world\n", "plain text"));
     CHECK(is("<!DOCTYPE html><html>", "web page"));
 }
 

@@ -43,4 +43,29 @@ TEST_CASE("hash_contents: compares equal, transposed and different data", "[onnx
     CHECK(stemma::hash_contents(model, {4}) == found);
 }
 
+TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
+    std::vector<float> weights;
+    for (int i = 0; i < 160; ++i) {
+        weights.push_back(static_cast<float>((i * i + 7 * i) % 23) - 11.5F);
+    }
+    auto scaled = weights;
+    for (std::size_t i = 0; i < scaled.size(); ++i) {
+        scaled[i] *= i < 80 ? 0.3F : -2.0F;
+    }
+    auto others = weights;
+    others[3] = -others[3];
+    auto graph = test::graph();
+    for (const auto& one : {weights, scaled, others}) {
+        const std::string_view raw(reinterpret_cast<const char*>(one.data()), one.size() * 4);
+        graph.inner(5, test::tensor("w", {2, 80}, std::string(raw)));
+    }
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const auto found = stemma::hash_contents(model);
+    CHECK(found[0].exact != found[1].exact);
+    CHECK(found[0].scaled == found[1].scaled);
+    CHECK(found[0].scaled != found[2].scaled);
+    CHECK(found[0].scaled != 0);
+}
+
 } // namespace test::onnx_content_hashes

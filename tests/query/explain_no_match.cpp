@@ -34,6 +34,8 @@ TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("class:Liner", "'Linear'"));
     CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
     CHECK(says("op:Matmul", "no node is of type 'Matmul'; similar: 'MatMul'"));
+    CHECK(says("from:guess", "no node has evidence 'guess'; existing: 'between', 'consumer', "));
+    CHECK(says("#99", "no node is at '#99'"));
     CHECK(says("name:fc2", "'fc0'"));
     CHECK(says("from:scoped", "'scope'"));
     CHECK(says("reads:head.bia", "'head.bias'"));

@@ -193,6 +193,35 @@ TEST_CASE("query: numbers compare as they are written") {
     CHECK(parse_query("confidence:0.7").compares(static_cast<double>(0.7F)));
 }
 
+TEST_CASE("query: spaces may stand around a comparison") {
+    for (const auto* text : {"nodes>10", "nodes > 10", "nodes >10", "nodes> 10"}) {
+        INFO(text);
+        const auto asked = stemma::parse_query(text);
+        CHECK(asked.kind == stemma::query_kind::nodes);
+        CHECK(asked.relation == stemma::query_relation::greater);
+        CHECK(asked.number == 10);
+    }
+    CHECK(stemma::parse_query("weights >= 10MB").kind == stemma::query_kind::weights);
+    // Words of the language that nothing is compared with are paths.
+    CHECK(stemma::parse_query("nodes and x").parts.front().kind == stemma::query_kind::module);
+    CHECK_THROWS(stemma::parse_query("op > 1"));
+}
+
+TEST_CASE("query: a position is no path, and no tag") {
+    for (const auto* text : {"#7", "5/body#2", "@domain::f#0"}) {
+        INFO(text);
+        CHECK(stemma::parse_query(text).kind == stemma::query_kind::position);
+        CHECK(stemma::parse_query(text).pattern == text);
+    }
+    for (const auto* text : {"/Net/Block#3", "a#b", "#", "'#7'"}) {
+        INFO(text);
+        CHECK(stemma::parse_query(text).kind == stemma::query_kind::module);
+    }
+    CHECK(stemma::parse_query("between:#7..#9").parts.back().pattern == "#9");
+    CHECK(stemma::parse_query("feeds:#20").kind == stemma::query_kind::feeds);
+    CHECK(stemma::parse_query("feeds:#20").parts.front().kind == stemma::query_kind::position);
+}
+
 TEST_CASE("query: knows whether it is about operators") {
     for (const auto* text : {"", "a", "not class:B", "a[is:leaf] or /T", "depth>2"}) {
         CHECK_FALSE(parse_query(text).asks_for_operators());

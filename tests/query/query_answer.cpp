@@ -6,7 +6,9 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/query/find_modules.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -61,9 +63,52 @@ TEST_CASE("query_answer: values are made and initializers read by the nodes foun
             }
         }
         CHECK(ask(opened, "").nodes.size() == model.node_count());
-        CHECK(ask(opened, "").modules == std::vector<id>{0});
+        CHECK(ask(opened, "").modules.size() == opened.modules().size() - 1);
         CHECK(ask(opened, "op:*").modules.empty());
     }
+}
+
+TEST_CASE("query_answer: modules are all that a query names, also inside of each other") {
+    const stemma::attributed_model opened(
+        test::fixture("mobilenet_v2/model.structure.onnx"),
+        {.captures = stemma::captures({test::fixture("mobilenet_v2/modules.json")})});
+    const auto& modules = opened.modules();
+    const auto paths = [&](const std::string& text) {
+        std::set<std::string> found;
+        for (auto m : ask(opened, text).modules) {
+            found.insert(modules.path(m));
+        }
+        return found;
+    };
+    const auto wanted = [&](auto fits) {
+        std::set<std::string> found;
+        for (id m = 1; m < modules.size(); ++m) {
+            if (fits(m)) {
+                found.insert(modules.path(m));
+            }
+        }
+        return found;
+    };
+    const auto is_sequential = [&](id m) { return modules.class_name(m) == "Sequential"; };
+    const auto is_below = [&](id m) { return modules.path(m).starts_with("features."); };
+    CHECK(paths("class:Sequential") == wanted(is_sequential));
+    CHECK(paths("class:Sequential").count("features.1.conv") == 1);
+    CHECK(paths("features.** and class:Sequential") ==
+          wanted([&](id m) { return is_below(m) && is_sequential(m); }));
+    CHECK(paths("features.**") == wanted(is_below));
+    CHECK(paths("depth>1") == wanted([&](id m) { return modules.index().depth(m) > 1; }));
+    CHECK(paths("not features") == std::set<std::string>{"classifier"});
+    CHECK(paths("") == wanted([](id) { return true; }));
+}
+
+TEST_CASE("query_answer: a node is asked for by where it stands") {
+    const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
+    const auto& model = opened.model();
+    for (id node = 0; node < model.node_count(); ++node) {
+        const auto asked = stemma::parse_query(stemma::position_text(model, node));
+        CHECK(stemma::answer_query(asked, opened).nodes == std::vector<id>{node});
+    }
+    CHECK_THROWS(stemma::answer_query(stemma::parse_query("#99999"), opened));
 }
 
 TEST_CASE("query_answer: the JSON names every match") {
@@ -78,7 +123,7 @@ TEST_CASE("query_answer: the JSON names every match") {
     json.end_object();
     json.finish();
     const auto written = nlohmann::json::parse(out.text);
-    CHECK(written["modules"].size() == 1);
+    CHECK(written["modules"].size() == answer.modules.size());
     CHECK(written["values"].size() == answer.values.size());
     CHECK(written["initializers"].size() == answer.initializers.size());
     REQUIRE(written["nodes"].size() == answer.nodes.size());

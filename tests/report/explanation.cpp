@@ -169,6 +169,10 @@ TEST_CASE("explainer: says how many nodes there are, and how a position is writt
     CHECK(explainer.why_nothing("7") == "nothing is named '7'; the node at that position is '#7'");
     CHECK(explainer.why_nothing("99999").find("#99999") == std::string::npos);
     CHECK(explainer.why_nothing("encoder.layr.0").find("'encoder.layer.0'") != std::string::npos);
+    CHECK(explainer.why_nothing("3/body#0") == "there is no body or function '3/body'");
+    auto branching = open_model("control_flow");
+    CHECK(stemma::explainer(branching).why_nothing("3/then_branch#0").find("'5/then_branch'") !=
+          std::string::npos);
 }
 
 } // namespace test::report_explanation

@@ -34,6 +34,7 @@ class Rewriting {
         this.used = new Map();
         this.values = 0;
         this.nodes = 0;
+        this.norms = 0;
     }
 
     moduleOf(node) {
@@ -57,9 +58,11 @@ class Rewriting {
         const parts = ["weight", "bias", "running_mean", "running_var"].map((part) => `${norm}.${part}`);
         const biases = from.includes(own) ? [own] : [];
         [...biases, ...parts].forEach((name, k) => {
-            this.graph.add(ofGraph.initializer, makeVector(name, dims[0], 0.5 + k / 10));
+            // No two are alike, or optimizers merge them.
+            this.graph.add(ofGraph.initializer, makeVector(name, dims[0], 0.5 + k / 10 + this.norms / 1e4));
             this.names.set(name, name);
         });
+        this.norms += 1;
         this.gone.add(bias);
         const [output] = conv.texts(ofNode.output);
         const name = `${conv.text(ofNode.name)}#norm`;

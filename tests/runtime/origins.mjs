@@ -174,7 +174,7 @@ class Optimized {
             }
         }
         const node = this.makers.get(value);
-        if (node && inserted.has(node.op) && node.inputs[0]) {
+        if (node && this.#passesOn(node) && node.inputs[0]) {
             return this.origin(node.inputs[0]);
         }
         const before = node && layoutName.exec(node.name)?.[1];
@@ -198,9 +198,16 @@ class Optimized {
         return found?.op === op ? found : null;
     }
 
+    // A Reshape before a product that was fused of several is part of that.
+    #passesOn(node) {
+        const readers = this.readers.get(node.outputs[0]) ?? [];
+        const fused = node.op === "Reshape" && readers.some((one) => one.op === "Gemm" && !this.#originalOf(one));
+        return inserted.has(node.op) && !fused;
+    }
+
     /** Whether a node only passes on what stands in the original already. */
     isInserted(node) {
-        const from = node.inputs[0] && inserted.has(node.op) ? this.origin(node.inputs[0]) : undefined;
+        const from = node.inputs[0] && this.#passesOn(node) ? this.origin(node.inputs[0]) : undefined;
         const to = this.origin(node.outputs[0]);
         return (
             from !== undefined &&

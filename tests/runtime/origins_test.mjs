@@ -54,6 +54,18 @@ test("a node that is left is where it was, whatever it is called now", () => {
     assert.deepEqual(found(before, ["MatMul y: in w -> a", "Relu y: a -> out"]), ["net.fc", "net.act"]);
 });
 
+test("what makes a matrix for a fused product is part of that", () => {
+    const before = ["Gelu net.act.x: in -> a", "MatMul net.fc.x: a w -> b", "Add net.fc.y: b w2 -> c", "Relu z: c -> out"];
+    const after = [
+        "Gelu x: in -> a",
+        "Reshape r: a w3 -> flat",
+        "Gemm f: flat w w2 -> made",
+        "Reshape s: made w4 -> c",
+        "Relu z: c -> out",
+    ];
+    assert.deepEqual(found(before, after).slice(1, 4), ["net.fc", "net.fc", "net.fc"]);
+});
+
 test("a fused node belongs to the common ancestor of what was fused", () => {
     const before = ["MatMul net.fc.x: in w -> a", "Add net.fc.y: a w2 -> b", "Gelu net.act.x: b -> out"];
     assert.deepEqual(found(before, ["MatMul x: in w -> a", "BiasGelu: a w2 -> out"]), ["net.fc", "net"]);

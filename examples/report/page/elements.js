@@ -34,3 +34,7 @@ const widthOf = (text, size) => {
   return ruler.measureText(text).width;
 };
 const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
+const clipMiddle = (text, most) => {
+  const begin = Math.floor(most / 3);
+  return text.length > most ? `${text.slice(0, begin)}\u2026${text.slice(text.length - (most - begin - 1))}` : text;
+};

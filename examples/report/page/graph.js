@@ -240,7 +240,7 @@ function describeBox(box, depth) {
   const cell = paintedCell(box);
   const sub = cell === null ? known
     : [box.kind === "module" ? modules[box.m].cls : "", `${cellText(cell)} ${painted.unit}`.trim()].filter(Boolean).join(", ");
-  box.title = clip(title, 40);
+  box.title = clipMiddle(title, 40); // names differ at their ends
   box.sub = clip(sub, 48);
   const toggle = box.parts?.length > 0 ? 18 : 0;
   box.width = Math.max(44, widthOf(box.title, 12) * 1.12, widthOf(box.sub, 10)) + 18 + 2 * toggle;
@@ -310,7 +310,7 @@ function paintBox(box, redraw) {
     const titles = part.title ? 16 : 0;
     const inside = draw("g", {class: "inside", transform: `translate(${across} ${top + heading + titles})`});
     if (part.title) {
-      inside.append(draw("text", {class: "part", x: 4, y: -6}, part.title));
+      inside.append(draw("text", {class: "part", x: 4, y: -8}, part.title));
     }
     inside.append(draw("rect", {class: "frame", x: 0, y: 0, width: part.size.width, height: part.size.height, rx: 6}), paintGraph(part, redraw));
     group.append(inside);

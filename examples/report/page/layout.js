@@ -45,11 +45,10 @@ function layOut(boxes, edges) {
   edges.forEach((edge, i) => {
     const chain = chains[i];
     edge.back = place[edge.from] > place[edge.to];
-    edge.points = chain.flatMap((place, at) => {
-      const reach = at === 0 || at === chain.length - 1 ? place.height / 2 : place.half;
-      const top = {x: place.x, y: place.y - reach};
-      const bottom = {x: place.x, y: place.y + reach};
-      return at === 0 ? [bottom] : at === chain.length - 1 ? [top] : [top, bottom];
+    edge.points = chain.flatMap((place, at) => { // bent between layers only, where no box is
+      const own = place.height / 2, all = place.half;
+      const reach = at === 0 ? [own, all] : at === chain.length - 1 ? [-all, -own] : [-all, all];
+      return [...new Set(reach)].map(y => ({x: place.x, y: place.y + y}));
     });
     if (edge.back) {
       edge.points.reverse();

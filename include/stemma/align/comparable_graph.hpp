@@ -29,11 +29,13 @@ enum class value_role : std::uint8_t {
     stored, ///< a parameter or constant
 };
 
-/// Two hashes of the contents of a stored value; 0 if unknown.
+/// Hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
-    std::uint64_t exact = 0; ///< of type, shape and data
-    std::uint64_t loose = 0; ///< of the elements in any order: equal for transposed data, and
-                             ///< additive for concatenated data
+    std::uint64_t exact = 0;  ///< of type, shape and data
+    std::uint64_t loose = 0;  ///< of the elements in any order: equal for transposed data, and
+                              ///< additive for concatenated data
+    std::uint64_t scaled = 0; ///< equal when slices along the first dimension are scaled, as by
+                              ///< folding a normalization
 
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };
@@ -62,10 +64,9 @@ public:
     /// Returns: the number of a new value. Its name may be "".
     id add_value(value_role role, std::string_view name, content_hash content = {}) {
         values_.push_back({name, content.exact, no_id, role});
-        if (content.loose != 0) {
-            loose_.emplace_back(static_cast<id>(values_.size() - 1), content.loose);
-        }
-        return static_cast<id>(values_.size() - 1);
+        const auto added = static_cast<id>(values_.size() - 1);
+        note(added, content);
+        return added;
     }
 
     /// Returns: the number of a new operator. Requires: its values were added; `no_id` is an
@@ -103,9 +104,7 @@ public:
     void set_content(id value, content_hash content) {
         values_[value].content = content.exact;
         values_[value].role = value_role::stored;
-        if (content.loose != 0) {
-            loose_.emplace_back(value, content.loose);
-        }
+        note(value, content);
     }
 
     /// Returns: the number of operators.
@@ -168,6 +167,10 @@ public:
     [[nodiscard]] std::span<const std::pair<id, std::uint64_t>> loose_contents() const noexcept {
         return loose_;
     }
+    /// Returns: the values with a hash that does not depend on the scale of slices.
+    [[nodiscard]] std::span<const std::pair<id, std::uint64_t>> scaled_contents() const noexcept {
+        return scaled_;
+    }
     /// Returns: the results of the graph.
     [[nodiscard]] std::span<const id> results() const noexcept { return results_; }
 
@@ -192,6 +195,15 @@ private:
         value_role role = value_role::made;
     };
 
+    void note(id value, const content_hash& content) {
+        if (content.loose != 0) {
+            loose_.emplace_back(value, content.loose);
+        }
+        if (content.scaled != 0) {
+            scaled_.emplace_back(value, content.scaled);
+        }
+    }
+
     [[nodiscard]] id type_number(std::string_view text) {
         const auto [known, is_new] = number_of_type_.try_emplace(std::string(text), type_count());
         if (is_new) {
@@ -206,6 +218,7 @@ private:
     std::vector<id> outputs_;
     std::vector<id> results_;
     std::vector<std::pair<id, std::uint64_t>> loose_;
+    std::vector<std::pair<id, std::uint64_t>> scaled_;
     std::vector<std::string> types_;
     std::unordered_map<std::string, id> number_of_type_;
 };

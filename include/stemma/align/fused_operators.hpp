@@ -16,7 +16,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// The leading ones are the main purpose of the fused operator; the others may be part of it. A
 /// type whose name also exists in the standard domain is written as `domain::Type`.
 inline constexpr std::string_view fused_operators = R"(
-FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid
+FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = Conv | Add Sum Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Gelu
 NhwcConv QLinearConv ConvInteger NhwcQLinearConv = Conv
 QLinearConvTranspose ConvTransposeWithDynamicPads = ConvTranspose
 com.microsoft.nchwc::MaxPool com.ms.internal.nhwc::MaxPool NhwcMaxPool = MaxPool

@@ -35,8 +35,8 @@ Softmax LogSoftmax = Exp | ReduceMax Sub ReduceSum Div Log Flatten Reshape
 Attention = Softmax | MatMul Mul Div Transpose Reshape Add Cast Concat
 Swish = Sigmoid | Mul
 CastLike = Cast
-Conv ConvTranspose FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = BatchNormalization | Mul Add Sub Div Pad
-Gemm MatMul = BatchNormalization | Mul Add
+Conv ConvTranspose FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = | BatchNormalization Mul Add Sub Div Pad
+Gemm MatMul = | BatchNormalization Mul Add
 )";
 
 /// Types that only rearrange their input, as tools insert them next to others.

@@ -7,6 +7,7 @@
 #include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
+#include <stemma/evidence/detail/joined_sums.hpp>
 #include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/scope_modules.hpp>
@@ -19,6 +20,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -148,6 +150,31 @@ public:
         return *bypassed_;
     }
 
+    /// The modules of operators that were fused with the addition that follows them, by vertex
+    /// index; see `find_joined_sums`.
+    [[nodiscard]] const std::unordered_map<id, id>& sums() requires parameter_readers<Ops> {
+        if (!sums_) {
+            sums_ = detail::find_joined_sums(
+                *ops_, *modules_, owners(), [this]() -> const auto& { return independent(); },
+                [this](const operator_t<Ops>& vertex) {
+                    detail::common_module module;
+                    ops_->for_each_parameter(vertex, [&](id p) {
+                        for (auto owner : owners().of(p)) {
+                            module.add(owner);
+                        }
+                    });
+                    if constexpr (named_operators<Ops>) {
+                        const auto v = static_cast<id>(detail::index_of(ops_->graph(), vertex));
+                        const auto scope = scopes().scope_of[v];
+                        module.add(scope == no_id ? no_id
+                                                  : modules_of_scopes().of(v, scope).module);
+                    }
+                    return module.get(index());
+                });
+        }
+        return *sums_;
+    }
+
     /// The result of `data_independent` for the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
         if (!known_.independent) {
@@ -194,6 +221,7 @@ private:
     std::optional<detail::hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;
+    std::optional<std::unordered_map<id, id>> sums_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

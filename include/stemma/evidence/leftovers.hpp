@@ -6,21 +6,28 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_modules.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -31,12 +38,12 @@ namespace stemma::inline STEMMA_ABI {
 /// ancestor of the remaining module and the owners of the parameters read.
 struct leftovers {
     using policy_category = evidence_category;
+    using found_modules = std::unordered_map<id, std::pair<id, float>>; ///< with a confidence
 
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::unordered_map<id, std::pair<id, float>> found)
-            : ops_(&ops), found_(std::move(found)) {}
+        claims(const Ops& ops, found_modules found) : ops_(&ops), found_(std::move(found)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -53,14 +60,14 @@ struct leftovers {
 
     private:
         const Ops* ops_;
-        std::unordered_map<id, std::pair<id, float>> found_;
+        found_modules found_;
     };
 
     /// Complexity: O(operators with leftovers).
     template <named_operators Ops, module_view Modules>
         requires parameter_readers<Ops>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        std::unordered_map<id, std::pair<id, float>> by_node;
+        found_modules by_node;
         const auto& table = context.scopes();
         const tree_index& tree = context.index();
         const auto& graph = context.ops().graph();
@@ -85,8 +92,11 @@ struct leftovers {
                 if constexpr (joined_operators<Ops>) {
                     // The name is that of one of two operators, and the other is in another module.
                     if (!ends && module != 0 && tree.end(module) == module + 1 &&
-                        context.ops().is_joined(*it)) {
+                        context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
                         module = tree.parent(module);
+                    }
+                    if (const auto sum = context.sums().find(v); sum != context.sums().end()) {
+                        module = tree.lca(module, sum->second);
                     }
                 }
                 context.ops().for_each_parameter(*it, [&](id p) {
@@ -99,17 +109,137 @@ struct leftovers {
             }
         }
         follow_data(context, by_node);
+        place_nameless(context, by_node);
+        follow_data(context, by_node);
+        follow_readers(context, by_node);
         add_folded(context, by_node);
         return {context.ops(), std::move(by_node)};
     }
 
 private:
+    /// Whether the module in the name of a fused activation is not the activation itself, but one
+    /// that calls it as a function: its name is not that of an activation.
+    template <class Ops, class Modules>
+    [[nodiscard]] static bool calls_functions(evidence_context<Ops, Modules>& context,
+                                              operator_t<Ops> v, id module) {
+        constexpr std::array<std::string_view, 6> words{"act",  "relu", "sigmoid",
+                                                        "tanh", "clip", "nonlin"};
+        constexpr std::array<std::string_view, 6> types{"Relu", "LeakyRelu", "Sigmoid",
+                                                        "Tanh", "Clip",      "HardSigmoid"};
+        const std::string_view name = context.ops().name(v);
+        const auto last = name.substr(std::min(name.rfind('/') + 1, name.size()));
+        std::string_view attribute = context.modules().attribute(module);
+        attribute = attribute.substr(0, attribute.find_last_not_of("0123456789_") + 1);
+        return name.starts_with('/') && !attribute.empty() &&
+               std::any_of(types.begin(), types.end(),
+                           [&](std::string_view type) { return last.starts_with(type); }) &&
+               std::none_of(words.begin(), words.end(), [&](std::string_view word) {
+                   return detail::starts_alike(attribute, word) || attribute.ends_with(word);
+               });
+    }
+
+    /// Returns: the module that was found for an operator, else the one in its name; `no_id`
+    /// without.
+    template <class Ops, class Modules>
+    [[nodiscard]] static std::pair<id, float> find_known(evidence_context<Ops, Modules>& context,
+                                                         const found_modules& found, id v) {
+        if (const auto known = found.find(v); known != found.end()) {
+            return known->second;
+        }
+        const auto scope = context.scopes().scope_of[v];
+        if (scope == no_id) {
+            return {no_id, 0};
+        }
+        const auto& bound = context.modules_of_scopes().of(v, scope);
+        return {bound.module, std::min(bound.confidence, detail::confidence::leftover)};
+    }
+
+    /// A convolution that has lost its name and that of its weight belongs to an unknown module
+    /// inside the one that calls its neighbours.
+    template <class Ops, class Modules>
+    static void place_nameless(evidence_context<Ops, Modules>& context, found_modules& found) {
+        const auto& graph = context.ops().graph();
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
+            const std::string_view name = context.ops().name(*it);
+            if (context.scopes().scope_of[v] != no_id || name.find("_nchwc") == name.npos ||
+                context.ops().op_type(*it) != std::string_view("Conv")) {
+                continue;
+            }
+            bool owned = false;
+            context.ops().for_each_parameter(
+                *it, [&](id p) { owned = owned || !context.owners().of(p).empty(); });
+            if (owned) {
+                continue;
+            }
+            detail::common_module shared;
+            std::size_t sides = 0;
+            const auto add = [&](operator_t<Ops> neighbour) {
+                const auto u = static_cast<id>(detail::index_of(graph, neighbour));
+                const auto module = find_known(context, found, u).first;
+                shared.add(module == no_id ? no_id : detail::around(context.index(), module));
+                sides += module == no_id ? 0U : 1U;
+            };
+            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+                add(source(*in, graph));
+            }
+            for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
+                add(target(*out, graph));
+            }
+            if (const auto module = shared.get(context.index()); module != no_id) {
+                // One neighbour alone does not bound the caller.
+                found[v] = {sides > 1 ? module : 0, detail::confidence::region};
+            }
+        }
+    }
+
+    /// An operator from an inlined call, or one that reshapes for a fused product, belongs where
+    /// its readers do.
+    template <class Ops, class Modules>
+    static void follow_readers(evidence_context<Ops, Modules>& context, found_modules& found) {
+        const auto& graph = context.ops().graph();
+        const auto is_inside = [&](operator_t<Ops> v) {
+            if constexpr (requires { context.ops().result_name(v); }) {
+                return std::string_view(context.ops().result_name(v))
+                           .starts_with(detail::inlined_prefix) ||
+                       std::string_view(context.ops().name(v)).starts_with("gemm_input_reshape");
+            } else {
+                return false;
+            }
+        };
+        std::vector<operator_t<Ops>> inside;
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
+            if (context.scopes().scope_of[v] == no_id && is_inside(*it)) {
+                inside.push_back(*it);
+            }
+        }
+        for (std::size_t known = 0, before = 1; known != before;) { // until nothing is added
+            before = std::exchange(known, 0);
+            for (const auto vertex : inside) {
+                detail::common_module readers;
+                float confidence = 1;
+                bool all = true;
+                for (auto [out, last] = out_edges(vertex, graph); out != last; ++out) {
+                    const auto w = static_cast<id>(detail::index_of(graph, target(*out, graph)));
+                    const auto reader = find_known(context, found, w);
+                    all = all && reader.first != no_id;
+                    readers.add(reader.first);
+                    confidence = std::min(confidence, reader.second);
+                }
+                if (all && readers.low != no_id) {
+                    const auto v = static_cast<id>(detail::index_of(graph, vertex));
+                    found[v] = {readers.get(context.index()), confidence};
+                    ++known;
+                }
+            }
+        }
+    }
+
     /// Layout conversions inserted for a runtime belong where the data come from.
     template <class Ops, class Modules>
-    static void follow_data(evidence_context<Ops, Modules>& context,
-                            std::unordered_map<id, std::pair<id, float>>& found) {
+    static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
-        const auto& table = context.scopes();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const std::string_view type = context.ops().op_type(*it);
             if (type != "ReorderInput" && type != "ReorderOutput") {
@@ -118,16 +248,8 @@ private:
             const auto v = static_cast<id>(detail::index_of(graph, *it));
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
-                const auto entry = found.find(u);
-                if (entry != found.end()) {
-                    found[v] = entry->second;
-                } else if (table.scope_of[u] != no_id) {
-                    const auto& bound = context.modules_of_scopes().of(u, table.scope_of[u]);
-                    found[v] = {bound.module,
-                                std::min(bound.confidence, detail::confidence::leftover)};
-                }
-                if (found.contains(v) && found[v].first == no_id) {
-                    found.erase(v);
+                if (const auto known = find_known(context, found, u); known.first != no_id) {
+                    found[v] = known;
                 }
             }
         }
@@ -135,8 +257,7 @@ private:
 
     /// Constants whose metadata list what they were folded from.
     template <class Ops, class Modules>
-    static void add_folded(evidence_context<Ops, Modules>& context,
-                           std::unordered_map<id, std::pair<id, float>>& found) {
+    static void add_folded(evidence_context<Ops, Modules>& context, found_modules& found) {
         if constexpr (requires(const Ops& ops) { ops.for_each_folded(detail::take_folded{}); }) {
             const module_lookup<Modules> lookup(context.modules());
             const auto& mapping = context.owners().mapping;

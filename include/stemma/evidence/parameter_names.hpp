@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -33,12 +34,14 @@ struct parameter_names {
     class claims {
     public:
         claims(const Ops& ops, const Modules& modules, const detail::parameter_owners& owners,
-               const std::vector<id>& bypassed, std::span<const id> shallow)
+               const std::vector<id>& bypassed, std::span<const id> shallow,
+               const std::unordered_map<id, id>& sums)
             : ops_(&ops)
             , modules_(&modules)
             , owners_(&owners)
             , bypassed_(&bypassed)
             , shallow_(shallow)
+            , sums_(&sums)
             , tied_(ops, owners) {}
 
         template <class Function>
@@ -81,6 +84,13 @@ struct parameter_names {
         [[nodiscard]] id around_joined(operator_t<Ops> vertex, id module) const {
             const tree_index& tree = modules_->index();
             if constexpr (joined_operators<Ops>) {
+                if (!sums_->empty()) {
+                    const auto sum =
+                        sums_->find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
+                    if (sum != sums_->end()) {
+                        return tree.lca(module, sum->second);
+                    }
+                }
                 if (module != 0 && tree.end(module) == module + 1 && ops_->is_joined(vertex)) {
                     return tree.parent(module);
                 }
@@ -144,6 +154,7 @@ struct parameter_names {
         const detail::parameter_owners* owners_;
         const std::vector<id>* bypassed_;
         std::span<const id> shallow_; // where names and metadata stop short
+        const std::unordered_map<id, id>* sums_;
         detail::tied_parameters<Ops> tied_;
     };
 
@@ -154,7 +165,8 @@ struct parameter_names {
         if constexpr (named_operators<Ops>) {
             shallow = context.shallow();
         }
-        return {context.ops(), context.modules(), context.owners(), context.bypassed(), shallow};
+        return {context.ops(),      context.modules(), context.owners(),
+                context.bypassed(), shallow,           context.sums()};
     }
 };
 

@@ -20,12 +20,18 @@ struct file_mark {
     std::string_view text;  ///< what such a file is, and what to do
 };
 
-inline constexpr std::array<file_mark, 11> file_marks{{
+inline constexpr std::array<file_mark, 17> file_marks{{
     {0, "version https://git-lfs", false,
      "is a git-LFS pointer rather than the file itself: run 'git lfs pull'"},
     {0, "PK\3\4", false,
      "is a zip archive, as torch.save writes (.pt, .pth): export the model to ONNX, or unpack it"},
     {0, "\x1f\x8b", false, "is compressed with gzip: run 'gunzip' on it"},
+    {4, "1AY&SY", false, "is compressed with bzip2: run 'bunzip2' on it"},
+    {0, "\xfd\x37zXZ", false, "is compressed with xz: run 'unxz' on it"},
+    {0, "\x28\xb5\x2f\xfd", false, "is compressed with Zstandard: run 'unzstd' on it"},
+    {257, "ustar", true, "is a tar archive: unpack it"},
+    {0, "\x7f\x45LF", false, "is a compiled program rather than an ONNX model"},
+    {0, "%PDF-", false, "is a PDF document rather than an ONNX model"},
     {4, "ORTM", true,
      "is in the ORT format of ONNX Runtime: use the ONNX file that it was made from"},
     {4, "TFL3", true, "is a TFLite model: convert it with tf2onnx"},
@@ -43,7 +49,7 @@ inline constexpr std::array<file_mark, 11> file_marks{{
 
 /// Whether the bytes look like text rather than protobuf tags.
 [[nodiscard]] inline bool begins_as_text(std::string_view bytes) noexcept {
-    constexpr std::size_t least = 16;
+    constexpr std::size_t least = 4;
     constexpr std::size_t most = 512;
     const auto head = bytes.substr(0, most);
     return head.size() >= least && std::all_of(head.begin(), head.end(), [](char c) {
@@ -58,19 +64,14 @@ inline constexpr std::array<file_mark, 11> file_marks{{
     return end != 0 && (rest.starts_with(':') || rest.starts_with(" {") || rest.starts_with("{"));
 }
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Returns: what a file that is no ONNX model contains, and what to do about it, as the end of a
 /// sentence about the file; "" if unrecognized. Complexity: O(1) after leading blanks.
 [[nodiscard]] inline std::string_view foreign_file_text(std::string_view bytes) noexcept {
     for (const auto& mark : detail::file_marks) {
         const bool marked = bytes.size() >= mark.at + mark.bytes.size() &&
                             bytes.substr(mark.at, mark.bytes.size()) == mark.bytes;
-        if (marked && (!mark.zeros_before || (bytes[2] == '\0' && bytes[3] == '\0'))) {
+        if (marked &&
+            (!mark.zeros_before || bytes.substr(mark.at - 2, 2) == std::string_view("\0\0", 2))) {
             return mark.text;
         }
     }

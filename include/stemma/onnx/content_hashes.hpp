@@ -51,6 +51,31 @@ template <class Word>
     }
 }
 
+/// Returns: a hash of the signs of floating-point numbers, little-endian words of `width` bytes, in
+/// relation to the first one of each slice; 0 if too few differ to be distinctive.
+/// Complexity: O(bytes).
+[[nodiscard]] inline std::uint64_t hash_signs(std::string_view bytes, std::size_t width,
+                                              std::size_t slice) noexcept {
+    constexpr std::size_t least_changes = 32;
+    std::uint64_t result = 1;
+    std::uint64_t signs = 0;
+    std::size_t changes = 0;
+    std::uint64_t first = 0;
+    std::size_t in_slice = 0;
+    std::size_t count = 0;
+    for (auto at = width - 1; at < bytes.size(); at += width) {
+        const auto sign = static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at]) >> 7U);
+        first = in_slice == 0 ? sign : first;
+        in_slice = in_slice + 1 == slice ? 0 : in_slice + 1;
+        signs = signs << 1U | (sign ^ first);
+        changes += sign ^ first;
+        if (++count % 64 == 0) {
+            result = hash_mix(result, signs);
+        }
+    }
+    return changes < least_changes ? 0 : hash_mix(result, signs);
+}
+
 } // namespace detail
 
 /// Hashes the contents of a model's tensors, wherever and however they are stored.
@@ -59,8 +84,8 @@ public:
     /// Requires: `model` outlives this.
     explicit content_hasher(const wire_model& model) : reader_(model) {}
 
-    /// Returns: two hashes; 0 if the data are missing or, for the second, if there are too few
-    /// elements to be distinctive. Complexity: O(bytes).
+    /// Returns: three hashes; 0 if the data are missing or, except for the first, if there are too
+    /// few elements to be distinctive. Complexity: O(bytes).
     [[nodiscard]] content_hash hash(const tensor_ref& tensor) {
         const auto content = reader_.read(tensor);
         if (!content.readable || tensor.sparse) {
@@ -73,14 +98,24 @@ public:
             exact = detail::hash_mix(exact, static_cast<std::uint64_t>(extent));
         }
         const auto bytes = content.bytes();
-        content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U, 0};
+        content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U};
         if (header.dims.size() > 1 && header.elements() >= least_elements) {
-            result.loose = detail::sum_of_elements(bytes, detail::bits_of_type(header.data_type));
+            const auto bits = detail::bits_of_type(header.data_type);
+            result.loose = detail::sum_of_elements(bytes, bits);
+            if (bits >= 16 && is_floating(header.data_type)) {
+                const auto slice = header.elements() / static_cast<std::uint64_t>(header.dims[0]);
+                result.scaled = detail::hash_signs(bytes, bits / 8, slice);
+                result.scaled = result.scaled == 0 ? 0 : detail::hash_mix(exact, result.scaled);
+            }
         }
         return result;
     }
 
 private:
+    [[nodiscard]] static bool is_floating(std::int64_t type) noexcept {
+        return type == 1 || type == 10 || type == 11 || type == 16;
+    }
+
     static constexpr std::uint64_t least_elements = 8;
 
     detail::tensor_content_reader reader_;

@@ -176,15 +176,22 @@ public:
         return hides_data_[model_->operator_id(node)];
     }
 
-    /// Whether a runtime fused a node with a neighbouring activation or addition, according to its
-    /// type or an attribute. Complexity: O(fields of the node).
+    /// Whether a runtime fused a node with a neighbouring activation, normalization or addition,
+    /// according to its type, an attribute or its inputs. Complexity: O(fields of the node).
     [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
         model.has_attribute(node, std::string_view());
     }
     {
+        return convolution_input(node, 2).starts_with("ConvBnFusion_BN_B_") || joins_sum(node) ||
+               (model_->domain(node).starts_with("com.microsoft") &&
+                (detail::joins_neighbour(model_->op_type(node)) ||
+                 model_->has_attribute(node, "activation")));
+    }
+
+    /// Whether a runtime fused a convolution with the addition that follows it. Complexity: O(1).
+    [[nodiscard]] bool joins_sum(id node) const {
         return model_->domain(node).starts_with("com.microsoft") &&
-               (detail::joins_neighbour(model_->op_type(node)) ||
-                model_->has_attribute(node, "activation"));
+               !convolution_input(node, 3).empty();
     }
 
     /// Whether a node reads a value that is neither produced by a node nor an initializer.
@@ -296,8 +303,13 @@ public:
     }
 
 private:
-    /// Returns: the initializer that a parameter is or passes on; `no_id` if nodes pass on each
-    /// other's.
+    [[nodiscard]] std::string_view convolution_input(id node, std::size_t i) const noexcept {
+        const auto inputs = model_->inputs(node);
+        const bool has = i < inputs.size() && inputs[i] != no_id;
+        return has && model_->op_type(node).ends_with("Conv") ? model_->value_name(inputs[i]) : "";
+    }
+
+    /// Returns: the initializer that a parameter is or passes on; `no_id` on a cycle.
     [[nodiscard]] id initializer_of(id p) const noexcept {
         auto value = parameters_[p];
         for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,7 +121,9 @@ private:
             return at_column("no node makes a value of shape '" + term.pattern + "'", term);
         case query_kind::rank:
         case query_kind::bytes:
-            return at_column("no node makes a value known to be such", term);
+            return describe_size(term);
+        case query_kind::position:
+            return at_column("no node is at '" + term.pattern + "'", term);
         case query_kind::feeds:
         case query_kind::before:
             return at_column("no node comes before it", term);
@@ -149,6 +152,8 @@ private:
         auto names = list_of(like);
         if (term.kind == query_kind::class_name && !knows_classes()) {
             names = "; the tree knows no classes";
+        } else if (names.empty()) {
+            names = what_there_is(term.kind);
         }
         return at_column(text, term) + names + meant_otherwise(term);
     }
@@ -159,6 +164,51 @@ private:
             names.append(names.empty() ? "; similar: '" : ", '").append(name).append("'");
         }
         return names;
+    }
+
+    /// The existing sources or types, which are few.
+    [[nodiscard]] std::string what_there_is(query_kind kind) const {
+        std::set<std::string> known;
+        if (kind == query_kind::source) {
+            for (const auto& made : attributions_) {
+                known.emplace(provenances_[made.source]);
+            }
+        } else if (kind == query_kind::type || kind == query_kind::weight) {
+            for_each_value(kind, [&](const value_fact& fact) { known.insert(fact.type); });
+            known.erase("");
+        }
+        std::string names;
+        for (const auto& name : known) {
+            names.append(names.empty() ? "; existing: '" : ", '").append(name).append("'");
+        }
+        return names;
+    }
+
+    /// Calls `f(fact)` for the values that nodes produce, or for the parameters that they read.
+    template <class F>
+    void for_each_value(query_kind kind, F f) const {
+        for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
+            for (auto value :
+                 kind == query_kind::weight ? facts_.weights_of(v) : facts_.values_of(v)) {
+                f(facts_.value(value));
+            }
+        }
+    }
+
+    [[nodiscard]] std::string describe_size(const query& term) const {
+        const bool rank = term.kind == query_kind::rank;
+        std::size_t unknown = 0;
+        std::size_t all = 0;
+        for_each_value(term.kind, [&](const value_fact& fact) {
+            ++all;
+            unknown += (rank ? fact.ranked : fact.bytes.has_value()) ? 0U : 1U;
+        });
+        const auto text =
+            std::string("no node produces a value of such a ") + (rank ? "rank" : "size");
+        return at_column(unknown == 0 ? text
+                                      : text + "; it is unknown for " + std::to_string(unknown) +
+                                            " of " + std::to_string(all),
+                         term);
     }
 
     /// The existing lines or files.
@@ -209,6 +259,7 @@ private:
         return at_column(text + names, term);
     }
 
+    /// Of an attribute that some node has, what values there are; else what is called like it.
     [[nodiscard]] std::string describe_attribute(const query& term) const {
         nearest_texts names(term.word, 3);
         nearest_texts texts(term.pattern, 3);
@@ -267,12 +318,7 @@ private:
     void offer_all(query_kind kind, nearest_texts& like) const {
         const auto count = static_cast<id>(modules_.index().size());
         if (kind == query_kind::type || kind == query_kind::weight) {
-            for (id v = 0; v < num_vertices(ops_.graph()); ++v) {
-                for (auto value :
-                     kind == query_kind::type ? facts_.values_of(v) : facts_.weights_of(v)) {
-                    like.offer(facts_.value(value).type);
-                }
-            }
+            for_each_value(kind, [&](const value_fact& fact) { like.offer(fact.type); });
         } else if (kind == query_kind::path || kind == query_kind::like) {
             matcher_.modules().for_each_path([&](id, std::string_view path) { like.offer(path); });
         } else if (kind == query_kind::tag) {

@@ -95,6 +95,8 @@ private:
         case query_kind::name:
             return left.keep_if(
                 wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
+        case query_kind::position:
+            return narrow_to_position(term.pattern, wanted, left);
         case query_kind::source:
             return keep_if_made(left, wanted, [&](const attribution& made) {
                 return pattern.matches((*provenances_)[made.source]);
@@ -129,6 +131,16 @@ private:
         default:
             return keep_if_made(left, wanted, [](const attribution&) { return false; });
         }
+    }
+
+    void narrow_to_position(std::string_view asked, bool wanted, left_t& left) const {
+        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+            if constexpr (positioned_facts<Facts>) {
+                return facts_->position(static_cast<id>(index_of(ops_->graph(), v))) == asked;
+            } else {
+                return false;
+            }
+        });
     }
 
     void narrow_to_lines(const query& term, const glob& pattern, bool wanted, left_t& left) const {

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
@@ -43,6 +44,9 @@ public:
     [[nodiscard]] std::optional<source_position> source(id node) const {
         return lines_ ? lines_().of(node) : std::nullopt;
     }
+
+    /// Returns: where a node stands, as `position_text`. Complexity: O(depth of its graph).
+    [[nodiscard]] std::string position(id node) const { return position_text(*model_, node); }
 
     /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
     [[nodiscard]] std::vector<attribute_fact> attributes(id node) const {

@@ -106,6 +106,14 @@ private:
             asked.column = in_.column(start);
             return finish_term(std::move(asked), start);
         }
+        if (is_position(word)) {
+            in_.pass(word.size());
+            query asked;
+            asked.kind = query_kind::position;
+            asked.pattern = word;
+            asked.column = in_.column(start);
+            return finish_term(std::move(asked), start);
+        }
         const auto key_end = std::find_if(word.begin(), word.end(),
                                           [](char c) { return (c < 'a' || c > 'z') && c != '-'; });
         const auto key = word.substr(0, static_cast<std::size_t>(key_end - word.begin()));
@@ -117,11 +125,28 @@ private:
             in_.pass(key.size());
             return parse_keyed(key, start);
         }
+        if (rest.empty() && is_compared(find_key(key)) && in_.pass_to_relation(key.size())) {
+            return parse_keyed(key, start);
+        }
         query asked;
         asked.pattern = in_.take_pattern();
         asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
         asked.column = in_.column(start);
         return finish_term(std::move(asked), start);
+    }
+
+    /// Whether a word is where a node stands: `#7`, `5/body#2`, `@domain::function#0`.
+    [[nodiscard]] static bool is_position(std::string_view word) {
+        const auto hash = word.rfind('#');
+        return hash != word.npos && hash + 1 < word.size() &&
+               word.find_first_not_of("0123456789", hash + 1) == word.npos &&
+               std::string_view("#@0123456789").find(word.front()) != std::string_view::npos;
+    }
+
+    /// Whether what stands behind a word is a number to compare with.
+    [[nodiscard]] static bool is_compared(const query_key* key) {
+        return key != nullptr && key->operand >= query_operand::depth &&
+               key->operand <= query_operand::weights;
     }
 
     [[nodiscard]] static const query_key* find_key(std::string_view word) {
@@ -157,6 +182,9 @@ private:
                            "parameters, rank, weights");
         }
         asked.relation = relation;
+        if (compared && (operand != query_operand::weights || relation != query_relation::equal)) {
+            in_.skip_spaces();
+        }
         switch (operand) {
         case query_operand::pattern:
             asked.pattern = in_.take_pattern();

@@ -29,7 +29,7 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The answer to a query about a model.
 struct query_answer {
-    std::vector<id> modules;      ///< see `find_matching_modules`; none for node queries
+    std::vector<id> modules;      ///< see `answer_query`; none for node queries
     std::vector<id> nodes;        ///< by vertex index, ascending
     std::vector<id> values;       ///< that the nodes make
     std::vector<id> initializers; ///< values that the nodes read
@@ -106,8 +106,48 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     answer.initializers = list(read);
 }
 
+/// Marks the modules that a query names, by path, tag, class or the like, rather than all that lies
+/// in them.
+template <module_view Modules>
+void mark_named(const query& asked, const module_matcher<Modules>& matcher, vertex_marks& named) {
+    if (asked.kind == query_kind::module) {
+        const auto holds = matcher.of_modules(asked.parts.front());
+        std::transform(named.begin(), named.end(), holds.begin(), named.begin(),
+                       [](auto a, auto b) { return static_cast<char8_t>(a | b); });
+    } else if (asked.kind != query_kind::negation) {
+        for (const auto& part : asked.parts) {
+            mark_named(part, matcher, named);
+        }
+    }
+}
+
+/// Adds to the highest modules that a query holds for those below them that it names; of the whole
+/// model all, without the root where there are others.
+template <module_view Modules>
+void add_named_modules(const query& asked, const module_matcher<Modules>& matcher,
+                       const tree_index& tree, std::vector<id>& modules) {
+    vertex_marks named(tree.size(), asked.kind == query_kind::everything ? 1 : 0);
+    mark_named(asked, matcher, named);
+    std::vector<id> all;
+    for (const auto highest : modules) {
+        all.push_back(highest);
+        for (auto m = highest + 1; m < tree.end(highest); ++m) {
+            if (named[m] != 0) {
+                all.push_back(m);
+            }
+        }
+    }
+    if (all.size() > 1 && all.front() == 0) {
+        all.erase(all.begin());
+    }
+    modules = std::move(all);
+}
+
 } // namespace detail
 
+/// The modules of an answer are those of `find_matching_modules`, and what of their insides the
+/// query names: all that are of a class, also one inside of another, and all for "".
+///
 /// The values of an answer are those that its nodes make, or read as initializers; where a query
 /// asks about values, of these the ones that it asks for.
 /// Complexity: that of `find_matching_operators`, and O(values), the log of the nodes times terms
@@ -122,6 +162,9 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
     if (!asked.asks_for_operators()) {
         answer.modules = find_matching_modules(asked, modules, found.tags, ops, found.attributions,
                                                found.provenances, facts);
+        if (!asked.asks_for_sizes()) {
+            detail::add_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
+        }
     }
     answer.nodes = matcher.find(asked);
     if (asked.asks_for_values()) {

@@ -32,6 +32,7 @@ enum class query_kind : std::uint8_t {
     has,        ///< of one module: the only part holds for an operator in it or below
     op_type,    ///< of one operator: its type fits the pattern
     name,       ///< of one operator: its name fits the pattern
+    position,   ///< of one operator: it stands there: `#7`, in a body `5/body#2`
     source,     ///< of one operator: the provenance fits the pattern
     confidence, ///< of one operator
     conflict,   ///< of one operator: some claim disagrees

@@ -182,6 +182,7 @@ public:
                     return no_such_position(g, text);
                 }
             }
+            return no_such_graph(position->graph);
         }
         std::string why = "nothing is named '" + std::string(text) + "'";
         const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -323,6 +324,18 @@ private:
         const auto end = text.data() + text.size();
         const auto parsed = std::from_chars(text.data() + hash + 1, end, read.index);
         return parsed.ptr != end ? std::nullopt : std::optional(read);
+    }
+
+    [[nodiscard]] std::string no_such_graph(std::string_view path) const {
+        nearest_texts nearest(path, 3);
+        for (id g = 1; g < opened_.model().graph_count(); ++g) {
+            nearest.offer(opened_.model().graph_path(g));
+        }
+        std::string like;
+        for (const auto& name : nearest.take()) {
+            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
+        }
+        return "there is no body or function '" + std::string(path) + "'" + like;
     }
 
     [[nodiscard]] std::string no_such_position(id g, std::string_view text) const {

@@ -49,6 +49,8 @@ TEST_CASE("sketch_lookup: finds values by name, and by derived names") {
     CHECK(lookup.maker_within("c_bn_nchwc") == 2);
     CHECK(lookup.maker_within("y_2_token_40") == 7);
     CHECK(lookup.maker_within("c_40") == no_id); // may be another value's own name
+    CHECK(lookup.maker_within("node_y_2/QuickGeluFusion/") == 7);
+    CHECK(lookup.maker_within("node_q/QuickGeluFusion/") == no_id);
     CHECK(lookup.maker_within("token") == no_id);
     CHECK(lookup.maker_within("_c") == no_id);
 }

@@ -62,6 +62,22 @@ std::vector<std::int64_t> python_slice(std::int64_t start, std::int64_t end, std
 
 } // namespace
 
+TEST_CASE("movement_rules: a pad adds to what is padded, and leaves all else as it is") {
+    constexpr auto below_zero = ~std::uint64_t{0}; // as files write -1
+    const auto padded = [](const char* pads) {
+        auto s = scene().input("u", {2, below_zero, 4});
+        s.numbers("none", {0, 0, 0, 0, 0, 0}).numbers("one", {0, 0, 1, 0, 0, 2});
+        s.numbers("all", {1, 1, 1, 1, 1, 1}).numbers("less", {0, 0, below_zero, 0, 0, 0});
+        s.node(test::owner_node("Pad", {"u", pads}, {"y"}, {}));
+        return s.type_of("y");
+    };
+    CHECK(padded("none") == "float32[2,?,4]");
+    CHECK(padded("one") == "float32[2,?,7]");
+    CHECK(padded("all") == "float32[4,?,6]");
+    CHECK(padded("less") == "float32[2,?,?]");
+    CHECK(padded("two") == "float32[?,?,?]"); // not as many as there should be
+}
+
 TEST_CASE("movement_rules: shapes of moved elements", "[detail]") {
     CHECK(test::inferred(scene(), "Transpose", {"x"}, {test::ints_attribute("perm", {2, 0, 1})}) ==
           "float32[4,2,3]");

@@ -3,6 +3,7 @@
 #define STEMMA_ALIGN_DETAIL_ABSORBED_READERS_HPP
 
 #include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/stored_contents.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/lexicon.hpp>
@@ -19,46 +20,44 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// A value with more readers says little, and costs much.
 inline constexpr std::size_t most_readers = 64;
 
-/// Finds values of a changed graph that kept the name of what their operators computed before more
-/// was fused into them.
+/// Finds how far an operator of a changed graph computes that is known to compute a value of the
+/// original: it may have absorbed what came next.
 class absorbed_readers {
 public:
-    /// `values` is by value of the changed graph the one of the original, or `no_id`.
+    /// `values` maps values of the changed graph to those of the original, or to `no_id`; `left`
+    /// says which values of the original are still there. Requires: all outlive this.
     absorbed_readers(const comparable_graph& before, const comparable_graph& after,
                      const value_numbers& numbers, const type_pairs& types,
                      const grouped_ids& before_readers, const grouped_ids& after_readers,
-                     std::vector<id>& values)
+                     const stored_contents& contents, const std::vector<id>& values,
+                     const std::vector<bool>& left)
         : before_(before)
         , after_(after)
         , numbers_(numbers)
         , types_(types)
         , before_readers_(before_readers)
         , after_readers_(after_readers)
-        , value_(values) {}
+        , contents_(contents)
+        , value_(values)
+        , left_(left) {}
 
-    /// The operator of such a value may have absorbed its successors, now missing: as long as there
-    /// is just one reader, which reads nothing that the new operator does not read too.
-    void follow(std::span<const id> hinted) {
-        std::vector<bool> left(before_.value_count(), false);
-        for (const auto v : value_) {
-            if (v != no_id) {
-                left[v] = true;
+    /// Returns: the last value that `op` may compute by way of `value`: as long as there is just
+    /// one reader, which is gone, and reads nothing that `op` does not read too.
+    [[nodiscard]] id follow(id op, id value) const {
+        const auto out = after_.outputs(op)[0];
+        for (auto next = only_reader(value); next != no_id; next = only_reader(value)) {
+            const auto results = before_.outputs(next);
+            if (results.size() != 1 || results[0] == no_id ||
+                (left_[results[0]] && !is_passed_on(out, results[0])) ||
+                types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
+                (!reads_stored_of(op, next) &&
+                 (is_read_on(out, next, value) || reads_what_is_left(next))) ||
+                !reads_all_of(op, next, value)) {
+                break;
             }
+            value = results[0];
         }
-        for (const auto op : hinted) {
-            const auto out = after_.outputs(op)[0];
-            for (auto next = only_reader(value_[out]); next != no_id;
-                 next = only_reader(value_[out])) {
-                const auto results = before_.outputs(next);
-                if (results.size() != 1 || results[0] == no_id || left[results[0]] ||
-                    types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
-                    is_read_on(out, next) || !reads_all_of(op, next, value_[out])) {
-                    break;
-                }
-                value_[out] = results[0];
-                left[results[0]] = true;
-            }
-        }
+        return value;
     }
 
 private:
@@ -70,11 +69,42 @@ private:
         return one ? readers.front() : no_id;
     }
 
-    /// Whether a value has a reader with the type of an operator of the original.
-    [[nodiscard]] bool is_read_on(id value, id before) const {
+    /// Whether a reader of a value only passes it on, as a value of the original.
+    [[nodiscard]] bool is_passed_on(id value, id before) const {
         const auto readers = after_readers_[value];
         return std::any_of(readers.begin(), readers.end(), [&](id reader) {
-            return types_.fit(before_.type(before), after_.type(reader)) == correspondence::head;
+            const auto outputs = after_.outputs(reader);
+            return types_.passes(after_.type(reader)) && !outputs.empty() && outputs[0] != no_id &&
+                   value_[outputs[0]] == before;
+        });
+    }
+
+    /// Whether an operator of the original reads something stored, of its own, that is still there.
+    [[nodiscard]] bool reads_what_is_left(id before) const {
+        const auto inputs = before_.inputs(before);
+        return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v != no_id && before_.content(v) != 0 && left_[v] &&
+                   contents_.is_unique(before_.content(v));
+        });
+    }
+
+    /// Whether an operator reads something stored that one of the original reads.
+    [[nodiscard]] bool reads_stored_of(id op, id before) const {
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(before);
+        return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v != no_id && value_[v] != no_id &&
+                   before_.role(value_[v]) == value_role::stored &&
+                   std::find(others.begin(), others.end(), value_[v]) != others.end();
+        });
+    }
+
+    /// Whether a value has a reader that may be one of `reads` in the original.
+    [[nodiscard]] bool is_read_on(id value, id before, id reads) const {
+        const auto readers = after_readers_[value];
+        return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+            return types_.fit(before_.type(before), after_.type(reader)) == correspondence::head &&
+                   reads_all_of(reader, before, reads);
         });
     }
 
@@ -97,7 +127,9 @@ private:
     const type_pairs& types_;
     const grouped_ids& before_readers_;
     const grouped_ids& after_readers_;
-    std::vector<id>& value_;
+    const stored_contents& contents_;
+    const std::vector<id>& value_;
+    const std::vector<bool>& left_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

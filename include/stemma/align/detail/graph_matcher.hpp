@@ -3,8 +3,9 @@
 #define STEMMA_ALIGN_DETAIL_GRAPH_MATCHER_HPP
 
 #include <stemma/align/comparable_graph.hpp>
-#include <stemma/align/detail/absorbed_readers.hpp>
+#include <stemma/align/detail/anchored_heads.hpp>
 #include <stemma/align/detail/known_values.hpp>
+#include <stemma/align/detail/neighbour_matcher.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_names.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
@@ -23,60 +24,76 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Matches values of a changed graph with those of the original.
-class graph_matcher {
+class graph_matcher : private neighbour_matcher {
 public:
     graph_matcher(const comparable_graph& before, const comparable_graph& after,
                   const value_numbers& numbers, const type_pairs& types)
-        : before_(before)
-        , after_(after)
-        , numbers_(numbers)
-        , types_(types)
+        : neighbour_matcher(before, after, numbers, types)
         , names_(before)
         , operators_(before)
-        , contents_(before)
-        , before_readers_(readers_in(before))
-        , after_readers_(readers_in(after))
-        , value_(after.value_count(), no_id)
-        , basis_(after.value_count(), match_basis::none)
-        , partner_(after.operator_count(), no_id)
-        , taken_(before.operator_count(), false)
         , next_free_(before.operator_count(), no_id) {}
 
     /// Complexity: O(operators + values + inputs) of both graphs, expected.
     void run() {
         source_matcher(before_, after_, names_, contents_, value_, basis_).run();
         sweep(false);
-        grow();
         if (are_names_kept(before_, after_,
-                           {numbers_, types_, names_, contents_, value_, basis_})) {
+                           {numbers_, types_, names_, contents_, before_readers_, after_readers_,
+                            value_, basis_})) {
             forget();
+            std::fill(next_free_.begin(), next_free_.end(), no_id);
             source_matcher(before_, after_, names_, contents_, value_, basis_).run();
             sweep(true);
-            absorbed_readers(before_, after_, numbers_, types_, before_readers_, after_readers_,
-                             value_)
-                .follow(hinted_);
-            hinted_.clear();
-            grow();
         }
+        find_left();
+        for (const auto op : hinted_) {
+            follow(op, value_[after_.outputs(op)[0]]);
+        }
+        match_anchored(1);
+        grow();
+        match_anchored(most_readers); // calls that share parameters, in order
+        grow();
     }
 
     [[nodiscard]] std::vector<id> take_values() { return std::move(value_); }
     [[nodiscard]] std::vector<match_basis> take_bases() { return std::move(basis_); }
-    /// Returns: the matching value of the original, or `no_id`.
-    [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
-    /// Returns: how it was matched.
-    [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
-    /// Returns: the matching operator of the same type, or `no_id`.
-    [[nodiscard]] id partner(id after) const noexcept { return partner_[after]; }
-    [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
-    [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
+    using neighbour_matcher::after_readers;
+    using neighbour_matcher::basis;
+    using neighbour_matcher::before_readers;
+    using neighbour_matcher::partner;
+    using neighbour_matcher::value;
     [[nodiscard]] const value_names& names() const noexcept { return names_; }
     [[nodiscard]] bool uses_names() const noexcept { return uses_names_; }
 
 private:
-    void set(id after, id before, match_basis basis) {
-        value_[after] = before;
-        basis_[after] = basis;
+    void find_left() {
+        for (const auto v : value_) {
+            if (v != no_id) {
+                left_[v] = true;
+            }
+        }
+    }
+
+    /// Operators that read the same stored value stand for each other.
+    void match_anchored(std::size_t most) {
+        anchored_heads heads(before_, after_, types_, before_readers_, after_readers_);
+        for (id v = 0; v < after_.value_count(); ++v) {
+            if (value_[v] != no_id && after_.role(v) == value_role::stored &&
+                (basis_[v] == match_basis::derived || contents_.is_unique(after_.content(v)))) {
+                heads.add(v, value_[v], most);
+            }
+        }
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            const auto head = heads.of(op);
+            if (head != no_id && value_[after_.outputs(op)[0]] == no_id) {
+                follow(op, before_.outputs(head)[0]);
+                const auto read = first_made(after_, op);
+                const auto other = first_made(before_, head);
+                if (read != no_id && other != no_id && value_[read] == no_id) {
+                    set(read, other, match_basis::neighbours);
+                }
+            }
+        }
     }
 
     /// Returns: the number of an operator of the changed graph in terms of the original, 0 if one
@@ -210,183 +227,11 @@ private:
         }
     }
 
-    /// Extends matches to neighbours until nothing more is found.
-    void grow() {
-        grow(true);
-        grow(false);
-    }
-
-    void grow(bool only_anchored) {
-        const auto& results = after_.results();
-        const auto& others = before_.results();
-        for (std::size_t i = 0; results.size() == others.size() && i < results.size(); ++i) {
-            if (results[i] != no_id && value_[results[i]] == no_id && others[i] != no_id) {
-                set(results[i], others[i], match_basis::neighbours);
-            }
-        }
-        std::vector<id> work(after_.operator_count());
-        for (id op = 0; op < work.size(); ++op) {
-            work[op] = after_.operator_count() - 1 - op;
-        }
-        std::vector<bool> waits(after_.operator_count(), true);
-        while (!work.empty()) {
-            const auto op = work.back();
-            work.pop_back();
-            waits[op] = false;
-            const auto add = [&](id other) {
-                if (other != no_id && !waits[other]) {
-                    waits[other] = true;
-                    work.push_back(other);
-                }
-            };
-            if (grow_from(op, only_anchored)) {
-                for (const auto v : after_.inputs(op)) {
-                    v == no_id ? void() : add(after_.maker(v));
-                }
-                for (const auto v : after_.outputs(op)) {
-                    if (v != no_id) {
-                        const auto readers = after_readers_[v];
-                        std::for_each(readers.begin(), readers.end(), add);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Returns: whether any of an operator's values was matched.
-    [[nodiscard]] bool grow_from(id op, bool only_anchored) {
-        grown_ = false;
-        if (partner_[op] == no_id) {
-            const auto match =
-                only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
-            if (match == no_id) {
-                return false;
-            }
-            pair_unset(op, match);
-        } else if (basis_of(op) == match_basis::computed) {
-            return false; // and so was everything it reads
-        }
-        bool changed = false;
-        const auto inputs = after_.inputs(op);
-        const auto others = before_.inputs(partner_[op]);
-        for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i) {
-            if (inputs[i] != no_id && others[i] != no_id && value_[inputs[i]] == no_id &&
-                (after_.role(inputs[i]) == value_role::stored) ==
-                    (before_.role(others[i]) == value_role::stored)) {
-                set(inputs[i], others[i], match_basis::neighbours);
-                changed = true;
-            }
-        }
-        return changed || grown_;
-    }
-
-    [[nodiscard]] match_basis basis_of(id op) const {
-        const auto outputs = after_.outputs(op);
-        return outputs.empty() || outputs[0] == no_id ? match_basis::none : basis_[outputs[0]];
-    }
-
-    void pair_unset(id op, id before) {
-        partner_[op] = before;
-        taken_[before] = true;
-        const auto outputs = after_.outputs(op);
-        const auto others = before_.outputs(before);
-        for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
-            if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
-                set(outputs[i], others[i], match_basis::neighbours);
-                grown_ = true;
-            }
-        }
-    }
-
-    /// Returns: the operator of the original with the same type that produces what this one
-    /// produces, or else reads what it reads; `no_id` for none or several.
-    [[nodiscard]] id find_partner(id op) {
-        for (const auto v : after_.outputs(op)) {
-            const auto maker = v == no_id || value_[v] == no_id ? no_id : before_.maker(value_[v]);
-            if (maker != no_id) {
-                return fits(maker, op) ? maker : no_id;
-            }
-        }
-        auto best = no_id;
-        auto most = -1;
-        bool several = false;
-        for (const auto v : after_.inputs(op)) {
-            if (v == no_id || value_[v] == no_id) {
-                continue;
-            }
-            const auto readers = before_readers_[value_[v]];
-            if (readers.size() > most_readers) {
-                continue;
-            }
-            for (const auto reader : readers) {
-                if (taken_[reader] || reader == best || !fits(reader, op)) {
-                    continue;
-                }
-                const auto match = agreement(reader, op);
-                several = match == most || (several && match < most);
-                best = match > most ? reader : best;
-                most = std::max(most, match);
-            }
-        }
-        return several ? no_id : best;
-    }
-
-    /// Whether an operator may be one of the original: of the same type, without inputs known to be
-    /// different.
-    [[nodiscard]] bool fits(id before, id op) const {
-        const auto inputs = after_.inputs(op);
-        const auto others = before_.inputs(before);
-        if (!types_.equal(before_.type(before), after_.type(op)) ||
-            inputs.size() != others.size()) {
-            return false;
-        }
-        return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
-            return v == no_id || value_[v] == no_id || basis_[v] == match_basis::neighbours ||
-                   std::any_of(others.begin(), others.end(), [&](id other) {
-                       return other != no_id &&
-                              (other == value_[v] ||
-                               numbers_.of_value(other) == numbers_.of_value(value_[v]));
-                   });
-        });
-    }
-
-    [[nodiscard]] int agreement(id before, id op) const {
-        const auto others = before_.inputs(before);
-        int result = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
-        for (const auto v : after_.inputs(op)) {
-            if (v != no_id && value_[v] != no_id &&
-                std::find(others.begin(), others.end(), value_[v]) != others.end()) {
-                result += 2;
-            }
-        }
-        return result;
-    }
-
-    void forget() {
-        std::fill(partner_.begin(), partner_.end(), no_id);
-        std::fill(taken_.begin(), taken_.end(), false);
-        std::fill(next_free_.begin(), next_free_.end(), no_id);
-        std::fill(value_.begin(), value_.end(), no_id);
-        std::fill(basis_.begin(), basis_.end(), match_basis::none);
-    }
-
-    const comparable_graph& before_;
-    const comparable_graph& after_;
-    const value_numbers& numbers_;
-    const type_pairs& types_;
     value_names names_;
     operator_names operators_;
-    stored_contents contents_;
-    grouped_ids before_readers_; // by value
-    grouped_ids after_readers_;
-    std::vector<id> value_; // by value of the changed graph
-    std::vector<match_basis> basis_;
-    std::vector<id> partner_;   // by operator of the changed graph: its match
-    std::vector<bool> taken_;   // by operator of the original: whether it is matched
     std::vector<id> next_free_; // by the first operator of a number
     std::vector<id> hinted_;    // operators found by their own names
     bool uses_names_ = false;
-    bool grown_ = false;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

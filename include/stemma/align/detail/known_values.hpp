@@ -3,11 +3,11 @@
 #define STEMMA_ALIGN_DETAIL_KNOWN_VALUES_HPP
 
 #include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/stored_contents.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/detail/value_names.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
-#include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 
@@ -31,54 +31,6 @@ namespace stemma::inline STEMMA_ABI::detail {
         }
     });
 }
-
-/// The values of a graph by contents.
-class stored_contents {
-public:
-    /// Requires: the graph outlives this. Complexity: O(values), and O(n log n) in stored ones.
-    explicit stored_contents(const comparable_graph& graph) : graph_(graph) {
-        for (id v = 0; v < graph.value_count(); ++v) {
-            if (const auto content = graph.content(v); content != 0) {
-                const auto existing = index_.insert(
-                    content, v, [&](id other) { return graph.content(other) == content; });
-                if (existing != v) {
-                    shared_.push_back(content);
-                }
-            }
-        }
-        std::sort(shared_.begin(), shared_.end());
-        for (const auto& [value, loose] : graph.loose_contents()) {
-            loose_.emplace_back(loose, value);
-        }
-        std::sort(loose_.begin(), loose_.end());
-    }
-
-    /// Returns: the first value with some contents, or `no_id`; always for 0.
-    [[nodiscard]] id find(std::uint64_t content) const {
-        return content == 0 ? no_id : index_.find(content, [&](id other) {
-            return graph_.content(other) == content;
-        });
-    }
-
-    /// Whether exactly one value has these contents.
-    [[nodiscard]] bool is_unique(std::uint64_t content) const {
-        return !std::binary_search(shared_.begin(), shared_.end(), content);
-    }
-
-    /// Returns: the value with the same elements in any order, `no_id` for none or several.
-    [[nodiscard]] id find_loose(std::uint64_t loose) const {
-        const auto at = std::lower_bound(loose_.begin(), loose_.end(), std::pair(loose, id{0}));
-        const bool has_match = at != loose_.end() && at->first == loose;
-        const bool again = has_match && at + 1 != loose_.end() && (at + 1)->first == loose;
-        return has_match && !again ? at->second : no_id;
-    }
-
-private:
-    const comparable_graph& graph_;
-    flat_index index_;
-    std::vector<std::uint64_t> shared_; // of several values, ascending
-    std::vector<std::pair<std::uint64_t, id>> loose_;
-};
 
 /// Matches values that no operator produces: inputs by name, else by position; stored ones by
 /// contents.
@@ -122,12 +74,11 @@ public:
                 match_stored(v);
             }
         }
-        for (const auto& [v, loose] : after_.loose_contents()) {
-            if (value_[v] == no_id) {
-                if (const auto match = contents_.find_loose(loose); match != no_id) {
-                    set(v, match, match_basis::derived);
-                }
-            }
+        for (const auto& [v, hash] : after_.loose_contents()) {
+            set_derived(v, contents_.find_loose(hash));
+        }
+        for (const auto& [v, hash] : after_.scaled_contents()) {
+            set_derived(v, contents_.find_scaled(hash));
         }
     }
 
@@ -135,6 +86,12 @@ private:
     void set(id after, id before, match_basis basis) {
         value_[after] = before;
         basis_[after] = basis;
+    }
+
+    void set_derived(id after, id before) {
+        if (value_[after] == no_id && before != no_id) {
+            set(after, before, match_basis::derived);
+        }
     }
 
     void match_stored(id v) {
@@ -172,9 +129,39 @@ struct values_found {
     const type_pairs& types;
     const value_names& names; ///< of the original
     const stored_contents& contents;
+    const grouped_ids& before_readers; ///< by value of the original
+    const grouped_ids& after_readers;  ///< by value of the changed graph
     const std::vector<id>& values;
     const std::vector<match_basis>& bases;
 };
+
+/// Returns: the match of a value whose maker, of the same type in both graphs, alone reads
+/// something stored; else `no_id`.
+[[nodiscard]] inline id anchored_value(const comparable_graph& before,
+                                       const comparable_graph& after, id value,
+                                       const values_found& found) {
+    const auto maker = after.maker(value);
+    if (maker == no_id) {
+        return no_id;
+    }
+    const auto outputs = after.outputs(maker);
+    const auto slot = static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), value) -
+                                               outputs.begin());
+    for (const auto v : after.inputs(maker)) {
+        const auto content = v == no_id ? 0 : after.content(v);
+        const auto same = found.contents.find(content);
+        if (same == no_id || !found.contents.is_unique(content) ||
+            found.after_readers[v].size() != 1 || found.before_readers[same].size() != 1) {
+            continue;
+        }
+        const auto reader = found.before_readers[same].front();
+        if (found.types.equal(before.type(reader), after.type(maker)) &&
+            slot < before.outputs(reader).size()) {
+            return before.outputs(reader)[slot];
+        }
+    }
+    return no_id;
+}
 
 /// Whether names of values kept their meaning: tools that renumber all values reuse names for
 /// others. Complexity: O(values).
@@ -198,15 +185,16 @@ struct values_found {
         const bool is_stored = after.role(v) == value_role::stored;
         const auto content = after.content(v);
         const auto maker = after.maker(v);
-        if (found.values[v] != no_id &&
-            (is_stored ? content != 0 && found.contents.is_unique(content)
-                       : found.bases[v] == match_basis::computed ||
-                             is_anchored(after, maker, found.contents))) {
+        const auto match = is_stored || found.bases[v] == match_basis::computed
+                               ? found.values[v]
+                               : anchored_value(before, after, v, found);
+        if (match != no_id && (!is_stored || (content != 0 && found.contents.is_unique(content)))) {
             (is_stored ? stored : counts)
-                .add(found.numbers.of_value(named) == found.numbers.of_value(found.values[v]));
+                .add(found.numbers.of_value(named) == found.numbers.of_value(match));
         }
         const auto then = before.maker(named);
-        if (maker != no_id && then != no_id && found.types.had(after.type(maker))) {
+        if (maker != no_id && then != no_id && found.types.had(after.type(maker)) &&
+            !found.types.lays_out(after.type(maker)) && !found.types.passes(after.type(maker))) {
             typed.add(found.types.fit(before.type(then), after.type(maker)) !=
                       correspondence::none);
         }

@@ -132,11 +132,21 @@ private:
             if (next == outside.end() || region.size() == max_region) {
                 break;
             }
+            const bool shapes = std::string_view(ops_.op_type(vertex_[next->first])) == "Reshape";
             region.push_back(next->first);
+            // Group normalization reshapes its input first.
+            complete = normalizes(next->first) ||
+                               (shapes && region.size() > 1 && normalizes(*(region.end() - 2)))
+                           ? region.size()
+                           : complete;
         }
         for (std::size_t i = 0; i < complete; ++i) {
             owner_[region[i]] = owner_[scale];
         }
+    }
+
+    [[nodiscard]] bool normalizes(std::size_t v) const {
+        return std::string_view(ops_.op_type(vertex_[v])) == "InstanceNormalization";
     }
 
     /// Reshaping a value to a matrix for an operator that requires one, and back afterwards.

@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,7 @@ public:
         , lost_(known_.lost)
         , bare_(known_.bare)
         , vertex_(graph_)
+        , sums_(context.sums())
         , goes_on_(owner_.size(), false) {}
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
@@ -79,6 +81,7 @@ public:
             module = caller(module);
         }
         serve_readers(found);
+        follow_data(found);
         return found;
     }
 
@@ -114,6 +117,34 @@ private:
             }
             give(step.member == no_id ? step.sequence : step.member, step.operators);
         }
+    }
+
+    /// Layout conversions inserted for a runtime belong where the data come from.
+    void follow_data(std::vector<id>& found) const {
+        order_.forward([&](operator_t<Ops> vertex) {
+            const std::string_view type = ops_.op_type(vertex);
+            const auto v = index_of(graph_, vertex);
+            if (!bare_[v] || owner_[v] != no_id ||
+                (type != "ReorderInput" && type != "ReorderOutput")) {
+                return;
+            }
+            if (const auto u = only_source(graph_, vertex, steady_); u != no_id) {
+                const auto module = owner_[u] == no_id ? found[u] : fused_module(u);
+                found[v] = module == no_id ? found[v] : module;
+            }
+        });
+    }
+
+    /// Returns: the owner of what an operator reads, or what calls it if more was fused in.
+    [[nodiscard]] id fused_module(id v) const {
+        const auto sum = sums_.find(v);
+        bool joined = false;
+        if constexpr (joined_operators<Ops>) {
+            joined = ops_.is_joined(vertex_[v]);
+        }
+        return sum != sums_.end() ? tree_.lca(owner_[v], sum->second)
+               : joined           ? around(tree_, owner_[v])
+                                  : owner_[v];
     }
 
     /// Adds what is known about a neighbour; if nothing is, its own neighbours.
@@ -219,10 +250,9 @@ private:
             if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
                 return;
             }
-            const bool adds = ops_.op_type(vertex) == std::string_view("Add");
             // A single call that is skipped says little about its caller.
             const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
-            const auto skipped = adds && several ? residual[v] : no_id;
+            const auto skipped = skips(vertex) && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
                                      ? 0
                                      : shared_around(tree_, position[v], before[v], behind[v]);
@@ -232,7 +262,7 @@ private:
             goes_on[v] = joins_[v] && skipped == no_id;
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
-                arranges(vertex)) {
+                arranges(vertex) && !makes_groups(vertex)) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
             }
@@ -294,6 +324,12 @@ private:
         return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
+    /// Whether an operator may combine what a module computed with what it computed that from.
+    [[nodiscard]] bool skips(operator_t<Ops> v) const {
+        const std::string_view type = ops_.op_type(v);
+        return type == "Add" || type == "Mul";
+    }
+
     /// Whether an operator only rearranges its input: a module does that to its own results before
     /// returning them.
     [[nodiscard]] bool arranges(operator_t<Ops> v) const {
@@ -301,6 +337,13 @@ private:
                                                         "Unsqueeze", "Flatten"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
                types.end();
+    }
+
+    /// Whether an operator reshapes for a group normalization, which does that itself.
+    [[nodiscard]] bool makes_groups(operator_t<Ops> v) const {
+        const auto [out, last] = out_edges(v, graph_);
+        return out != last &&
+               std::string_view(ops_.op_type(target(*out, graph_))) == "InstanceNormalization";
     }
 
     /// Returns: where the results that an operator joins meet: in the parent of what it skips, else
@@ -350,6 +393,7 @@ private:
     std::vector<bool>& lost_; // reads weights of unknown modules
     const std::vector<bool>& bare_;
     vertices_by_index<graph_of<Ops>> vertex_;
+    const std::unordered_map<id, id>& sums_; // modules of operators with an addition fused in
     std::vector<std::pair<id, std::uint64_t>> missing_;
     std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules

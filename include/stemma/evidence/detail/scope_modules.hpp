@@ -42,6 +42,17 @@ struct scope_modules {
     }
 };
 
+/// Whether an operator has the name of one behind it that it was joined with, which reads no
+/// parameters. Complexity: O(length of the name).
+template <operator_view Ops>
+[[nodiscard]] bool is_named_after_reader(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (joined_operators<Ops> && named_operators<Ops>) {
+        const std::string_view name = ops.name(v);
+        return name.find("_nchwc") != name.npos && ops.is_joined(v);
+    }
+    return false;
+}
+
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<scope_witness>
 collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
@@ -53,7 +64,7 @@ collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modul
         seen.resize(table.scopes.size());
         for (; it != last; ++it) {
             const auto s = table.scope_of[index_of(ops.graph(), *it)];
-            if (s == no_id) {
+            if (s == no_id || (!table.leftover.empty() && is_named_after_reader(ops, *it))) {
                 continue;
             }
             ops.for_each_parameter(*it, [&](id p) {

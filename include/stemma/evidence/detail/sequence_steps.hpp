@@ -154,6 +154,12 @@ private:
                 return;
             }
         }
+        if constexpr (joined_operators<Ops>) {
+            // The first gap may be the activation that was fused into the member before.
+            if (vacant.size() == units.size() + 1 && ops_.is_joined(vertex_[first])) {
+                vacant.erase(vacant.begin());
+            }
+        }
         const auto take = [&](const member& one, id of, std::vector<id> operators) {
             steps_.push_back({of, one.number, one.module, std::move(operators)});
         };
@@ -163,7 +169,9 @@ private:
             }
         } else if (vacant.size() == 1) {
             for (auto& unit : units) {
-                take(vacant.front(), sequence, std::move(unit));
+                if (!is_transpose(unit)) { // which may be of the member before
+                    take(vacant.front(), sequence, std::move(unit));
+                }
             }
         } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // A gap that remains does nothing any more, as a dropout: it comes last.
@@ -218,6 +226,11 @@ private:
         if (last.module != no_id) {
             steps_.push_back({m, vacant.number, vacant.module, unit});
         }
+    }
+
+    [[nodiscard]] bool is_transpose(const std::vector<id>& unit) const {
+        return unit.size() == 1 &&
+               std::string_view(ops_.op_type(vertex_[unit.front()])) == "Transpose";
     }
 
     /// Whether an exporter may have folded what follows into an operator.

@@ -99,6 +99,16 @@ public:
                std::string_view(":=<>").find(next()) != std::string_view::npos;
     }
 
+    /// Passes over some characters, and the spaces behind, where a comparison stands there.
+    bool pass_to_relation(std::size_t count) {
+        auto behind = *this;
+        behind.pass(count);
+        behind.skip_spaces();
+        const bool compares = behind.at_relation() && behind.next() != ':';
+        at_ = compares ? behind.at_ : at_;
+        return compares;
+    }
+
     query_relation take_relation() {
         const char sign = text_[at_++];
         const bool or_equal = (sign == '<' || sign == '>') && next() == '=';

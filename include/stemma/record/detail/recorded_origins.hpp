@@ -65,6 +65,7 @@ public:
                 table.of[node] = settle(node);
             }
         }
+        follow_data(table.of);
         return table;
     }
 
@@ -86,6 +87,21 @@ private:
         id node = no_id;      // of the sketch
         bool by_hint = false; // by name only
     };
+
+    /// Layout conversions inserted for a runtime belong where the data come from.
+    void follow_data(std::vector<claim>& of) const {
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto inputs = now_.inputs(node);
+            const bool converts =
+                of[node].module == no_id && now_.op_type(node) == "ReorderInput" && !inputs.empty();
+            const auto maker = converts && inputs[0] != no_id ? now_.producer(inputs[0]) : no_id;
+            if (maker != no_id && of[maker].module != no_id) {
+                of[node] = of[maker];
+                of[node].confidence =
+                    std::min(of[node].confidence, detail::confidence::recorded_alone);
+            }
+        }
+    }
 
     // An operator is made from a handful; a larger region says nothing.
     static constexpr std::size_t max_region = 128;

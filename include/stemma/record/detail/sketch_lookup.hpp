@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -61,9 +62,12 @@ public:
         return has_match && !again ? at->second : no_id;
     }
 
-    /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`. A bare number is
-    /// part of another value's name.
+    /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`, and for that of a
+    /// fusion: `node_<value>/QuickGeluFusion/`. A bare number is part of another value's name.
     [[nodiscard]] id maker_within(std::string_view name) const {
+        if (const auto fused = maker_of_fused(name); fused != no_id) {
+            return fused;
+        }
         bool word = false;
         auto end = name.size();
         for (int cuts = 0; cuts < 4; ++cuts) {
@@ -106,6 +110,20 @@ public:
     }
 
 private:
+    /// Returns: the node of the sketch whose name a fusion kept in that of the fused node, if it is
+    /// derived from that of its value; else `no_id`.
+    [[nodiscard]] id maker_of_fused(std::string_view name) const {
+        constexpr std::string_view end = "Fusion/";
+        constexpr std::string_view node = "node_";
+        if (!name.ends_with(end)) {
+            return no_id;
+        }
+        name = name.substr(0, name.rfind('/', name.size() - end.size()));
+        const auto named = maker_of(std::string(name) + "_output_0");
+        return named != no_id || !name.starts_with(node) ? named
+                                                         : maker_of(name.substr(node.size()));
+    }
+
     // The maximum distance between nodes that became neighbours because what was between them is
     // gone.
     static constexpr unsigned max_steps = 4;

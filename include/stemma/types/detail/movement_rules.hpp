@@ -261,6 +261,25 @@ inline void slice(const rule_node& node) {
     node.set(0, std::move(sliced));
 }
 
+/// What is not padded keeps its extent, whatever that is.
+inline void pad(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    const auto pads = node.literal(1, "pads");
+    const bool known = pads && pads->size() == 2 * x.rank() && !node.has_input(3);
+    auto dims = extents(x.rank(), any_extent);
+    for (std::size_t i = 0; known && i < dims.size(); ++i) {
+        const auto extent = (*x.dims)[i];
+        const auto before = (*pads)[i];
+        const auto behind = (*pads)[i + x.rank()];
+        dims[i] =
+            before == 0 && behind == 0 ? extent : add_extents(add_extents(extent, before), behind);
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
 inline void split(const rule_node& node) {
     const auto& x = node.input(0);
     const auto count = node.output_count();

@@ -120,7 +120,7 @@ inline constexpr type_rule standard_rules[] = {
     {"OneHot", rules::one_hot},
     {"Or", rules::arithmetic<>},
     {"PRelu", rules::like_first},
-    {"Pad", rules::same_rank},
+    {"Pad", rules::pad},
     {"Pow", rules::arithmetic<>},
     {"QuantizeLinear", rules::quantize},
     {"RMSNormalization", rules::like_first},

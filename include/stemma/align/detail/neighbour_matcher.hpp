@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_NEIGHBOUR_MATCHER_HPP
+#define STEMMA_ALIGN_DETAIL_NEIGHBOUR_MATCHER_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/align/detail/absorbed_readers.hpp>
+#include <stemma/align/detail/known_values.hpp>
+#include <stemma/align/detail/stored_contents.hpp>
+#include <stemma/align/detail/type_pairs.hpp>
+#include <stemma/align/detail/value_numbers.hpp>
+#include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/lexicon.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Which values and operators of two graphs match, and finds more of them beside known ones.
+class neighbour_matcher {
+public:
+    neighbour_matcher(const comparable_graph& before, const comparable_graph& after,
+                      const value_numbers& numbers, const type_pairs& types)
+        : before_(before)
+        , after_(after)
+        , numbers_(numbers)
+        , types_(types)
+        , contents_(before)
+        , before_readers_(readers_in(before))
+        , after_readers_(readers_in(after))
+        , value_(after.value_count(), no_id)
+        , basis_(after.value_count(), match_basis::none)
+        , partner_(after.operator_count(), no_id)
+        , taken_(before.operator_count(), false)
+        , left_(before.value_count(), false)
+        , absorbed_(before, after, numbers, types, before_readers_, after_readers_, contents_,
+                    value_, left_) {}
+
+    neighbour_matcher(const neighbour_matcher&) = delete;
+    neighbour_matcher& operator=(const neighbour_matcher&) = delete;
+
+    /// Returns: the matching value of the original, or `no_id`.
+    [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
+    /// Returns: how it was matched.
+    [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
+    /// Returns: the matching operator of the same type, or `no_id`.
+    [[nodiscard]] id partner(id after) const noexcept { return partner_[after]; }
+    [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
+    [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
+
+protected:
+    void set(id after, id before, match_basis basis) {
+        value_[after] = before;
+        basis_[after] = basis;
+        left_[before] = true;
+    }
+
+    /// Sets what an operator makes that computes a value of the original, and maybe more.
+    void follow(id op, id before) {
+        set(after_.outputs(op)[0], absorbed_.follow(op, before), match_basis::derived);
+    }
+
+    /// Returns: the first input that is not stored, or `no_id`.
+    [[nodiscard]] static id first_made(const comparable_graph& graph, id op) {
+        const auto inputs = graph.inputs(op);
+        const auto found = std::find_if(inputs.begin(), inputs.end(), [&](id v) {
+            return v != no_id && graph.role(v) != value_role::stored;
+        });
+        return found == inputs.end() ? no_id : *found;
+    }
+
+    /// Extends matches to neighbours until nothing more is found.
+    void grow() {
+        grow(true);
+        grow(false);
+    }
+
+    void grow(bool only_anchored) {
+        const auto& results = after_.results();
+        const auto& others = before_.results();
+        for (std::size_t i = 0; results.size() == others.size() && i < results.size(); ++i) {
+            if (results[i] != no_id && value_[results[i]] == no_id && others[i] != no_id) {
+                set(results[i], others[i], match_basis::neighbours);
+            }
+        }
+        std::vector<id> work(after_.operator_count());
+        for (id op = 0; op < work.size(); ++op) {
+            work[op] = after_.operator_count() - 1 - op;
+        }
+        std::vector<bool> waits(after_.operator_count(), true);
+        while (!work.empty()) {
+            const auto op = work.back();
+            work.pop_back();
+            waits[op] = false;
+            const auto add = [&](id other) {
+                if (other != no_id && !waits[other]) {
+                    waits[other] = true;
+                    work.push_back(other);
+                }
+            };
+            if (grow_from(op, only_anchored)) {
+                for (const auto v : after_.inputs(op)) {
+                    v == no_id ? void() : add(after_.maker(v));
+                }
+                for (const auto v : after_.outputs(op)) {
+                    if (v != no_id) {
+                        const auto readers = after_readers_[v];
+                        std::for_each(readers.begin(), readers.end(), add);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns: whether any of an operator's values was matched.
+    [[nodiscard]] bool grow_from(id op, bool only_anchored) {
+        grown_ = false;
+        if (partner_[op] == no_id) {
+            const auto match =
+                only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
+            if (match == no_id) {
+                return !only_anchored && grow_over(op);
+            }
+            pair_unset(op, match);
+        } else if (basis_of(op) == match_basis::computed) {
+            return false; // and so was everything it reads
+        }
+        bool changed = false;
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(partner_[op]);
+        for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i) {
+            if (inputs[i] != no_id && others[i] != no_id && value_[inputs[i]] == no_id &&
+                (after_.role(inputs[i]) == value_role::stored) ==
+                    (before_.role(others[i]) == value_role::stored)) {
+                set(inputs[i], others[i], match_basis::neighbours);
+                changed = true;
+            }
+        }
+        return changed || grown_;
+    }
+
+    /// Returns: whether an operator of another type or form was found to lead with the only one of
+    /// the original that fits and reads all data that it reads.
+    [[nodiscard]] bool grow_over(id op) {
+        const auto outputs = after_.outputs(op);
+        const auto read = first_made(after_, op);
+        if (outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id ||
+            read == no_id || !knows_inputs(op)) {
+            return false;
+        }
+        const auto readers = before_readers_[value_[read]];
+        auto head = no_id;
+        for (const auto reader : readers.first(std::min(readers.size(), most_readers))) {
+            const auto made = before_.outputs(reader);
+            if (reader == head || taken_[reader] || made.empty() || made[0] == no_id ||
+                left_[made[0]] || first_made(before_, reader) != value_[read] ||
+                types_.fit(before_.type(reader), after_.type(op)) != correspondence::head) {
+                continue;
+            }
+            if (head != no_id) {
+                return false;
+            }
+            head = reader;
+        }
+        const auto end = head == no_id ? no_id : absorbed_.follow(op, before_.outputs(head)[0]);
+        if (end == no_id || !goes_on(outputs[0], end)) {
+            return false;
+        }
+        taken_[head] = true;
+        set(outputs[0], end, match_basis::neighbours);
+        return true;
+    }
+
+    /// Whether a reader of a value may be one of a value of the original.
+    [[nodiscard]] bool goes_on(id value, id before) const {
+        const auto readers = after_readers_[value];
+        const auto others = before_readers_[before];
+        const auto some = others.first(std::min(others.size(), most_readers));
+        return readers.empty() || std::any_of(readers.begin(), readers.end(), [&](id reader) {
+                   return types_.passes(after_.type(reader)) ||
+                          std::any_of(some.begin(), some.end(), [&](id other) {
+                              return types_.fit(before_.type(other), after_.type(reader)) ==
+                                     correspondence::head;
+                          });
+               });
+    }
+
+    [[nodiscard]] bool knows_inputs(id op) const {
+        const auto inputs = after_.inputs(op);
+        return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v == no_id || value_[v] != no_id || after_.role(v) == value_role::stored;
+        });
+    }
+
+    [[nodiscard]] match_basis basis_of(id op) const {
+        const auto outputs = after_.outputs(op);
+        return outputs.empty() || outputs[0] == no_id ? match_basis::none : basis_[outputs[0]];
+    }
+
+    void pair_unset(id op, id before) {
+        partner_[op] = before;
+        taken_[before] = true;
+        const auto outputs = after_.outputs(op);
+        const auto others = before_.outputs(before);
+        for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
+            if (outputs[i] != no_id && others[i] != no_id && value_[outputs[i]] == no_id) {
+                set(outputs[i], others[i], match_basis::neighbours);
+                grown_ = true;
+            }
+        }
+    }
+
+    /// Returns: the operator of the original with the same type that produces what this one
+    /// produces, or else reads what it reads; `no_id` for none or several.
+    [[nodiscard]] id find_partner(id op) {
+        for (const auto v : after_.outputs(op)) {
+            const auto maker = v == no_id || value_[v] == no_id ? no_id : before_.maker(value_[v]);
+            if (maker != no_id) {
+                return fits(maker, op) ? maker : no_id;
+            }
+        }
+        auto best = no_id;
+        auto most = -1;
+        bool several = false;
+        for (const auto v : after_.inputs(op)) {
+            if (v == no_id || value_[v] == no_id) {
+                continue;
+            }
+            const auto readers = before_readers_[value_[v]];
+            if (readers.size() > most_readers) {
+                continue;
+            }
+            for (const auto reader : readers) {
+                if (taken_[reader] || reader == best || !fits(reader, op)) {
+                    continue;
+                }
+                const auto match = agreement(reader, op);
+                several = match == most || (several && match < most);
+                best = match > most ? reader : best;
+                most = std::max(most, match);
+            }
+        }
+        return several ? no_id : best;
+    }
+
+    /// Whether an operator may be one of the original: of the same type, without inputs known to be
+    /// different.
+    [[nodiscard]] bool fits(id before, id op) const {
+        const auto inputs = after_.inputs(op);
+        const auto others = before_.inputs(before);
+        if (!types_.equal(before_.type(before), after_.type(op)) ||
+            inputs.size() != others.size()) {
+            return false;
+        }
+        return std::all_of(inputs.begin(), inputs.end(), [&](id v) {
+            return v == no_id || value_[v] == no_id || basis_[v] == match_basis::neighbours ||
+                   std::any_of(others.begin(), others.end(), [&](id other) {
+                       return other != no_id &&
+                              (other == value_[v] ||
+                               numbers_.of_value(other) == numbers_.of_value(value_[v]));
+                   });
+        });
+    }
+
+    [[nodiscard]] int agreement(id before, id op) const {
+        const auto others = before_.inputs(before);
+        int result = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && value_[v] != no_id &&
+                std::find(others.begin(), others.end(), value_[v]) != others.end()) {
+                result += 2;
+            }
+        }
+        return result;
+    }
+
+    void forget() {
+        std::fill(partner_.begin(), partner_.end(), no_id);
+        std::fill(taken_.begin(), taken_.end(), false);
+        std::fill(value_.begin(), value_.end(), no_id);
+        std::fill(basis_.begin(), basis_.end(), match_basis::none);
+        std::fill(left_.begin(), left_.end(), false);
+    }
+
+    const comparable_graph& before_;
+    const comparable_graph& after_;
+    const value_numbers& numbers_;
+    const type_pairs& types_;
+    stored_contents contents_;
+    grouped_ids before_readers_; // by value
+    grouped_ids after_readers_;
+    std::vector<id> value_; // by value of the changed graph
+    std::vector<match_basis> basis_;
+    std::vector<id> partner_; // by operator of the changed graph: its match
+    std::vector<bool> taken_; // by operator of the original: whether it is matched
+    std::vector<bool> left_;  // by value of the original: whether it is still there
+    absorbed_readers absorbed_;
+    bool grown_ = false;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ALIGN_DETAIL_NEIGHBOUR_MATCHER_HPP

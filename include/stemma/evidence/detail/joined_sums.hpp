@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_JOINED_SUMS_HPP
+#define STEMMA_EVIDENCE_DETAIL_JOINED_SUMS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
+#include <stemma/model/sweeps.hpp>
+
+#include <cstddef>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: for operators that were fused with the addition that follows them, by vertex index, the
+/// module of the addition: the one around everything after the fork of its two inputs, or its
+/// nearest ancestor that computes anything itself. `module_of(vertex)` is what is known of an
+/// operator, or `no_id`; `independent()` returns what `data_independent` says. Complexity: O(V +
+/// E), and of each such operator up to a constant of those before it.
+template <parameter_readers Ops, module_view Modules, class Independent, class ModuleOf>
+[[nodiscard]] std::unordered_map<id, id>
+find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners& owners,
+                 Independent independent, ModuleOf module_of) {
+    constexpr std::size_t max_steps = 256;
+    std::unordered_map<id, id> sums;
+    if constexpr (requires(operator_t<Ops> v) { ops.joins_sum(v); }) {
+        const auto& graph = ops.graph();
+        std::vector<operator_t<Ops>> joined;
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            if (ops.joins_sum(*it)) {
+                joined.push_back(*it);
+            }
+        }
+        if (joined.empty()) {
+            return sums;
+        }
+        const std::vector<bool>& steady = independent();
+        const vertices_by_index<graph_of<Ops>> vertex(graph);
+        const tree_index& tree = modules.index();
+        const module_code<Modules> code(ops, modules, owners);
+        std::vector<id> position(num_vertices(graph), no_id);
+        id step = 0;
+        sweep_order(graph).forward(
+            [&](operator_t<Ops> v) { position[index_of(graph, v)] = step++; });
+        for (const auto sum : joined) {
+            std::priority_queue<std::pair<id, id>> open; // position and index, the last one first
+            std::unordered_map<id, unsigned> inputs;     // by index: which of them it leads to
+            const auto reach = [&](operator_t<Ops> from, unsigned which) {
+                const auto u = static_cast<id>(index_of(graph, from));
+                if (steady[u]) {
+                    return;
+                }
+                auto& known = inputs[u];
+                if (known == 0) {
+                    open.emplace(position[u], u);
+                }
+                known |= which;
+            };
+            common_module around_both;
+            around_both.add(module_of(sum));
+            unsigned which = 1;
+            for (auto [in, last] = in_edges(sum, graph); in != last; ++in, which = 2) {
+                reach(source(*in, graph), which);
+            }
+            bool met = false;
+            for (std::size_t steps = 0; !open.empty() && !met && steps < max_steps; ++steps) {
+                const auto u = open.top().second;
+                open.pop();
+                met = inputs[u] == 3;
+                if (!met) {
+                    around_both.add(module_of(vertex[u]));
+                    for (auto [in, last] = in_edges(vertex[u], graph); in != last; ++in) {
+                        reach(source(*in, graph), inputs[u]);
+                    }
+                }
+            }
+            if (const auto module = around_both.get(tree); met && module != no_id) {
+                sums.emplace(static_cast<id>(index_of(graph, sum)),
+                             code.nearest(around(tree, module)));
+            }
+        }
+    }
+    return sums;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_JOINED_SUMS_HPP
