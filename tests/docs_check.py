@@ -101,6 +101,7 @@ def scratch_folder(parent):
     folder = pathlib.Path(tempfile.mkdtemp(dir=parent))
     for name in ("docs", "examples", "tests"):
         (folder / name).symlink_to(ROOT / name)
+    subprocess.run([sys.executable, ROOT / "single_include/amalgamate.py", folder / "single_include"], check=True)
     return folder
 
 

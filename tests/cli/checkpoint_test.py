@@ -126,7 +126,7 @@ class Checkpoints(Case):
     def test_tied_weights_are_of_the_module_that_reads_them(self):
         for fixture, output in (("gpt2_tiny", "lm_head"), ("bert_mlm", "cls.predictions.decoder")):
             found, _ = self.tag(FIXTURES / fixture / "anonymous.onnx", FIXTURES / fixture / "model.pt")
-            module = {node["name"]: node["module"] for node in found["nodes"]}
+            module = {node["name"]: node["scope_module"] for node in found["nodes"]}
             true = [node for node in json.loads((FIXTURES / fixture / "truth.json").read_text())["nodes"]
                     if node["op_type"] == "MatMul" and node["module"] == output]
             self.assertEqual([module[node["opaque"]] for node in true], [output])

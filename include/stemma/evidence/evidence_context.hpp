@@ -151,7 +151,7 @@ public:
     }
 
     /// The modules of operators that were fused with the addition that follows them, by vertex
-    /// index; see `find_joined_sums`.
+    /// index; see `find_joined_sums`. Complexity: that of `find_joined_sums`, the first time.
     [[nodiscard]] const std::unordered_map<id, id>& sums() requires parameter_readers<Ops> {
         if (!sums_) {
             sums_ = detail::find_joined_sums(
