@@ -53,6 +53,8 @@ std::string shape_of(const query& asked) {
         return "from'" + asked.pattern + "'";
     case query_kind::like:
         return "like'" + asked.pattern + "'";
+    case query_kind::position:
+        return "position'" + asked.pattern + "'";
     case query_kind::line:
         return "line'" + asked.pattern + "'";
     case query_kind::reads:
