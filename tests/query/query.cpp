@@ -267,7 +267,6 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("confidence>2", 12, "0 to 1");
     refuses("confidence>nan", 12, "0 to 1");
     refuses("depth<3", 1, "not depth>");
-    refuses("a[op:B]", 3, "about a node");
     refuses("'\xc3\xa4\xc3\xb6' x", 6, "missing");
     refuses(std::string(200, '('), 101, "nested too deeply");
     CHECK(refusal_of("a[depth<3]") == "accepted");
