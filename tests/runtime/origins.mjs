@@ -165,6 +165,10 @@ class Optimized {
         if (this.graphs.initializers.has(value)) {
             return undefined;
         }
+        const maker = this.makers.get(value);
+        if (maker && !layoutName.test(maker.name) && this.#originalOf(maker)) {
+            return this.#originalOf(maker).outputs[maker.outputs.indexOf(value)];
+        }
         const readers = this.readers.get(value) ?? [];
         for (const reader of readers) {
             const known = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;

@@ -5,9 +5,11 @@
 #include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -66,8 +68,12 @@ struct chain {
         const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
                                                                        units, placed);
         const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+        const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
+        const stemma::detail::sequence_starts<test::operator_scene> starts(
+            ops, tree.index(), stemma::detail::find_sequence_heads(tree, code), steady, free,
+            placed, units, exits);
         stemma::detail::sequence_steps<test::operator_scene, stemma::module_tree> finder(
-            ops, tree, code, units, exits);
+            ops, tree, code, pattern, units, exits, starts);
         texts found;
         for (const auto& step : finder.run()) {
             auto text = tree.path(step.sequence) + " " +

@@ -7,17 +7,15 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/sweeps.hpp>
 
 #include <cstddef>
-#include <queue>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -53,38 +51,9 @@ find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners&
         sweep_order(graph).forward(
             [&](operator_t<Ops> v) { position[index_of(graph, v)] = step++; });
         for (const auto sum : joined) {
-            std::priority_queue<std::pair<id, id>> open; // position and index, the last one first
-            std::unordered_map<id, unsigned> inputs;     // by index: which of them it leads to
-            const auto reach = [&](operator_t<Ops> from, unsigned which) {
-                const auto u = static_cast<id>(index_of(graph, from));
-                if (steady[u]) {
-                    return;
-                }
-                auto& known = inputs[u];
-                if (known == 0) {
-                    open.emplace(position[u], u);
-                }
-                known |= which;
-            };
-            common_module around_both;
-            around_both.add(module_of(sum));
-            unsigned which = 1;
-            for (auto [in, last] = in_edges(sum, graph); in != last; ++in, which = 2) {
-                reach(source(*in, graph), which);
-            }
-            bool met = false;
-            for (std::size_t steps = 0; !open.empty() && !met && steps < max_steps; ++steps) {
-                const auto u = open.top().second;
-                open.pop();
-                met = inputs[u] == 3;
-                if (!met) {
-                    around_both.add(module_of(vertex[u]));
-                    for (auto [in, last] = in_edges(vertex[u], graph); in != last; ++in) {
-                        reach(source(*in, graph), inputs[u]);
-                    }
-                }
-            }
-            if (const auto module = around_both.get(tree); met && module != no_id) {
+            const auto module =
+                module_behind_fork(ops, vertex, position, steady, tree, sum, max_steps, module_of);
+            if (module != no_id) {
                 sums.emplace(static_cast<id>(index_of(graph, sum)),
                              code.nearest(around(tree, module)));
             }
