@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to name modules, beside the same names made by hand for a `module_tree` whose
-// classes are known?
+// The cost of naming modules, compared with hand-written code for a `module_tree` with classes.
 #include "../beside.hpp"
 
 #include <stemma/core/category.hpp>
@@ -32,7 +31,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A stack of blocks, of a dozen modules each, as in a transformer; or stages of ten blocks each.
+/// A stack of blocks of a dozen modules, as in a transformer; or stages of ten blocks each.
 stemma::module_tree make_tree(std::size_t modules, bool in_stages) {
     stemma::module_tree_builder builder("net");
     builder.set_class(0, "Net", "app.Net");
@@ -61,7 +60,7 @@ stemma::module_tree make_tree(std::size_t modules, bool in_stages) {
     return builder.build();
 }
 
-/// Tags that can be compared.
+/// Comparable tags.
 struct named {
     stemma::tag_table tags;
 
@@ -152,7 +151,7 @@ named attributes_by_hand(const stemma::module_tree& tree) {
     return made;
 }
 
-/// Modules of one class below one module: how many names of their paths tell them apart.
+/// Modules of one class below one module: the number of path segments that distinguish them.
 class name_counter {
 public:
     name_counter(const stemma::module_tree& tree, id above) : tree_(tree), above_(above) {}
@@ -244,7 +243,7 @@ named classes_by_hand(const stemma::module_tree& tree) {
             class_of[m] = classes.intern(text);
         }
     }
-    // Sorted by class and then by what is above: equal classes stand together.
+    // Sorted by class, then by ancestors: equal classes are adjacent.
     const stemma::detail::grouped_ids by_class(classes.size(), [&](auto take) {
         for (id m = 1; m < tree.size(); ++m) {
             if (class_of[m] != no_id) {
