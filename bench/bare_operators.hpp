@@ -58,7 +58,7 @@ struct module_arrays {
     /// The properties of a tree, which must outlive this; classes depend on the depth.
     explicit module_arrays(const stemma::module_tree& modules) : tree(modules.index()) {
         for (id m = 0; m < tree.size(); ++m) {
-            attributes.push_back(modules.attribute(m));
+            names.push_back(modules.name(m));
             const auto kind = tree.depth(m) % 4;
             classes.push_back(kind == 0   ? "Model"
                               : kind == 1 ? "Block"
@@ -69,14 +69,14 @@ struct module_arrays {
     }
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree; }
-    [[nodiscard]] std::string_view attribute(id m) const { return attributes[m]; }
+    [[nodiscard]] std::string_view name(id m) const { return names[m]; }
     [[nodiscard]] std::string_view class_name(id m) const { return classes[m]; }
     [[nodiscard]] std::string_view qualified_class(id m) const { return qualified[m]; }
 
     const stemma::tree_index& tree;
-    std::vector<std::string_view> attributes; ///< by module
-    std::vector<std::string_view> classes;    ///< by module
-    std::vector<std::string_view> qualified;  ///< by module
+    std::vector<std::string_view> names;     ///< by module
+    std::vector<std::string_view> classes;   ///< by module
+    std::vector<std::string_view> qualified; ///< by module
 };
 
 } // namespace stemma_bench

@@ -75,33 +75,33 @@ public:
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
 
     /// Begins a module, which gets everything written until `leave`.
-    void enter(std::string_view attribute, std::string_view type, bool torch = false) {
+    void enter(std::string_view name, std::string_view type, bool torch = false) {
         if (!path_.empty()) {
             path_ += '.';
         }
-        path_ += attribute;
+        path_ += name;
         scope_ += '/';
-        scope_ += attribute;
+        scope_ += name;
         const auto dot = path_.find_last_of('.');
         note_module(path_.substr(0, dot == std::string::npos ? 0 : dot), type, torch);
     }
-    void leave(std::string_view attribute) {
-        path_.resize(path_.size() - attribute.size());
+    void leave(std::string_view name) {
+        path_.resize(path_.size() - name.size());
         if (!path_.empty()) {
             path_.pop_back();
         }
-        scope_.resize(scope_.size() - attribute.size() - 1);
+        scope_.resize(scope_.size() - name.size() - 1);
     }
     /// Begins a scope without recording a module (a second call).
-    void enter_again(std::string_view attribute, std::string_view scope) {
+    void enter_again(std::string_view name, std::string_view scope) {
         path_ += path_.empty() ? "" : ".";
-        path_ += attribute;
+        path_ += name;
         scope_ += '/';
         scope_ += scope;
     }
-    void leave_again(std::string_view attribute, std::string_view scope) {
-        leave(attribute);
-        scope_.resize(scope_.size() + attribute.size() - scope.size());
+    void leave_again(std::string_view name, std::string_view scope) {
+        leave(name);
+        scope_.resize(scope_.size() + name.size() - scope.size());
     }
     void root(std::string_view type) { note_module("", type, false); }
 

@@ -96,7 +96,7 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
     for (id m = 1; m < tree.size(); ++m) {
         if (tree.depth(m) <= deepest) {
             path.resize(length[tree.parent(m)]);
-            path.append(path.empty() ? "" : ".").append(made.modules.attributes[m]);
+            path.append(path.empty() ? "" : ".").append(made.modules.names[m]);
             length[m] = path.size();
             inside[m] = pattern.matches(path) ? 1 : 0;
         }

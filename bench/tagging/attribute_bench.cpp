@@ -64,7 +64,7 @@ struct bare_modules {
     stemma::tree_index tree;
 
     [[nodiscard]] const stemma::tree_index& index() const noexcept { return tree; }
-    [[nodiscard]] static std::string_view attribute(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view class_name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view qualified_class(id) noexcept { return ""; }
 };

@@ -127,16 +127,16 @@ void append_path_by_hand(const stemma::module_tree& tree, id above, id m, std::s
         append_path_by_hand(tree, above, parent, text);
         text.push_back('.');
     }
-    append_by_hand(tree.attribute(m), text);
+    append_by_hand(tree.name(m), text);
 }
 
-named attributes_by_hand(const stemma::module_tree& tree) {
+named paths_by_hand(const stemma::module_tree& tree) {
     named made{{tree.index(), select_by_hand(tree)}};
     std::string text;
     for (id m = 0; m < tree.size(); ++m) {
         if (made.tags.is_selected(m)) {
             const auto above = made.tags.above(m);
-            const auto name = tree.attribute(m);
+            const auto name = tree.name(m);
             if (tree.index().parent(m) == above &&
                 std::none_of(name.begin(), name.end(), is_special)) {
                 made.tags.set_segment(m, name);
@@ -163,7 +163,7 @@ public:
             for (std::size_t i = 0; i < group.size(); ++i) {
                 if (at_[i] != above_) {
                     hashes_[i] = stemma::detail::hash_mix(
-                        hashes_[i], stemma::detail::hash_bytes(tree_.attribute(at_[i])));
+                        hashes_[i], stemma::detail::hash_bytes(tree_.name(at_[i])));
                     at_[i] = tree_.index().parent(at_[i]);
                 }
             }
@@ -200,7 +200,7 @@ private:
 
     bool equal(id a, id b, std::size_t names) const {
         for (; names > 0 && a != above_ && b != above_; --names) {
-            if (tree_.attribute(a) != tree_.attribute(b)) {
+            if (tree_.name(a) != tree_.name(b)) {
                 return false;
             }
             a = tree_.index().parent(a);
@@ -222,7 +222,7 @@ void append_last_names(const stemma::module_tree& tree, id above, id m, std::siz
     }
     append_last_names(tree, above, tree.index().parent(m), names - 1, text);
     text.push_back('.');
-    append_by_hand(tree.attribute(m), text);
+    append_by_hand(tree.name(m), text);
 }
 
 named classes_by_hand(const stemma::module_tree& tree) {
@@ -267,7 +267,7 @@ named classes_by_hand(const stemma::module_tree& tree) {
                 ++last;
             }
             const auto group = all.subspan(first, last - first);
-            const auto name = tree.attribute(group[0]);
+            const auto name = tree.name(group[0]);
             const auto names =
                 group.size() > 1
                     ? count(group)
@@ -298,8 +298,8 @@ void class_paths(benchmark::State& state) {
     name_beside(state, stemma::class_paths{}, classes_by_hand);
 }
 
-void attribute_paths(benchmark::State& state) {
-    name_beside(state, stemma::attribute_paths{}, attributes_by_hand);
+void module_paths(benchmark::State& state) {
+    name_beside(state, stemma::module_paths{}, paths_by_hand);
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {
@@ -312,7 +312,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(class_paths)->Apply(sizes);
-BENCHMARK(attribute_paths)->Apply(sizes);
+BENCHMARK(module_paths)->Apply(sizes);
 
 } // namespace
 

@@ -34,7 +34,7 @@ struct many_modules {
     }
 
     [[nodiscard]] const stemma::tree_index& index() const noexcept { return tree; }
-    [[nodiscard]] static std::string_view attribute(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view class_name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view qualified_class(id) noexcept { return ""; }
 

@@ -132,7 +132,7 @@ private:
 
     static std::string name_of(const stemma::module_tree& tree, id m) {
         const auto type = tree.class_name(m);
-        auto name = std::string(tree.attribute(m));
+        auto name = std::string(tree.name(m));
         if (name.empty()) {
             name = type.empty() ? "model" : std::string(type);
         } else if (!type.empty()) {

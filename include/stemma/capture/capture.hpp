@@ -55,7 +55,7 @@ public:
                 fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
             }
             if (m != 0) {
-                builder_.child(modules.index().parent(m), modules.attribute(m));
+                builder_.child(modules.index().parent(m), modules.name(m));
             }
             builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
             if (modules.calls(m) != no_id) {

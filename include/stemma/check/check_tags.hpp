@@ -267,7 +267,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     const auto& tree = record->modules;
     const auto count = std::min(tree.size(), expected.size());
     id m = 0;
-    while (m < count && tree.attribute(m) == expected.attribute(m) &&
+    while (m < count && tree.name(m) == expected.name(m) &&
            tree.class_name(m) == expected.class_name(m) &&
            tree.index().parent(m) == expected.index().parent(m)) {
         ++m;

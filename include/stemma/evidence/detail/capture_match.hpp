@@ -103,7 +103,7 @@ template <parameter_readers Ops, module_view Modules>
     }
     std::unordered_set<std::string> names;
     for (id m = 1; m < modules.index().size(); ++m) {
-        names.emplace(modules.attribute(m));
+        names.emplace(modules.name(m));
     }
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const std::string_view name = ops.name(*it);
