@@ -225,7 +225,7 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
     const auto found = stemma::find_modules(opened, asked);
     if (found.size() != 1) {
         throw stemma::error(stemma::error_code::refused, opened.file().path(), "--module",
-                            fmt::format("'{}' are {} modules; give one of each model", asked,
+                            fmt::format("'{}' matches {} modules; name one per model", asked,
                                         grouped(found.size())));
     }
     return found.front();

@@ -353,7 +353,7 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
     }
     if (!uses(column_source::cost) && !options.dims.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for columns macs, flops and activations");
+                            "requires columns macs, flops or activations");
     }
     tree_numbers known;
     known.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
@@ -378,7 +378,7 @@ int tree(tree_options options) {
         if (!options.profiles.empty() || !options.dims.empty()) {
             throw stemma::error(stemma::error_code::refused, "",
                                 options.profiles.empty() ? "--dim" : "--profile",
-                                "is for --format text");
+                                "requires --format text");
         }
         standard_output out;
         stemma::write_tree(out, *opened, shown);

@@ -73,7 +73,7 @@ struct capture_match {
         };
         return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
                of(known_paths, paths) +
-               " parameter paths of the file; it seems to be of another model and is ignored";
+               " parameter paths of the file; it seems to belong to another model and is ignored";
     }
 };
 

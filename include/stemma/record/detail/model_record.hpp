@@ -148,7 +148,7 @@ private:
 
     [[nodiscard]] id number(json_part part) const {
         if (!part.is_number<id>() || part.number<id>() == no_id) {
-            fail("has something else where a number is expected");
+            fail("has a non-number where a number is expected");
         }
         return part.number<id>();
     }
