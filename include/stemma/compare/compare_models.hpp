@@ -26,14 +26,14 @@ struct compared_parts {
     bool tags = true;         ///< primary tags
 };
 
-/// What two models have in common and what not.
+/// The result of comparing two models.
 struct model_comparison {
     compared_parts parts;                                  ///< what was compared; the rest is empty
     std::optional<detail::structure_difference> structure; ///< the first one, if there is any
-    std::size_t renamed_nodes = 0;                         ///< in graphs that are equal
-    std::size_t same_initializers = 0;                     ///< how many
+    std::size_t renamed_nodes = 0;                         ///< in equal graphs
+    std::size_t same_initializers = 0;                     ///< their number
     std::vector<detail::initializer_difference> initializers; ///< in file order
-    std::optional<tag_comparison> tags;                       ///< of nodes that are partners
+    std::optional<tag_comparison> tags;                       ///< of partners
 
     /// Whether no difference was found.
     [[nodiscard]] bool is_equal() const noexcept {
@@ -41,7 +41,7 @@ struct model_comparison {
     }
 };
 
-/// Compares two models. Nodes of equal graphs are partners by position, those of others by name.
+/// Compares two models. Nodes of equal graphs are matched by position, others by name.
 /// Throws: `error` of `error_code::cannot_read`, `malformed`.
 /// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
 [[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
@@ -169,7 +169,7 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
 
 } // namespace detail
 
-/// Writes what was found (`stemma.compare/1`) of models that are called by their paths.
+/// Writes a comparison (`stemma.compare/1`) of models given by path.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_comparison(Sink& sink, const model_comparison& found, const attributed_model& first,

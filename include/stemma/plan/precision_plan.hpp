@@ -28,7 +28,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The nodes that a quantizer or runtime is to treat specially.
+/// The nodes that a quantizer or runtime should treat specially.
 struct precision_plan {
     std::vector<id> nodes{};     ///< of the main graph, in order, without Constants
     std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 if unknown

@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI {
 enum class module_likeness : std::uint8_t {
     function, ///< what they compute, up to weights and names: operators with their attributes and
               ///< small constants, wiring, and what they give away
-    form,     ///< what they compute inside, types and shapes of weights, class, and names and
+    form,     ///< what they compute, types and shapes of weights, class, and names and
               ///< classes of modules inside
 };
 

@@ -45,7 +45,7 @@ public:
         return lines_ ? lines_().of(node) : std::nullopt;
     }
 
-    /// Returns: where a node stands, as `position_text`. Complexity: O(depth of its graph).
+    /// Returns: the position of a node, as `position_text`. Complexity: O(depth of its graph).
     [[nodiscard]] std::string position(id node) const { return position_text(*model_, node); }
 
     /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
@@ -135,7 +135,7 @@ private:
         }
 
         value_types types;
-        std::vector<id> tensor_of; // by value: place among the tensors
+        std::vector<id> tensor_of; // by value: number of its tensor
     };
 
     [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {

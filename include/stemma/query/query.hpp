@@ -135,7 +135,7 @@ private:
         return finish_term(std::move(asked), start);
     }
 
-    /// Whether a word is where a node stands: `#7`, `5/body#2`, `@domain::function#0`.
+    /// Whether a word is the position of a node: `#7`, `5/body#2`, `@domain::function#0`.
     [[nodiscard]] static bool is_position(std::string_view word) {
         const auto hash = word.rfind('#');
         return hash != word.npos && hash + 1 < word.size() &&
@@ -143,7 +143,7 @@ private:
                std::string_view("#@0123456789").find(word.front()) != std::string_view::npos;
     }
 
-    /// Whether what stands behind a word is a number to compare with.
+    /// Whether a word is followed by a comparison with a number.
     [[nodiscard]] static bool is_compared(const query_key* key) {
         return key != nullptr && key->operand >= query_operand::depth &&
                key->operand <= query_operand::weights;

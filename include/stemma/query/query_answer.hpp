@@ -31,20 +31,20 @@ namespace stemma::inline STEMMA_ABI {
 struct query_answer {
     std::vector<id> modules;      ///< see `answer_query`; none for node queries
     std::vector<id> nodes;        ///< by vertex index, ascending
-    std::vector<id> values;       ///< that the nodes make
-    std::vector<id> initializers; ///< values that the nodes read
+    std::vector<id> values;       ///< outputs of the nodes
+    std::vector<id> initializers; ///< read by the nodes
 };
 
 namespace detail {
 
-/// A value at a node, which makes or reads it.
+/// A value with a node that produces or reads it.
 struct value_at_node {
     id node;
     id value;
 };
 
-/// Leaves only the values at nodes for which a query holds, or does not, as is wanted: what it asks
-/// about values of the value itself, all else of the node.
+/// Keeps only values for which a query holds, or does not, as `wanted`: terms about values apply to
+/// the value, all others to the node.
 template <class Matcher, query_facts Facts>
 void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
                    const Matcher& matcher, const Facts& facts, vertex_marks& left) {
@@ -71,7 +71,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
     }
 }
 
-/// Adds the values that a query asks for: made by nodes, and read as initializers.
+/// Adds the values that match a query: outputs of nodes, and initializers that they read.
 template <class Matcher, query_facts Facts>
 void add_values(const query& asked, const onnx_model& model, const Matcher& matcher,
                 const Facts& facts, query_answer& answer) {
@@ -106,8 +106,8 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     answer.initializers = list(read);
 }
 
-/// Marks the modules that a query names, by path, tag, class or the like, rather than all that lies
-/// in them.
+/// Marks the modules that a query names, by path, tag, class or the like, without their
+/// descendants.
 template <module_view Modules>
 void mark_named(const query& asked, const module_matcher<Modules>& matcher, vertex_marks& named) {
     if (asked.kind == query_kind::module) {
@@ -121,8 +121,8 @@ void mark_named(const query& asked, const module_matcher<Modules>& matcher, vert
     }
 }
 
-/// Adds to the highest modules that a query holds for those below them that it names; of the whole
-/// model all, without the root where there are others.
+/// Adds to the topmost matches their descendants that the query names; the root is dropped unless
+/// it is alone.
 template <module_view Modules>
 void add_named_modules(const query& asked, const module_matcher<Modules>& matcher,
                        const tree_index& tree, std::vector<id>& modules) {
@@ -145,13 +145,13 @@ void add_named_modules(const query& asked, const module_matcher<Modules>& matche
 
 } // namespace detail
 
-/// The modules of an answer are those of `find_matching_modules`, and what of their insides the
-/// query names: all that are of a class, also one inside of another, and all for "".
+/// The modules of an answer are those of `find_matching_modules`, and their descendants that the
+/// query names: all modules of a class, even nested ones, and all modules for "".
 ///
-/// The values of an answer are those that its nodes make, or read as initializers; where a query
-/// asks about values, of these the ones that it asks for.
-/// Complexity: that of `find_matching_operators`, and O(values), the log of the nodes times terms
-/// for queries about values.
+/// The values of an answer are the outputs of its nodes and the initializers that they read; if the
+/// query has terms about values, only those that match them.
+/// Complexity: that of `find_matching_operators`, plus O(values), and for queries about values
+/// O(terms * log nodes) for each.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
                                         const Modules& modules, const tagging& found,
@@ -193,12 +193,12 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
     return answer;
 }
 
-/// What answers are sorted by.
+/// Sort keys of answers.
 enum class answer_order : std::uint8_t {
-    nodes,      ///< of modules: how many they hold
+    nodes,      ///< of modules: their number of nodes
     parameters, ///< of modules: elements; of nodes: those that they read
-    bytes,      ///< of weights for modules and nodes; of values their own
-    name,       ///< path or name, ascending; numbers descend
+    bytes,      ///< of modules and nodes: those of their weights; of values: their own
+    name,       ///< path or name, ascending; all others descend
 };
 
 /// Returns: `nodes`, `parameters`, `bytes` or `name`. Complexity: O(1).
@@ -215,8 +215,7 @@ parse_answer_order(std::string_view name) noexcept {
 
 namespace detail {
 
-/// Sorts some numbers by `key(number)`, the largest first by `less`, equal ones as they are, and
-/// leaves the first ones.
+/// Sorts numbers stably by `key(number)`, largest first by `less`, and keeps the first ones.
 template <class Less, class Key>
 void sort_by(std::vector<id>& numbers, std::size_t most, Less less, Key key) {
     using keyed = std::pair<decltype(key(id{})), id>;

@@ -14,41 +14,41 @@ namespace stemma::inline STEMMA_ABI {
 
 /// The kind of a query node.
 enum class query_kind : std::uint8_t {
-    everything, ///< always holds
-    all_of,     ///< all parts hold
-    any_of,     ///< some part holds
-    negation,   ///< the only part does not hold
-    module,     ///< is, or lies in, a module for which the only part holds
-    path,       ///< of one module: the path fits the pattern
-    tag,        ///< of one module: the tag fits the pattern
-    class_name, ///< of one module: class or qualified class fits the pattern
-    depth,      ///< of one module: edges from the root
-    leaf,       ///< of one module: nothing lies below it
-    selected,   ///< of one module: it has a tag of its own
-    like,       ///< of one module: path or tag fits the pattern, or it does what such a one does
-    nodes,      ///< of one module: operators in it and below
-    parameters, ///< of one module: elements of its parameters and of those below
-    weights,    ///< of one module: bytes of its parameters and of those below
-    has,        ///< of one module: the only part holds for an operator in it or below
-    op_type,    ///< of one operator: its type fits the pattern
-    name,       ///< of one operator: its name fits the pattern
-    position,   ///< of one operator: it stands there: `#7`, in a body `5/body#2`
-    source,     ///< of one operator: the provenance fits the pattern
-    confidence, ///< of one operator
-    conflict,   ///< of one operator: some claim disagrees
-    line,       ///< of one operator: it was written in such lines of a file that fits the pattern
-    reads,      ///< of one operator: it reads a parameter whose name fits the pattern
-    attribute,  ///< of one operator: it has an attribute, of that value
-    weight,     ///< of one operator: it reads a parameter whose element type fits the pattern
-    type,       ///< of a value that an operator makes: its element type fits the pattern
-    rank,       ///< of a value that an operator makes
-    shape,      ///< of a value that an operator makes: its extents fit the pattern
-    bytes,      ///< of a value that an operator makes
-    feeds,      ///< of one operator: one for which the only part holds reads from it
-    fed_by,     ///< of one operator: it reads from one for which the only part holds
-    before,     ///< of one operator: one for which the only part holds depends on it
-    after,      ///< of one operator: it depends on one for which the only part holds
-    between,    ///< of one operator: after the first part and before the second one
+    everything, ///< always matches
+    all_of,     ///< all parts match
+    any_of,     ///< some part matches
+    negation,   ///< the only part does not match
+    module,     ///< is, or is in, a module that matches the only part
+    path,       ///< module: its path matches the pattern
+    tag,        ///< module: its tag matches the pattern
+    class_name, ///< module: its class or qualified class matches the pattern
+    depth,      ///< module: its depth below the root
+    leaf,       ///< module: it has no children
+    selected,   ///< module: it has its own tag
+    like,  ///< module: its path or tag matches the pattern, or its function is that of such a one
+    nodes, ///< module: operators, including descendants
+    parameters, ///< module: elements of its parameters, including descendants
+    weights,    ///< module: bytes of its parameters, including descendants
+    has,        ///< module: an operator in or below it matches the only part
+    op_type,    ///< operator: its type matches the pattern
+    name,       ///< operator: its name matches the pattern
+    position,   ///< operator: its position is `#7`, in a body `5/body#2`
+    source,     ///< operator: its provenance matches the pattern
+    confidence, ///< operator
+    conflict,   ///< operator: claims disagree
+    line,       ///< operator: it was written in these lines of a file that matches the pattern
+    reads,      ///< operator: it reads a parameter whose name matches the pattern
+    attribute,  ///< operator: it has an attribute, with that value
+    weight,     ///< operator: it reads a parameter whose element type matches the pattern
+    type,       ///< output of an operator: its element type matches the pattern
+    rank,       ///< output of an operator
+    shape,      ///< output of an operator: its extents match the pattern
+    bytes,      ///< output of an operator
+    feeds,      ///< operator: one that matches the only part reads from it
+    fed_by,     ///< operator: it reads from one that matches the only part
+    before,     ///< operator: one that matches the only part depends on it
+    after,      ///< operator: it depends on one that matches the only part
+    between,    ///< operator: after the first part and before the second
 };
 
 /// How to compare with the number in a query.
@@ -64,13 +64,13 @@ enum class query_relation : std::uint8_t {
 struct query {
     query_kind kind = query_kind::everything;        ///< of this part
     std::string pattern;                             ///< a glob
-    query_relation relation = query_relation::equal; ///< of what is compared
-    double number = 0;                               ///< of what is compared
+    query_relation relation = query_relation::equal; ///< of a comparison
+    double number = 0;                               ///< of a comparison
     double last = 0;                                 ///< of `line`: the last one; 0: all
     std::size_t column = 1;                          ///< in the text, from 1
     std::vector<query>
-        parts{};        ///< what it is made of: one of `negation`, `module`, `has` and those
-                        ///< of places, two of `between`, any number of `all_of`, `any_of`
+        parts{};        ///< operands: one of `negation`, `module`, `has` and
+                        /// < terms about places, two of `between`, any number of `all_of`, `any_of`
     std::string word{}; ///< of `attribute`: its name, a glob
 
     /// Whether `x` satisfies the comparison.

@@ -77,24 +77,23 @@ inline constexpr std::string_view graphml_head =
 
 } // namespace detail
 
-/// Says nothing of the attributes of operators.
+/// No attributes of operators.
 struct no_attributes {
     /// Returns: "".
     [[nodiscard]] std::string operator()(id) const { return {}; }
 };
 
 enum class graphml_form : std::uint8_t {
-    nested, ///< one graph for each module, in the one of the module above
-    flat,   ///< one graph, where modules appear as the path and tag of their operators
+    nested, ///< a graph per module, inside that of its parent
+    flat,   ///< one graph, with modules as paths and tags of operators
 };
 
-/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+/// Writes a graph with its modules as GraphML; all edges are in the outermost graph.
 ///
-/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
-/// and `n<index>` for operators. `describe` tells of the values on the edges, `attributes` of the
-/// attributes of an operator, by vertex index. (Boost.Graph's own
-/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
-/// through.)
+/// Nodes are `m<rank>` for modules, marked as groups as in yEd, which NetworkX also reads, and
+/// `n<index>` for operators. `describe` describes the values on edges, `attributes` returns the
+/// attributes of an operator by vertex index. (Boost.Graph's writer supports no nested graphs, and
+/// does not escape control characters.)
 /// Complexity: O(V + E + modules + length of the result); memory O(V).
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
@@ -142,7 +141,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     out.line("<graph id=\"m0\" edgedefault=\"directed\">");
     write_module(0);
     write_operators(0);
-    std::vector<id> open; // modules around the current one, without the root
+    std::vector<id> open; // ancestors of the current module, without the root
     const auto close_until = [&](id m) {
         for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
             out.line("</graph>\n</node>");

@@ -45,7 +45,7 @@ struct overlay_row {
 
 /// Numbers overlaid on a model: from a run, a comparison, or another program.
 struct overlay_table {
-    std::string title;                   ///< the file's title, else its path
+    std::string title;                   ///< the file's title, otherwise its path
     std::vector<overlay_column> columns; ///< at least one
     std::vector<overlay_row> modules;    ///< by module
     std::vector<overlay_row> nodes;      ///< by node

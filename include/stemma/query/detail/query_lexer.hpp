@@ -99,7 +99,7 @@ public:
                std::string_view(":=<>").find(next()) != std::string_view::npos;
     }
 
-    /// Passes over some characters, and the spaces behind, where a comparison stands there.
+    /// Skips some characters and spaces if a comparison follows.
     bool pass_to_relation(std::size_t count) {
         auto behind = *this;
         behind.pass(count);

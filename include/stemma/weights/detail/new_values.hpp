@@ -32,11 +32,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The new values of entries, and of the initializers made of them.
+/// The new values of entries, and of the initializers made from them.
 class new_values {
 public:
     /// Requires: all outlive it. Throws: `error` of `contradiction` if the adapter changes an entry
-    /// that no initializer was made of.
+    /// that no initializer was made from.
     new_values(const attributed_model& opened, const checkpoint* weights,
                const low_rank_adapter* adapter, const checkpoint* known,
                std::span<const parameter_origin> origins, thread_limit threads)
