@@ -65,7 +65,7 @@ TEST_CASE("check_tags: a tagged model has no findings, whatever the carriers") {
     }
 }
 
-TEST_CASE("check_tags: what was changed by hand is found") {
+TEST_CASE("check_tags: reports manual changes") {
     const auto original = bytes_of("mlp/model.onnx");
     const auto tree = test::read_capture(test::fixture("mlp/modules.json"));
     const auto tagged = test::tag(original, everything, &tree);
@@ -98,7 +98,7 @@ TEST_CASE("check_tags: what was changed by hand is found") {
     }
 }
 
-TEST_CASE("check_tags: carriers that disagree are found") {
+TEST_CASE("check_tags: reports carriers that disagree") {
     const auto original = bytes_of("bert_micro/model.onnx");
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto tagged = test::tag(original, {true, false, true, false, false}, &tree);
@@ -113,7 +113,7 @@ TEST_CASE("check_tags: carriers that disagree are found") {
     CHECK(findings_of(doubled) == counts{{"tags.unrecorded", 1}});
 }
 
-TEST_CASE("check_tags: the tree of a file is compared with a capture") {
+TEST_CASE("check_tags: compares the tree with that of a capture") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto other = test::read_capture(test::fixture("bert_micro_12l/modules.json"));
     const auto original = bytes_of("bert_micro/model.onnx");

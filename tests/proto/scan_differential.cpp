@@ -156,8 +156,7 @@ TEST_CASE("wire_model: reads random models as protobuf does", "[onnx][scan_diffe
     CHECK(counts.refused == 0);
 }
 
-TEST_CASE("wire_model: accepts and reads of damaged fixtures what protobuf does",
-          "[onnx][scan_differential]") {
+TEST_CASE("wire_model: agrees with protobuf on damaged fixtures", "[onnx][scan_differential]") {
     tally counts;
     for (const auto& path : test::model_files()) {
         const auto bytes = test::read_bytes(path);
@@ -173,7 +172,7 @@ TEST_CASE("wire_model: accepts and reads of damaged fixtures what protobuf does"
     CHECK(counts.refused > 1000 / slowness);
 }
 
-TEST_CASE("wire_model: accepts and reads of damaged random models what protobuf does",
+TEST_CASE("wire_model: agrees with protobuf on damaged random models",
           "[onnx][scan_differential]") {
     tally counts;
     for (std::uint64_t seed = 0; seed < 500 * rounds() / slowness; ++seed) {

@@ -167,7 +167,7 @@ TEST_CASE("query: not binds closer than and, and closer than or") {
     CHECK(shape_of("((a))and(b)") == "(in path'a' and in path'b')");
 }
 
-TEST_CASE("query: brackets hold conditions on the same module") {
+TEST_CASE("query: brackets contain conditions on the same module") {
     CHECK(shape_of("a[class:B]") == "in (path'a' and class'B')");
     CHECK(shape_of("a[ class:B and not is:leaf ] or c") ==
           "(in (path'a' and (class'B' and not leaf)) or in path'c')");
@@ -195,7 +195,7 @@ TEST_CASE("query: numbers compare as they are written") {
     CHECK(parse_query("confidence:0.7").compares(static_cast<double>(0.7F)));
 }
 
-TEST_CASE("query: spaces may stand around a comparison") {
+TEST_CASE("query: comparisons may be surrounded by spaces") {
     for (const auto* text : {"nodes>10", "nodes > 10", "nodes >10", "nodes> 10"}) {
         INFO(text);
         const auto asked = stemma::parse_query(text);
@@ -209,7 +209,7 @@ TEST_CASE("query: spaces may stand around a comparison") {
     CHECK_THROWS(stemma::parse_query("op > 1"));
 }
 
-TEST_CASE("query: a position is no path, and no tag") {
+TEST_CASE("query: a position is neither a path nor a tag") {
     for (const auto* text : {"#7", "5/body#2", "@domain::f#0"}) {
         INFO(text);
         CHECK(stemma::parse_query(text).kind == stemma::query_kind::position);
@@ -272,7 +272,7 @@ TEST_CASE("query: errors name the column, counted in characters") {
     CHECK(refusal_of("a[depth<3]") == "accepted");
 }
 
-TEST_CASE("query: any text is understood or refused") {
+TEST_CASE("query: any text is parsed or rejected") {
     const std::vector<std::string> pieces{"a",  "and", "or",  "not", "(",      ")",    "[",
                                           "]",  "'",   "op:", "is:", "depth>", "3",    " ",
                                           "/T", "\"",  "<",   "=",   "leaf",   "\xff", "{a,"};

@@ -23,7 +23,7 @@ TEST_CASE("query: knows whether it asks about nodes, sizes or values") {
     CHECK(!parse_query("feeds:type:float16").asks_for_values());
 }
 
-TEST_CASE("query: compares as it says") {
+TEST_CASE("query: relations compare as named") {
     const auto holds = [](const char* text, double x) { return parse_query(text).compares(x); };
     CHECK(holds("rank:4", 4));
     CHECK(!holds("rank:4", 3));

@@ -36,13 +36,13 @@ bool is_refused(const test::edited_split& split, std::string_view reason) {
 
 } // namespace
 
-TEST_CASE("edited_nodes: without changes, the nodes as they were", "[onnx][edited_nodes]") {
+TEST_CASE("edited_nodes: without changes, the nodes are the original ones",
+          "[onnx][edited_nodes]") {
     CHECK(names_in_order(test::edited_split()) ==
           std::vector<std::string>{"k", "n1", "n2", "n3", "n4", "n5"});
 }
 
-TEST_CASE("edited_nodes: nodes of a changed part stand behind what they read",
-          "[onnx][edited_nodes]") {
+TEST_CASE("edited_nodes: nodes of an edited part follow their producers", "[onnx][edited_nodes]") {
     test::edited_split split;
     // What the part makes last is read by what stands in it already.
     split.add_to_graph(0, test::message().inner(1, test::node("Neg", {"x"}, {"n"}, "new")));

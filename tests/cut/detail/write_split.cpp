@@ -13,8 +13,7 @@
 
 namespace test::cut_detail_write_split {
 
-TEST_CASE("split_writer: every part is a model of its own that names its origin",
-          "[onnx][write_split]") {
+TEST_CASE("split_writer: every part is a model that names its origin", "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
     const auto parts = scene.planner.divide(stemma::balanced_parts{3});
@@ -35,8 +34,7 @@ TEST_CASE("split_writer: every part is a model of its own that names its origin"
     CHECK(folder.file_count() == 6); // with weights, skeleton and manifest
 }
 
-TEST_CASE("split_writer: the manifest says which tensors go from where to where",
-          "[onnx][write_split]") {
+TEST_CASE("split_writer: the manifest lists the tensors between parts", "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
     const auto parts = scene.planner.divide(stemma::balanced_parts{4});

@@ -67,7 +67,7 @@ TEST_CASE("fold_infos: ValueInfos of values inside functions are removed, and re
     }
 }
 
-TEST_CASE("fold_infos: functions know the types in which all calls agree, where they may say so") {
+TEST_CASE("fold_infos: functions have the types on which all calls agree, if the version allows") {
     for (const std::uint64_t version : {8U, 10U}) {
         auto scene = typed_layers(version);
         const auto plan = scene.plan();

@@ -54,7 +54,7 @@ std::map<std::string, std::string> metadata_of(const stemma::wire_model& model, 
 
 } // namespace
 
-TEST_CASE("fold_writer: functions call functions, and opened they hold all nodes") {
+TEST_CASE("fold_writer: functions call functions, and contain all nodes when inlined") {
     auto scene = test::layered_model(4);
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
@@ -81,7 +81,7 @@ TEST_CASE("fold_writer: functions call functions, and opened they hold all nodes
     CHECK(model.opset_imports().back().domain == "net");
 }
 
-TEST_CASE("fold_writer: operators of modules that are no functions say the way to their module") {
+TEST_CASE("fold_writer: operators of modules without functions record the path to their module") {
     auto scene = test::layered_model(2);
     scene.options.selection = stemma::of_classes{{"Layer"}};
     const auto folded = scene.fold();
@@ -99,7 +99,7 @@ TEST_CASE("fold_writer: operators of modules that are no functions say the way t
     CHECK(found == 2);
 }
 
-TEST_CASE("fold_writer: a model of an old version is lifted, a newer one keeps its own") {
+TEST_CASE("fold_writer: raises an old IR version, keeps a newer one") {
     for (const std::uint64_t version : {3U, 7U, 8U, 11U}) {
         auto scene = test::layered_model(2, version);
         const auto folded = scene.fold();
@@ -130,7 +130,7 @@ TEST_CASE("fold_writer: a function imports what its body uses") {
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules of all calls") {
+TEST_CASE("fold_writer: the contents of functions are attributed to the modules of all calls") {
     std::size_t compared = 0;
     std::size_t of_several = 0;
     for (const auto& file : test::model_files()) {

@@ -62,7 +62,7 @@ TEST_CASE("find_exports: values read elsewhere, or outputs of the graph") {
     CHECK(moved.exports() == found{{1, "b"}, {2, "d"}});
 }
 
-TEST_CASE("find_exports: a value leaves all regions up to the one that holds its readers") {
+TEST_CASE("find_exports: a value leaves all regions up to the one that contains its readers") {
     auto nested = chain({"d"});
     nested.plan.regions[1].end = 3; // the second region lies in the first one
     nested.plan.regions[2].parent = 1;
@@ -70,7 +70,7 @@ TEST_CASE("find_exports: a value leaves all regions up to the one that holds its
     CHECK(nested.exports() == expected);
 }
 
-TEST_CASE("first_uses: the first readers outside of the region") {
+TEST_CASE("first_uses: the first readers outside the region") {
     const auto made = chain({"d"});
     const auto uses = [&](id region, const std::vector<id>& nodes) {
         std::vector<id> values;

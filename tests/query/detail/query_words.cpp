@@ -10,7 +10,7 @@
 
 namespace test::query_detail_query_words {
 
-TEST_CASE("query_keys: stand in order, each once, and each can be asked with") {
+TEST_CASE("query_keys: are sorted, unique and usable") {
     using stemma::detail::query_keys;
     using stemma::detail::query_operand;
     CHECK(std::is_sorted(query_keys.begin(), query_keys.end(),
