@@ -77,7 +77,7 @@ struct model_comparison {
 namespace detail {
 
 template <text_sink Sink>
-void write_difference(json_writer<Sink>& json, const model_comparison& found,
+void write_difference(json_writer<Sink>& json, const model_comparison& comparison,
                       const attributed_model& first, const attributed_model& second) {
     const auto write_node = [&](std::string_view key, const attributed_model& opened, id node) {
         const auto& model = opened.model();
@@ -96,14 +96,14 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
     };
     json.key("structure");
     json.begin_object();
-    json.member("equal", !found.structure);
-    json.member("renamed_nodes", found.renamed_nodes);
+    json.member("equal", !comparison.structure);
+    json.member("renamed_nodes", comparison.renamed_nodes);
     json.key("difference");
-    if (found.structure) {
+    if (comparison.structure) {
         json.begin_object();
-        json.member("text", found.structure->text);
-        write_node("first", first, found.structure->first);
-        write_node("second", second, found.structure->second);
+        json.member("text", comparison.structure->text);
+        write_node("first", first, comparison.structure->first);
+        write_node("second", second, comparison.structure->second);
         json.end_object();
     } else {
         json.null();
@@ -112,14 +112,14 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
 }
 
 template <text_sink Sink>
-void write_initializers(json_writer<Sink>& json, const model_comparison& found) {
+void write_initializers(json_writer<Sink>& json, const model_comparison& comparison) {
     json.key("initializers");
     json.begin_object();
-    json.member("equal", found.initializers.empty());
-    json.member("same", found.same_initializers);
+    json.member("equal", comparison.initializers.empty());
+    json.member("same", comparison.same_initializers);
     json.key("differences");
     json.begin_array();
-    for (const auto& one : found.initializers) {
+    for (const auto& one : comparison.initializers) {
         json.begin_object(true);
         json.member("change", to_string(one.change));
         json.member("name", one.name);
@@ -172,22 +172,22 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
 /// Writes a comparison (`stemma.compare/1`) of models given by path.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_comparison(Sink& sink, const model_comparison& found, const attributed_model& first,
+void write_comparison(Sink& sink, const model_comparison& comparison, const attributed_model& first,
                       const attributed_model& second) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.compare/1");
     json.member("first", first.model().file());
     json.member("second", second.model().file());
-    json.member("equal", found.is_equal());
-    if (found.parts.structure) {
-        detail::write_difference(json, found, first, second);
+    json.member("equal", comparison.is_equal());
+    if (comparison.parts.structure) {
+        detail::write_difference(json, comparison, first, second);
     }
-    if (found.parts.initializers) {
-        detail::write_initializers(json, found);
+    if (comparison.parts.initializers) {
+        detail::write_initializers(json, comparison);
     }
-    if (found.tags) {
-        detail::write_moves(json, *found.tags, first.model());
+    if (comparison.tags) {
+        detail::write_moves(json, *comparison.tags, first.model());
     }
     json.end_object();
     json.finish();

@@ -73,13 +73,13 @@ private:
     template <class Modules>
     [[nodiscard]] static std::vector<id> filled_children(const Modules& tree,
                                                          const module_contents& contents, id m) {
-        std::vector<id> found;
+        std::vector<id> result;
         for (const id child : tree.index().children(m)) {
             if (contents.operators[child] > 0) {
-                found.push_back(child);
+                result.push_back(child);
             }
         }
-        return found;
+        return result;
     }
 
     [[nodiscard]] static std::uint64_t hash_of(std::string_view name) {
@@ -153,14 +153,14 @@ private:
                  bool single) {
         const auto list = [](const std::vector<id>& modules, const std::vector<id>& partner,
                              const auto& key) {
-            std::vector<entry> found;
+            std::vector<entry> entries;
             for (auto m : modules) {
                 if (partner[m] == no_id && key(m) != 0) {
-                    found.emplace_back(key(m), m);
+                    entries.emplace_back(key(m), m);
                 }
             }
-            std::sort(found.begin(), found.end());
-            return found;
+            std::sort(entries.begin(), entries.end());
+            return entries;
         };
         const auto from = list(left, pairs_.to_second, key_a);
         const auto to = list(right, pairs_.to_first, key_b);

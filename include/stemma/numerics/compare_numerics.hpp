@@ -125,23 +125,25 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
     asked.resize(tree.size(), asked.empty());
     std::unordered_map<id, id> place; // of a value: its index among those compared
     for (auto& pair : pair_values(a, b, options.pairs)) {
-        compared_value made{std::move(pair), {}, false};
-        const auto name = model.value_name(made.pair.value);
+        compared_value compared{std::move(pair), {}, false};
+        const auto name = model.value_name(compared.pair.value);
         const auto mine = a.values->find(name);
-        const auto other = b.values->find(made.pair.other);
-        made.difference = detail::compare_values(*mine, *other);
-        made.exceeds = !made.difference || options.bounds.are_exceeded(*made.difference);
+        const auto other = b.values->find(compared.pair.other);
+        compared.difference = detail::compare_values(*mine, *other);
+        compared.exceeds =
+            !compared.difference || options.bounds.are_exceeded(*compared.difference);
         a.values->release(name);
-        b.values->release(made.pair.other);
-        if (made.pair.how == value_pairing::order && !made.difference) {
+        b.values->release(compared.pair.other);
+        if (compared.pair.how == value_pairing::order && !compared.difference) {
             continue; // not corresponding after all
         }
-        const auto producer = model.producer(made.pair.value);
+        const auto producer = model.producer(compared.pair.value);
         const auto at = static_cast<id>(report.values.size());
-        place.emplace(made.pair.value, at);
+        place.emplace(compared.pair.value, at);
         if (producer == no_id) {
-            report.unequal_inputs += made.difference && made.difference->identical ? 0U : 1U;
-        } else if (made.exceeds && report.first_value == no_id) {
+            report.unequal_inputs +=
+                compared.difference && compared.difference->identical ? 0U : 1U;
+        } else if (compared.exceeds && report.first_value == no_id) {
             auto m = a.opened->tags().attributions[producer].module;
             while (m != 0 && !asked[m]) {
                 m = tree.parent(m);
@@ -149,7 +151,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
             report.first_module = m;
             report.first_value = at;
         }
-        report.values.push_back(std::move(made));
+        report.values.push_back(std::move(compared));
     }
     for (id m = 0; m < tree.size(); ++m) {
         if (!asked[m] || a.borders->outputs[m].empty()) {
@@ -167,11 +169,11 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         }
         for (const auto value : a.borders->outputs[m]) {
             if (const auto known = place.find(value); known != place.end()) {
-                const auto& made = report.values[known->second];
-                detail::keep_worst(numbers.outgoing, made);
+                const auto& compared = report.values[known->second];
+                detail::keep_worst(numbers.outgoing, compared);
                 ++numbers.compared;
                 numbers.first =
-                    made.exceeds ? std::min(numbers.first, known->second) : numbers.first;
+                    compared.exceeds ? std::min(numbers.first, known->second) : numbers.first;
             }
         }
         numbers.verdict = detail::verdict_of(numbers, options.bounds);

@@ -62,7 +62,7 @@ struct attribution_options {
     any_frames frames{};      ///< which frames of call stacks are the user's
     thread_limit threads{};   ///< for reading; results do not depend on it
     /// Resolves policy names in a record beyond those of the library; must outlive the model.
-    const onnx_policy_registry* known = nullptr;
+    const onnx_policy_registry* registry = nullptr;
 
     /// Chooses policies, in any order: one per role, any number of evidence sources. Captures and a
     /// thread limit may be among them.
@@ -240,9 +240,9 @@ namespace detail {
 /// Returns: options with the policies by which a record names modules, nothing if one of them is
 /// unknown.
 [[nodiscard]] inline std::optional<attribution_options>
-naming_of(const model_record& record, const onnx_policy_registry* known = nullptr) {
+naming_of(const model_record& record, const onnx_policy_registry* registry = nullptr) {
     attribution_options options;
-    options.known = known;
+    options.known = registry;
     static_cast<void>(adopt_options(options, record));
     const bool selects = options.selection.is_chosen() || record.option("select").empty();
     const bool names = options.naming.is_chosen() || record.option("naming").empty();
@@ -294,7 +294,7 @@ struct decided_sources {
 
     template <class Claims>
     struct claims {
-        Claims made;
+        Claims claims;
         const claim_table* decided;
         float least;
 
@@ -304,7 +304,7 @@ struct decided_sources {
                 decided->of[node].confidence >= least) {
                 f(decided->of[node]);
             } else {
-                made.for_each_claim(node, f);
+                claims.for_each_claim(node, f);
             }
         }
     };

@@ -36,9 +36,9 @@ class model_facts {
 public:
     /// Requires: all outlive this. `lines` finds source lines; its result outlives this, too.
     /// Complexity: O(1).
-    model_facts(const wire_model& model, const module_tree& modules, const tagging& found,
+    model_facts(const wire_model& model, const module_tree& modules, const tagging& tagged,
                 std::function<const source_lines&()> lines = {})
-        : model_(&model), modules_(&modules), found_(&found), lines_(std::move(lines)) {}
+        : model_(&model), modules_(&modules), found_(&tagged), lines_(std::move(lines)) {}
 
     /// Returns: the source line of a node, if known. Complexity: O(1), after `lines`.
     [[nodiscard]] std::optional<source_position> source(id node) const {

@@ -47,16 +47,16 @@ struct value_at_node {
 /// the value, all others to the node.
 template <class Matcher, query_facts Facts>
 void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
-                   const Matcher& matcher, const Facts& facts, vertex_marks& left) {
+                   const Matcher& matcher, const Facts& facts, vertex_marks& candidates) {
     if (!asked.asks_for_values()) {
         const auto nodes = matcher.find(asked);
         vertex_marks holds(all.size(), 0);
         std::transform(all.begin(), all.end(), holds.begin(), [&](const value_at_node& one) {
             return static_cast<char8_t>(std::binary_search(nodes.begin(), nodes.end(), one.node));
         });
-        keep(holds, wanted, left);
+        keep(holds, wanted, candidates);
     } else if (has_parts(asked)) {
-        narrow_by_parts(asked, wanted, left,
+        narrow_by_parts(asked, wanted, candidates,
                         [&](const query& part, bool holds, vertex_marks& still) {
                             narrow_values(part, holds, all, matcher, facts, still);
                         });
@@ -66,7 +66,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
                                                                   : std::vector<id>{all[i].value};
             const bool fits = detail::range::contains(of_node, all[i].value) &&
                               fits_value(asked, facts.value(all[i].value));
-            left[i] = left[i] != 0 && fits == wanted ? 1 : 0;
+            candidates[i] = candidates[i] != 0 && fits == wanted ? 1 : 0;
         }
     }
 }
@@ -90,11 +90,11 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
         }
     }
     const auto list = [&](const std::vector<value_at_node>& all) {
-        vertex_marks left(all.size(), 1);
-        narrow_values(asked, true, std::span(all), matcher, facts, left);
+        vertex_marks candidates(all.size(), 1);
+        narrow_values(asked, true, std::span(all), matcher, facts, candidates);
         std::vector<id> values;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (left[i] != 0) {
+            if (candidates[i] != 0) {
                 values.push_back(all[i].value);
             }
         }
@@ -154,14 +154,14 @@ void add_named_modules(const query& asked, const module_matcher<Modules>& matche
 /// O(terms * log nodes) for each.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
-                                        const Modules& modules, const tagging& found,
+                                        const Modules& modules, const tagging& tagged,
                                         const Facts& facts = {}) {
     const detail::operator_matcher<Modules, Ops, Facts> matcher(
-        modules, found.tags, ops, found.attributions, found.provenances, facts);
+        modules, tagged.tags, ops, tagged.attributions, tagged.provenances, facts);
     query_answer answer;
     if (!asked.asks_for_operators()) {
-        answer.modules = find_matching_modules(asked, modules, found.tags, ops, found.attributions,
-                                               found.provenances, facts);
+        answer.modules = find_matching_modules(asked, modules, tagged.tags, ops,
+                                               tagged.attributions, tagged.provenances, facts);
         if (!asked.asks_for_sizes()) {
             detail::add_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
         }
@@ -244,15 +244,15 @@ struct node_names {
 /// Returns: the names of some nodes in order, with the numbers of ambiguities.
 /// Complexity: O(nodes of the model * log names).
 [[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
-    node_names found;
+    node_names names;
     std::set<std::string_view> seen;
     for (auto node : nodes) {
         const auto name = model.name(node);
-        found.unnamed += name.empty() ? 1U : 0U;
+        names.unnamed += name.empty() ? 1U : 0U;
         if (name.empty()) {
-            found.names.push_back(position_text(model, node));
+            names.names.push_back(position_text(model, node));
         } else if (seen.insert(name).second) {
-            found.names.emplace_back(name);
+            names.names.emplace_back(name);
         }
     }
     std::vector<bool> is_asked(model.node_count(), false);
@@ -260,37 +260,37 @@ struct node_names {
         is_asked[node] = true;
     }
     for (id node = 0; node < model.node_count(); ++node) {
-        found.others += is_asked[node] ? 0 : seen.count(model.name(node));
+        names.others += is_asked[node] ? 0 : seen.count(model.name(node));
     }
-    return found;
+    return names;
 }
 
 /// Writes the members `modules`, `nodes`, `values` and `initializers` into an open object.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_answer(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
-                  const module_tree& modules, const tagging& found) {
+                  const module_tree& modules, const tagging& tagged) {
     json.key("modules");
     json.begin_array();
     for (auto m : answer.modules) {
         json.begin_object(true);
         json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
-        json.member("tag", found.tags.text(m));
+        json.member("tag", tagged.tags.text(m));
         json.end_object();
     }
     json.end_array();
     json.key("nodes");
     json.begin_array();
     for (auto node : answer.nodes) {
-        const auto module = found.attributions[node].module;
+        const auto module = tagged.attributions[node].module;
         json.begin_object(true);
         json.member("graph", model.graph_path(model.graph_of(node)));
         json.member("index", model.position(node));
         json.member("name", model.name(node));
         json.member("op_type", model.op_type(node));
         json.member("scope_module", modules.report_path(module));
-        json.member("tag", found.tags.text(module));
+        json.member("tag", tagged.tags.text(module));
         json.end_object();
     }
     json.end_array();

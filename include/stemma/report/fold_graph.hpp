@@ -222,7 +222,7 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
     for (const auto& box : boxes) {
         weighs.push_back(box.kind != box_kind::one_operator || !quiet[box.of]);
     }
-    const auto found = find_levels(boxes.size(), edges, weighs);
+    const auto levels = find_levels(boxes.size(), edges, weighs);
     std::vector<id> joined(boxes.size()); // the lower box it is merged with; usually itself
     std::iota(joined.begin(), joined.end(), id{0});
     const auto top = [&](id b) {
@@ -233,11 +233,11 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
     };
     for (const auto& edge : edges) {
         const auto [a, b] = std::pair(edge.from, edge.to);
-        const bool alike =
-            !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
-            found.level[a] == found.level[b] &&
-            (found.component[a] == found.component[b] ||
-             (found.members[found.component[a]] == 1 && found.members[found.component[b]] == 1));
+        const bool alike = !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
+                           levels.level[a] == levels.level[b] &&
+                           (levels.component[a] == levels.component[b] ||
+                            (levels.members[levels.component[a]] == 1 &&
+                             levels.members[levels.component[b]] == 1));
         if (alike) {
             const auto one = top(a);
             const auto other = top(b);
@@ -311,11 +311,11 @@ void order_boxes(const Graph& graph, folded_graph& result) {
                                    return is_rest(edge.from) || is_rest(edge.to);
                                }),
                 edges.end());
-    const auto found = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
+    const auto levels = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
     std::vector<id> order(boxes.size());
     std::iota(order.begin(), order.end(), id{0});
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
-        return is_rest(a) != is_rest(b) ? is_rest(b) : found.level[a] < found.level[b];
+        return is_rest(a) != is_rest(b) ? is_rest(b) : levels.level[a] < levels.level[b];
     });
     std::vector<folded_box> ordered;
     std::vector<id> to(boxes.size());

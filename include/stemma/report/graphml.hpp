@@ -98,7 +98,7 @@ enum class graphml_form : std::uint8_t {
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
           class Attributes = no_attributes>
-void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                    graphml_form form = graphml_form::nested, const Describe& describe = {},
                    const Visibility& visibility = {}, const Attributes& attributes = {}) {
     const auto& graph = ops.graph();
@@ -108,14 +108,14 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
-    const detail::module_members members(tree, found.attributions);
+    const detail::module_members members(tree, tagged.attributions);
     detail::graphml_lines out(sink);
     const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
     const auto write_module = [&](id m) {
         out.data("kind", "module");
         out.data("name", modules.name(m));
         out.data("path", path_of(modules, m));
-        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("tag", tagged.tags.is_selected(m) ? tagged.tags.text(m) : std::string());
         out.data("class", modules.class_name(m));
     };
     const auto write_operators = [&](id m) {
@@ -123,16 +123,16 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             if (!shown[v]) {
                 continue;
             }
-            const auto& made = found.attributions[v];
+            const auto& made = tagged.attributions[v];
             out.line("<node id=\"" + number('n', v) + "\">");
             out.data("kind", "operator");
             out.data("name", ops.name(vertex[v]));
             out.data("op_type", ops.op_type(vertex[v]));
             out.data("attributes", attributes(v));
             out.data("path", path_of(modules, m));
-            out.data("tag", found.tags.text(m));
+            out.data("tag", tagged.tags.text(m));
             out.data("class", modules.class_name(m));
-            out.data("provenance", found.provenances[made.source]);
+            out.data("provenance", tagged.provenances[made.source]);
             out.data("confidence", std::to_string(made.confidence));
             out.line("</node>");
         }

@@ -28,7 +28,7 @@ struct dag_options {
 /// for the largest module, not for the document.
 template <text_sink Sink, operator_view Ops, class NameOf,
           detail::showing<Ops> Visibility = hide_constants>
-void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& tagged,
                        NameOf name_of, const dag_options& options = {},
                        const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
@@ -38,19 +38,19 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     }
     module_dags dags(graph, modules, [&](id v, auto take) {
         if (shown[v] && options.multi) {
-            found.pool.for_each(found.tag_sets[v], take);
+            tagged.pool.for_each(tagged.tag_sets[v], take);
         } else if (shown[v]) {
-            take(found.selected(v));
+            take(tagged.selected(v));
         }
     });
     json_writer json(sink);
     json.begin_object();
     for (id m = 0; m < modules.size(); ++m) {
-        if (!found.tags.is_selected(m)) {
+        if (!tagged.tags.is_selected(m)) {
             continue;
         }
         const auto& dag = dags.of(m, options.level);
-        json.key(found.tags.text(m));
+        json.key(tagged.tags.text(m));
         json.begin_object();
         json.key("nodes");
         json.begin_array(true);

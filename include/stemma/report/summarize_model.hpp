@@ -35,9 +35,9 @@ namespace detail {
                                                     const std::string& path) {
     true_modules truth(opened.model().node_count());
     const mapped_file file(path);
-    const oracle_file known(file.bytes(), path);
+    const oracle_file oracle(file.bytes(), path);
     for (id node = 0; node < truth.size(); ++node) {
-        truth[node] = known.module_of(opened.model().name(node));
+        truth[node] = oracle.module_of(opened.model().name(node));
     }
     if (std::none_of(truth.begin(), truth.end(), [](const auto& one) { return one.has_value(); })) {
         STEMMA_THROW(
@@ -87,14 +87,14 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     std::map<std::string, accuracy> by_module;
     for (auto node : nodes) {
         if (const auto& module = truth[node]) {
-            const auto& made = opened.tags().attributions[node];
+            const auto& attributed = opened.tags().attributions[node];
             auto& of_module = by_module[*module];
-            if (made.source == provenance::root) {
+            if (attributed.source == provenance::root) {
                 ++all.missing;
                 ++of_module.missing;
                 continue;
             }
-            const auto how = relate(opened.modules().path(made.module), *module);
+            const auto how = relate(opened.modules().path(attributed.module), *module);
             all.add(how);
             of_module.add(how);
         }
