@@ -29,7 +29,7 @@ namespace stemma::inline STEMMA_ABI {
 struct check_options {
     bool data = true;                      ///< whether to check the data of weights
     const module_tree* expected = nullptr; ///< the tree that a tagged file should have; null: any
-    const onnx_policy_registry* registry =
+    const onnx_policy_registry* known =
         nullptr; ///< policies by name, for records; null: the library's
 };
 

@@ -43,7 +43,7 @@ inline constexpr std::size_t compared_block = 1024;
 /// Reads the elements of a tensor as numbers, block by block.
 class element_reader {
 public:
-    /// Requires: `is_numeric(data_type)`.
+    /// Requires: a numeric type.
     explicit element_reader(std::int64_t data_type)
         : type_(data_type), bits_(bits_of_type(data_type)) {
         if (const auto small = small_float_type(data_type)) {
@@ -54,12 +54,7 @@ public:
         }
     }
 
-    /// Whether elements of a type are numbers; a complex one is two.
-    [[nodiscard]] static bool is_numeric(std::int64_t data_type) noexcept {
-        return bits_of_type(data_type) != 0;
-    }
-
-    /// Returns: the numbers per element.
+    /// Returns: the numbers per element: two for complex types.
     [[nodiscard]] static std::uint64_t numbers_of(std::int64_t data_type) noexcept {
         return data_type_name(data_type).starts_with("complex") ? 2 : 1;
     }

@@ -62,7 +62,7 @@ struct attribution_options {
     any_frames frames{};      ///< which frames of call stacks are the user's
     thread_limit threads{};   ///< for reading; results do not depend on it
     /// Resolves policy names in a record beyond those of the library; must outlive the model.
-    const onnx_policy_registry* registry = nullptr;
+    const onnx_policy_registry* known = nullptr;
 
     /// Chooses policies, in any order: one per role, any number of evidence sources. Captures and a
     /// thread limit may be among them.

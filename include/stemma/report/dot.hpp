@@ -307,7 +307,7 @@ private:
     void write_ends() {
         const auto& graph = ops_.graph();
         std::set<std::pair<id, id>> entered; // box, value
-        std::set<std::pair<id, id>> drawn;
+        std::set<std::pair<id, id>> left;
         for (id v = 0; v < folded_.box_of.size(); ++v) {
             const auto box = folded_.box_of[v];
             if (box == no_id) {
@@ -321,7 +321,7 @@ private:
                 }
             };
             const auto leave = [&](id value) {
-                if (drawn.emplace(box, value).second) {
+                if (left.emplace(box, value).second) {
                     const value_description about = describe_(value);
                     write_edge("b" + std::to_string(box), end_called('o', value, about),
                                edge_label(""), about);

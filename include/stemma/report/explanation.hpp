@@ -2,6 +2,7 @@
 #ifndef STEMMA_REPORT_EXPLANATION_HPP
 #define STEMMA_REPORT_EXPLANATION_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
@@ -17,7 +18,6 @@
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -185,10 +185,7 @@ public:
             return no_such_graph(position->graph);
         }
         std::string why = "nothing is named '" + std::string(text) + "'";
-        const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-            return c >= '0' && c <= '9';
-        });
-        if (number && !nodes_called("#" + std::string(text)).empty()) {
+        if (detail::is_number(text) && !nodes_called("#" + std::string(text)).empty()) {
             return why + "; the node at that position is '#" + std::string(text) + "'";
         }
         std::string like;

@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Options for finding the entries of initializers.
 struct identify_options {
-    const checkpoint* saved = nullptr; ///< whose entries they are; without it, what the tree of
+    const checkpoint* known = nullptr; ///< whose entries they are; without it, what the tree of
                                        ///< modules declares, else what modules usually have
     bool contents = true;              ///< whether the checkpoint has the model's values
     thread_limit threads{};            ///< for hashing

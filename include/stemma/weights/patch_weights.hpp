@@ -38,9 +38,9 @@ namespace stemma::inline STEMMA_ABI {
 struct patch_options {
     const checkpoint* weights = nullptr;       ///< the new values
     const low_rank_adapter* adapter = nullptr; ///< added to them, or to those of the model
-    const checkpoint* saved = nullptr;         ///< with the model's present values, if saved
+    const checkpoint* known = nullptr;         ///< with the model's present values, if known
     std::string modules{};                     ///< a query restricting the modules; "" for all
-    float epsilon = 0;       ///< of folded batch norms, unless `saved` determines it; 0: 1e-5
+    float epsilon = 0;       ///< of folded batch norms, unless `known` determines it; 0: 1e-5
     bool partial = false;    ///< keep values that are missing in the new ones
     write_options writing{}; ///< options for writing the result
 };
