@@ -82,7 +82,7 @@ TEST_CASE("check_data: external data must exist, be in the folder, and be long e
     CHECK(check({external("a", 8, "../w.bin"), external("b", 8, "/w.bin"), external("c", 8, "")}) ==
           found{"data.outside at initializer 'a'", "data.outside at initializer 'b'",
                 "data.outside at initializer 'c'"});
-    // A file that is missing is so once, whoever needs it.
+    // A missing file is reported once, however many need it.
     CHECK(check({external("a", 8, "no.bin"), external("b", 8, "no.bin")}) ==
           found{"data.missing at file 'no.bin'"});
     std::filesystem::create_symlink("w.bin", folder.file("link.bin"));

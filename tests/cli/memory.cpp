@@ -156,7 +156,7 @@ TEST_CASE("memory: small tables share the pages freed by large ones") {
 
 TEST_CASE("memory: handles more blocks than it tracks") {
     for (const auto size : {large_page, large_page / 2}) {
-        std::set<void*> blocks; // that nobody touches, so that they take no memory
+        std::set<void*> blocks; // never touched, so that they take no memory
         for (std::size_t i = 0; i < 5000; ++i) {
             blocks.insert(::operator new(size));
         }
@@ -168,7 +168,7 @@ TEST_CASE("memory: handles more blocks than it tracks") {
 }
 
 TEST_CASE("memory: rejects excessive sizes") {
-    void* volatile block = nullptr; // what nobody looks at the compiler need not ask for
+    void* volatile block = nullptr; // otherwise the compiler may omit the allocation
     for (const auto size : {std::numeric_limits<std::size_t>::max(),
                             std::numeric_limits<std::size_t>::max() / 2, std::size_t{1} << 60U}) {
         CHECK_THROWS_AS(block = ::operator new(size), std::bad_alloc);

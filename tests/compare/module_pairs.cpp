@@ -20,7 +20,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A tree whose modules hold what is said by path: structure and weights.
+/// A tree with structure and weights of modules given by path.
 struct scene {
     stemma::module_tree tree;
     stemma::module_contents contents;

@@ -64,7 +64,7 @@ TEST_CASE("match_nodes: a graph matches itself in any order") {
     const scene a({1, 2, 3, 2}, {{0, 1}, {1, 2}, {0, 3}});
     CHECK(match(a, a) == std::vector<id>{0, 1, 2, 3});
     const scene b({1, 2, 2, 3}, {{0, 2}, {2, 3}, {0, 1}});
-    // The 2 with a reader is the one with a reader, whatever stands first.
+    // The 2 with a reader matches the one with a reader, whatever the order.
     const scene c({1, 2, 2, 3}, {{0, 1}, {0, 2}, {2, 3}});
     CHECK(match(b, c)[2] == 2);
     CHECK(match(scene({}, {}), scene({}, {})).empty());

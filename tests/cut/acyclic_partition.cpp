@@ -36,7 +36,7 @@ struct scene {
                                     std::span<const id>(dag.order));
     }
 
-    /// Pieces are those of one part each, and nobody reads from a later one.
+    /// Each piece is in one part, and none reads from a later one.
     void check(const stemma::acyclic_partition& made) const {
         std::set<id> used;
         for (id v = 0; v < part.size(); ++v) {

@@ -21,7 +21,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A model and what is asked of its planner, with names instead of numbers.
+/// A model and queries to its planner, with names instead of numbers.
 struct scene {
     std::string bytes;
     stemma::wire_model model;
@@ -255,7 +255,7 @@ TEST_CASE("cut_planner: on random graphs, every part reads exactly what it needs
             std::set<id> read;
             for (auto node : plan.nodes) {
                 for (auto value : s.model.inputs(node)) {
-                    CHECK(known.count(value) == 1); // each node stands behind what it reads
+                    CHECK(known.count(value) == 1); // each node follows its producers
                     read.insert(value);
                 }
                 known.insert(s.model.first_output(node));

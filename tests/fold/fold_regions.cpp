@@ -167,7 +167,7 @@ TEST_CASE("fold_regions: operators run in a valid order, each once, inside their
 }
 
 TEST_CASE("fold_regions: a graph in a module has regions of its descendants only") {
-    // 1 holds 2, and 3 stands beside it.
+    // 1 contains 2, and 3 is beside it.
     scene body{stemma::tree_index({no_id, 0, 1, 0}), {1, 2, 2, 3, 3, 0}, {{0, 1}, {1, 2}, {3, 4}}};
     body.top = 1;
     const auto found = body.fold();

@@ -53,7 +53,7 @@ TEST_CASE("plan_fold: in the fixtures, regions contain their modules' nodes, and
                 }
                 const bool is_new = met.insert(item.index).second;
                 const bool is_constant = stemma::detail::is_constant_node(model, item.index);
-                REQUIRE((is_new || is_constant)); // these stand wherever they are read
+                REQUIRE((is_new || is_constant)); // these are wherever they are read
                 if (region.module != 0 && !is_constant) {
                     const auto module = opened.tags().attributions[item.index].module;
                     REQUIRE(opened.modules().index().is_ancestor(region.module, module));

@@ -61,7 +61,7 @@ TEST_CASE("write_html_report: the page contains all modules, values and nodes") 
         for (id node = 0; node < opened.model().node_count(); ++node) {
             const auto& row = data["nodes"][node];
             CHECK(row[2] == opened.tags().attributions[node].module);
-            // All edges of the graph can be told from what the row says is read.
+            // The inputs in the row determine all edges of the graph.
             for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
                 const auto value = get(stemma::value_index, graph, *it);
                 bool told = false;

@@ -28,7 +28,7 @@ using stemma::id;
 
 namespace {
 
-/// Returns: the captures that lie beside a model.
+/// Returns: the captures beside a model.
 std::vector<std::string> captures_beside(const fs::path& model) {
     std::vector<std::string> found;
     for (const auto* name : {"modules.json", "trace.json", "fx.json"}) {
@@ -40,7 +40,7 @@ std::vector<std::string> captures_beside(const fs::path& model) {
     return found;
 }
 
-/// Returns: the bytes of a file with what is known of it written into it, as `tag` does.
+/// Returns: the bytes of a file tagged as by `tag`.
 std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
     auto& found = opened.tags();

@@ -29,7 +29,7 @@ std::vector<id> as_list(std::span<const id> ids) {
     return {ids.begin(), ids.end()};
 }
 
-// One text with all that the tables say, so that a difference is shown with what is around it.
+// All tables as one text, so that a difference is shown in context.
 std::string describe(const stemma::onnx_model& model) {
     std::string text = std::to_string(model.ir_version());
     const auto add = [&](const auto&... parts) {

@@ -28,10 +28,10 @@ namespace {
 
 using stemma::id;
 
-/// Longer runs are asked for from outside: how often every file is damaged.
-/// How much less is tried where a sanitizer watches.
+/// The reduction of tries under a sanitizer.
 constexpr std::size_t slowness = test::sanitized ? 8 : 1;
 
+/// How often every file is damaged; `STEMMA_RANDOM_ROUNDS` overrides it.
 std::size_t rounds() {
     const char* asked = std::getenv("STEMMA_RANDOM_ROUNDS");
     return asked == nullptr ? 1 : std::strtoul(asked, nullptr, 10);

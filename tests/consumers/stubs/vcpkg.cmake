@@ -1,4 +1,4 @@
-# Runs PORTFILE as vcpkg does, with what it knows of its functions here, into PACKAGE; builds in BUILDTREES.
+# Runs PORTFILE like vcpkg, with stand-ins for its functions, into PACKAGE; builds in BUILDTREES.
 cmake_policy(VERSION 3.21)
 set(PORT stemma)
 set(CURRENT_PACKAGES_DIR ${PACKAGE})

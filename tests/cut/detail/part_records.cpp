@@ -31,7 +31,7 @@ namespace {
 using stemma::id;
 using test::node;
 
-/// Two stacks of one class, each with blocks of one class, and a tensor that nobody reads.
+/// Two stacks of one class, each with blocks of one class, and an unread tensor.
 stemma::module_tree stacks() {
     stemma::module_tree_builder builder("net");
     const auto set = [&](const std::string& path, const std::string& class_name) {

@@ -80,7 +80,7 @@ TEST_CASE("spread_constants: unread Constants and outputs of the graph stay") {
 
 TEST_CASE(
     "find_idle_regions: a region without outputs, or without its constants, is not a function") {
-    // Layer 0 makes constants that layer 1 reads, and something that nobody does.
+    // Layer 0 has constants that layer 1 reads, and an unread one.
     const std::vector<test::message> nodes{constant("a", "1"),
                                            constant("b", "2"),
                                            test::node("Neg", {"x"}, {"unread"}),

@@ -32,7 +32,7 @@ using stemma::no_id;
 std::map<std::string, std::size_t> opened_sizes(const stemma::wire_model& model) {
     const stemma::graph_contents contents(model);
     std::map<std::string, std::size_t> sizes;
-    for (const auto& function : model.functions()) { // callees stand first
+    for (const auto& function : model.functions()) { // callees come first
         std::size_t size = 0;
         for (auto node : contents.nodes(function.graph)) {
             const auto callee = model.callee(node);
@@ -154,7 +154,7 @@ TEST_CASE("fold_writer: the contents of functions are attributed to the modules 
         stemma::detail::string_splice splice(opened.file().bytes());
         writer.build().write(splice);
 
-        // What stands in bodies, from the plan: module by module.
+        // The contents of bodies from the plan, module by module.
         std::map<std::pair<std::string, id>, std::set<id>> expected; // function, position
         for (id r = 1; r < plan.regions.size(); ++r) {
             if (plan.is_graph(r)) {
@@ -167,7 +167,7 @@ TEST_CASE("fold_writer: the contents of functions are attributed to the modules 
                                              : tags.attributions[item.index].module;
                 if (!opened.modules().index().is_ancestor(plan.regions[r].module, module)) {
                     REQUIRE(stemma::detail::is_constant_node(model, item.index));
-                    module = plan.regions[r].module; // these stand wherever they are read
+                    module = plan.regions[r].module; // these are wherever they are read
                 }
                 expected[{function.domain + function.numbered(), i}].insert(module);
             }

@@ -21,7 +21,7 @@ using stemma::id;
 
 namespace {
 
-/// A model, and what it is without functions, in a file that goes away.
+/// A model, and its form without functions in a temporary file.
 struct unfolded {
     explicit unfolded(const std::string& path, stemma::attribution_options options = {})
         : before(path, std::move(options)) {

@@ -18,7 +18,7 @@ namespace {
 
 using stemma::no_id;
 
-/// Folds what is attributed, and returns what comes back.
+/// Folds by attribution, and returns the unfolded result.
 std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_model& opened,
                                                    const stemma::fold_options<>& options) {
     const auto& model = opened.model();

@@ -15,7 +15,7 @@ namespace {
 
 using stemma::id;
 
-/// Functions f0, f1, ... of which each calls the next one twice, so 2^n operators in all.
+/// Functions f0, f1, ... that each call the next one twice: 2^n operators in total.
 std::string doubling_model(std::size_t functions) {
     test::message made;
     made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));

@@ -105,7 +105,7 @@ TEST_CASE("classify_regions: equal layers share a function in any node order") {
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
     CHECK(plan.functions[0].calls == 2);
-    // As the one that was met first: the last one.
+    // Like the one found first: the last one.
     CHECK(plan.regions[1].items.front().index == 1);
     CHECK(plan.regions[2].items.front().index == 3);
     CHECK(names_of(scene.model, plan.inputs[1]) == std::vector<std::string>{"x", "w"});

@@ -105,7 +105,7 @@ TEST_CASE("metadata_props: other unknown fields keep their bytes and places",
 
 TEST_CASE("metadata_props: a renamed entry keeps its other contents", "[onnx][metadata_props]") {
     onnx::NodeProto node;
-    // The value before the key, and a field that nobody knows.
+    // The value before the key, and an unknown field.
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x12\x01v\x0a\x03old\x1a\x01?");
 
     stemma::detail::rename_metadata(node, [](std::string_view) { return std::optional("newer"); });

@@ -18,7 +18,7 @@ namespace test::query_detail_vertices_left {
 using stemma::id;
 using stemma::detail::vertices_left;
 
-/// Takes some away three times, and of what is left some others, and expects what a set says.
+/// Removes some three times, then others of the rest, and compares with a set.
 template <class Graph>
 void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
     std::set<id> expected;
