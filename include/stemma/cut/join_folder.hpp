@@ -3,7 +3,7 @@
 #define STEMMA_CUT_JOIN_FOLDER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/cut/detail/join_edited.hpp>
+#include <stemma/cut/detail/edited_join.hpp>
 #include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/split_folder.hpp>

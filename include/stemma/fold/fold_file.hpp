@@ -5,8 +5,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/fold_model.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>

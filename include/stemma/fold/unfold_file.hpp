@@ -4,9 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
-#include <stemma/fold/detail/open_folds.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>

@@ -9,7 +9,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 
 #include <algorithm>

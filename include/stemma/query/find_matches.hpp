@@ -14,7 +14,7 @@
 #include <stemma/query/detail/module_matcher.hpp>
 #include <stemma/query/detail/reachable.hpp>
 #include <stemma/query/detail/vertices_left.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/model_facts.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_answer.hpp>
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/tagging/tagger.hpp>
 

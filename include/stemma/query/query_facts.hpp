@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <array>
 #include <charconv>

@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include <map>
 #include <string>

@@ -6,7 +6,7 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/open/attributed_model.hpp>
 

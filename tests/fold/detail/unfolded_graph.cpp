@@ -6,7 +6,7 @@
 #include "../../random_numbers.hpp"
 #include "../../sanitized.hpp"
 
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include <algorithm>
 #include <cstdint>

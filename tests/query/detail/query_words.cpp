@@ -3,7 +3,7 @@
 
 #include "../../catch.hpp"
 
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <algorithm>
 #include <string>

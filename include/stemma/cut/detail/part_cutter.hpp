@@ -10,7 +10,7 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/cut/detail/weight_store.hpp>

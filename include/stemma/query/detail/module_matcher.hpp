@@ -7,7 +7,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/real_text.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace test::fold_detail_inline_functions {
+namespace test::fold_detail_function_inliner {
 
 namespace {
 
@@ -246,4 +246,4 @@ TEST_CASE("function_inliner: fixtures with functions of PyTorch become well-form
     CHECK(opened > 5);
 }
 
-} // namespace test::fold_detail_inline_functions
+} // namespace test::fold_detail_function_inliner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_CUT_MODEL_HPP
-#define STEMMA_CUT_DETAIL_CUT_MODEL_HPP
+#ifndef STEMMA_CUT_DETAIL_CUT_WRITER_HPP
+#define STEMMA_CUT_DETAIL_CUT_WRITER_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut.hpp>
@@ -359,4 +359,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_CUT_MODEL_HPP
+#endif // STEMMA_CUT_DETAIL_CUT_WRITER_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace test::cut_detail_cut_model {
+namespace test::cut_detail_cut_writer {
 
 namespace {
 
@@ -169,4 +169,4 @@ TEST_CASE("cut_writer: a part of a function has the function's operator sets",
     CHECK(model.opset_imports().back().version == 13);
 }
 
-} // namespace test::cut_detail_cut_model
+} // namespace test::cut_detail_cut_writer

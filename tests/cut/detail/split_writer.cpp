@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/write_split.hpp>
+#include <stemma/cut/detail/split_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-namespace test::cut_detail_write_split {
+namespace test::cut_detail_split_writer {
 
 TEST_CASE("split_writer: every part is a model that names its origin", "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
@@ -58,4 +58,4 @@ TEST_CASE("split_writer: the manifest lists the tensors between parts", "[onnx][
     }
 }
 
-} // namespace test::cut_detail_write_split
+} // namespace test::cut_detail_split_writer

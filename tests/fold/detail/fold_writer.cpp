@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace test::fold_detail_fold_model {
+namespace test::fold_detail_fold_writer {
 
 namespace {
 
@@ -205,4 +205,4 @@ TEST_CASE("fold_writer: the contents of functions are attributed to the modules 
     CHECK(of_several > 100);
 }
 
-} // namespace test::fold_detail_fold_model
+} // namespace test::fold_detail_fold_writer

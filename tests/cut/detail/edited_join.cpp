@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/join_edited.hpp>
+#include <stemma/cut/detail/edited_join.hpp>
 
 #include "../../catch.hpp"
 #include "../../edited_split.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace test::cut_detail_join_edited {
+namespace test::cut_detail_edited_join {
 
 namespace {
 
@@ -95,4 +95,4 @@ TEST_CASE("edited_join: rejects another version of an operator set or function",
     CHECK_THROWS_AS(joined(other), stemma::error);
 }
 
-} // namespace test::cut_detail_join_edited
+} // namespace test::cut_detail_edited_join

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace test::cut_split_plan {
+namespace test::cut_split_planner {
 
 namespace {
 
@@ -130,4 +130,4 @@ TEST_CASE("split_planner: a custom cost decides", "[onnx][split_plan]") {
     }
 }
 
-} // namespace test::cut_split_plan
+} // namespace test::cut_split_planner

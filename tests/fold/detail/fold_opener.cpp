@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
 
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace test::fold_detail_open_folds {
+namespace test::fold_detail_fold_opener {
 
 namespace {
 
@@ -199,4 +199,4 @@ TEST_CASE("fold_opener: restores outputs that are repeated, renamed, or inputs")
     CHECK(back(nodes, {"b", "y", "a"}) == 1);
 }
 
-} // namespace test::fold_detail_open_folds
+} // namespace test::fold_detail_fold_opener
