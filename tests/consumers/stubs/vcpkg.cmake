@@ -28,7 +28,7 @@ function(vcpkg_cmake_install)
     endforeach()
 endfunction()
 
-# What was installed somewhere below share/ is looked for in share/<port>: one level less to the prefix.
+# Files installed below share/ are expected in share/<port>: one level less to the prefix.
 function(vcpkg_cmake_config_fixup)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
     foreach(prefix ${PACKAGE} ${PACKAGE}/debug)
