@@ -27,7 +27,7 @@ template <parameter_readers Ops, module_view Modules>
     const tree_index& tree = modules.index();
     std::vector<id> bypassed;
     const auto is_projection = [&](id m) {
-        return std::string_view(modules.attribute(m)) == "out_proj";
+        return std::string_view(modules.name(m)) == "out_proj";
     };
     std::vector<bool> owns(tree.size(), false);
     for (id p = 0; p < ops.parameter_count(); ++p) {

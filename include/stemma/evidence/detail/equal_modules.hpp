@@ -7,7 +7,7 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/elementwise.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -38,8 +38,8 @@ find_parameter_patterns(const Ops& ops, const Modules& modules, const parameter_
         }
     }
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        const std::string_view attribute = modules.attribute(m);
-        pattern[tree.parent(m)] += hash_mix(hash_bytes(attribute, 2), pattern[m]);
+        const std::string_view name = modules.name(m);
+        pattern[tree.parent(m)] += hash_mix(hash_bytes(name, 2), pattern[m]);
     }
     return pattern;
 }

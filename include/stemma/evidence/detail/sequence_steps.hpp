@@ -6,7 +6,7 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/elementwise.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -47,7 +47,7 @@ template <parameter_readers Ops, module_view Modules>
         std::uint64_t behind = 0; // one past the greatest number
         bool lists = false;
         for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
-            behind = std::max(behind, list_place(modules.attribute(c)).value_or(0) + 1);
+            behind = std::max(behind, list_place(modules.name(c)).value_or(0) + 1);
             lists = lists || code.is_list(c);
             ++members;
         }
@@ -69,7 +69,7 @@ template <module_view Modules>
         id head = no_id;
         std::uint64_t least = 0;
         for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
-            const auto number = list_place(modules.attribute(c));
+            const auto number = list_place(modules.name(c));
             const bool runs = code.owns_below(c) || code.declares_below(c);
             if (number && runs && (head == no_id || *number < least)) {
                 head = c;
@@ -124,7 +124,7 @@ private:
     void look_at(id sequence) {
         std::vector<member> members;
         for (auto m = sequence + 1; m < tree_.end(sequence); m = tree_.end(m)) {
-            if (const auto number = list_place(modules_.attribute(m))) {
+            if (const auto number = list_place(modules_.name(m))) {
                 members.push_back({*number, m});
             }
         }
@@ -347,7 +347,7 @@ private:
         member last{0, no_id};
         std::vector<member> held;
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            if (const auto number = list_place(modules_.attribute(c))) {
+            if (const auto number = list_place(modules_.name(c))) {
                 held.push_back({*number, c});
                 const bool owns = code_.owns_below(c);
                 last = owns && *number >= last.number ? held.back() : last;

@@ -7,8 +7,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/evidence/detail/behind_fork.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
+#include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/model/module_view.hpp>

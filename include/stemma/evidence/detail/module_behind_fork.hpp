@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_EVIDENCE_DETAIL_BEHIND_FORK_HPP
-#define STEMMA_EVIDENCE_DETAIL_BEHIND_FORK_HPP
+#ifndef STEMMA_EVIDENCE_DETAIL_MODULE_BEHIND_FORK_HPP
+#define STEMMA_EVIDENCE_DETAIL_MODULE_BEHIND_FORK_HPP
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/vertices_by_index.hpp>
@@ -65,4 +65,4 @@ template <operator_view Ops, class ModuleOf>
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_EVIDENCE_DETAIL_BEHIND_FORK_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_MODULE_BEHIND_FORK_HPP

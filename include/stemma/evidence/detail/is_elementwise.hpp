@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_EVIDENCE_DETAIL_ELEMENTWISE_HPP
-#define STEMMA_EVIDENCE_DETAIL_ELEMENTWISE_HPP
+#ifndef STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
+#define STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP
 
 #include <stemma/config.hpp>
 
@@ -26,4 +26,4 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_EVIDENCE_DETAIL_ELEMENTWISE_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_IS_ELEMENTWISE_HPP

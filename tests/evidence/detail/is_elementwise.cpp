@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/evidence/detail/elementwise.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 
 #include "../../catch.hpp"
 
-namespace test::evidence_detail_elementwise {
+namespace test::evidence_detail_is_elementwise {
 
 TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces is not") {
     CHECK(stemma::detail::is_elementwise("Relu"));
@@ -14,4 +14,4 @@ TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces
     }
 }
 
-} // namespace test::evidence_detail_elementwise
+} // namespace test::evidence_detail_is_elementwise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/evidence/detail/behind_fork.hpp>
+#include <stemma/evidence/detail/module_behind_fork.hpp>
 
 #include "../../catch.hpp"
 #include "../../operator_scene.hpp"
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace test::evidence_detail_behind_fork {
+namespace test::evidence_detail_module_behind_fork {
 
 using stemma::id;
 using stemma::no_id;
@@ -61,4 +61,4 @@ TEST_CASE("module_behind_fork: one input may be the fork itself; others meet now
     CHECK(behind_fork(apart, {"b", "a.left", ""}) == "none");
 }
 
-} // namespace test::evidence_detail_behind_fork
+} // namespace test::evidence_detail_module_behind_fork
