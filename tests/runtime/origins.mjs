@@ -165,16 +165,12 @@ class Optimized {
         if (this.graphs.initializers.has(value)) {
             return undefined;
         }
-        const maker = this.makers.get(value);
-        if (maker && !layoutName.test(maker.name) && this.#originalOf(maker)) {
-            return this.#originalOf(maker).outputs[maker.outputs.indexOf(value)];
-        }
         const readers = this.readers.get(value) ?? [];
         for (const reader of readers) {
             const known = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;
             const read = known ?? this.#originalOf(reader)?.inputs[reader.inputs.indexOf(value)];
             if (read) {
-                return read;
+                return this.#madeBefore(value, read) ?? read;
             }
         }
         const node = this.makers.get(value);
@@ -185,6 +181,15 @@ class Optimized {
         return before && this.original.has(before)
             ? before
             : node && this.#originalOf(node)?.outputs[node.outputs.indexOf(value)];
+    }
+
+    // A node that is left may read what one before it, which was fused into it, read; a padding, for instance.
+    #madeBefore(value, read) {
+        const node = this.makers.get(value);
+        const known = node && !layoutName.test(node.name) ? this.#originalOf(node) : null;
+        const before = this.original.makers.get(read);
+        const fused = known && before && before !== known && !inserted.has(before.op);
+        return fused ? known.outputs[node.outputs.indexOf(value)] : undefined;
     }
 
     // Layout optimization calls a node after the value that it made before more was fused into it.

@@ -53,7 +53,7 @@ texts steps_before(const texts& types, std::size_t most, bool forks) {
     const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners, units,
                                                                    placed);
     const stemma::detail::sequence_starts<test::operator_scene> starts(
-        ops, tree.index(), heads, steady, free, placed, units, exits);
+        ops, tree.index(), owners, heads, steady, free, placed, units, exits);
     texts found;
     for (const auto& step : starts.before(net, most)) {
         found.emplace_back();

@@ -75,14 +75,16 @@ public:
     }
 
     /// Moves operators in `found` from an ancestor to the module they lead to, if that reads the
-    /// value that they are computed from elsewhere too. Complexity: O(V), and of each value that is
-    /// read more than once a bounded number of readers and of operators behind it.
+    /// value that they are computed from elsewhere too; not those that lay out a known result.
+    /// Complexity: O(V), and of each value that is read more than once a bounded number of readers
+    /// and of operators behind it.
     void refine(std::vector<id>& found) const {
         for (std::size_t v = 0; v < found.size(); ++v) {
             if (start_[v] == no_id || found[v] == no_id || leads_to_[v].low == no_id) {
                 continue;
             }
-            const bool lays_out_result = owner_[start_[v]] != no_id && is_layout(type_of(v));
+            const bool lays_out_result =
+                owner_[start_[v]] != no_id && is_layout(type_of(v)) && reads(v, start_[v]);
             const auto m = lays_out_result ? no_id : deeper(entered(v), split_by(v));
             if (m != no_id && m != found[v] && tree_.is_ancestor(found[v], m)) {
                 found[v] = m;
@@ -92,6 +94,13 @@ public:
 
 private:
     static constexpr std::size_t max_steps = 16;
+
+    [[nodiscard]] bool reads(std::size_t v, id u) const {
+        auto [in, last] = in_edges(vertex_[v], graph_);
+        return std::any_of(in, last, [&](const auto& edge) {
+            return index_of(graph_, source(edge, graph_)) == u;
+        });
+    }
 
     /// Whether several operators read a result.
     [[nodiscard]] bool forks(std::size_t v) const {

@@ -120,8 +120,9 @@ private:
         const equal_modules ends(ops_, modules_, code_, pattern_, units, exits);
         ends.for_each_activated(give);
         ends.for_each_end(give);
-        const sequence_starts<Ops> starts(ops_, tree_, find_sequence_heads(modules_, code_),
-                                          steady_, free, placed, units, exits);
+        const sequence_starts<Ops> starts(ops_, tree_, owners_,
+                                          find_sequence_heads(modules_, code_), steady_, free,
+                                          placed, units, exits);
         sequence_steps<Ops, Modules> steps(ops_, modules_, code_, pattern_, units, exits, starts);
         for (const auto& step : steps.run()) {
             if (step.member == no_id) {

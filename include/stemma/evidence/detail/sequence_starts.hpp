@@ -7,6 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -26,11 +27,12 @@ public:
     /// `heads` are the modules in question, `free` operators those whose modules are unknown, by
     /// vertex index; `placed` is the module of others if known. Requires: all arguments outlive it.
     /// Complexity: O(E * depth of the tree).
-    sequence_starts(const Ops& ops, const tree_index& tree, const std::vector<bool>& heads,
-                    const std::vector<bool>& steady, const std::vector<bool>& free,
-                    const std::vector<id>& placed, const functional_units<Ops>& units,
-                    const module_exits<Ops>& exits)
+    sequence_starts(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
+                    const std::vector<bool>& heads, const std::vector<bool>& steady,
+                    const std::vector<bool>& free, const std::vector<id>& placed,
+                    const functional_units<Ops>& units, const module_exits<Ops>& exits)
         : ops_(ops)
+        , owners_(owners)
         , steady_(steady)
         , free_(free)
         , units_(units)
@@ -63,11 +65,8 @@ public:
         if (entry_[m] == no_id || has_several_[m]) {
             return {};
         }
-        if constexpr (joined_operators<Ops>) {
-            // Its first part may be of a member before.
-            if (ops_.is_joined(vertex_[entry_[m]])) {
-                return {};
-            }
+        if (starts_inside(entry_[m])) {
+            return {};
         }
         std::vector<id> region;
         const auto is_inside = [&](id v) {
@@ -104,12 +103,26 @@ private:
         return std::string_view(ops_.op_type(vertex_[v])) == type;
     }
 
-    /// Collects what leads to nothing but a module. Returns: the only operator whose result that
-    /// reads, or `no_id`.
+    /// Whether an operator was joined of several, and the parameters of the first have no name:
+    /// that may be of a member before.
+    [[nodiscard]] bool starts_inside(id v) const {
+        bool lost = false;
+        if constexpr (joined_operators<Ops>) {
+            ops_.for_each_parameter(vertex_[v],
+                                    [&](id p) { lost = lost || owners_.of(p).empty(); });
+            lost = lost && ops_.is_joined(vertex_[v]);
+        }
+        return lost;
+    }
+
+    /// Collects what leads to nothing but a module, back to where it depends on one value. Returns:
+    /// what makes that value, or `no_id`.
     template <class IsInside>
     [[nodiscard]] id collect(id m, std::vector<id>& region, IsInside is_inside) const {
         constexpr std::size_t max_region = 48;
         std::vector<id> outside;
+        std::size_t complete = 0; // how much surely depends on one value
+        auto only = no_id;
         bool grows = true;
         while (grows && region.size() < max_region) {
             grows = false;
@@ -125,17 +138,23 @@ private:
                     }
                 }
             }
+            if (outside.size() == 1) {
+                complete = region.size();
+                only = outside.front();
+            }
             for (auto u : outside) {
-                bool only = free_[u];
-                units_.for_each_reader(u, [&](id w) { only = only && is_inside(w); });
-                if (only) {
+                bool leads_inside = free_[u];
+                units_.for_each_reader(u,
+                                       [&](id w) { leads_inside = leads_inside && is_inside(w); });
+                if (leads_inside) {
                     region.push_back(u);
                     grows = true;
                     break;
                 }
             }
         }
-        return outside.size() == 1 && !grows ? outside.front() : no_id;
+        region.resize(complete);
+        return only;
     }
 
     /// Joins the steps of a normalization of groups to one.
@@ -153,6 +172,7 @@ private:
     }
 
     const Ops& ops_;
+    const parameter_owners& owners_;
     const std::vector<bool>& steady_;
     const std::vector<bool>& free_;
     const functional_units<Ops>& units_;

@@ -28,7 +28,7 @@ public:
 
     /// Returns: the operators of the step that begins at the readers of `v`, the one producing its
     /// result last; none if the readers do anything else. Constants that scale or shift the result
-    /// are part of it.
+    /// are part of it, and conversions of its layout.
     /// Complexity: O(readers of an operator), for a bounded number of operators.
     [[nodiscard]] std::vector<id> behind(id v) const {
         return behind(v, [](id) { return true; });
@@ -40,7 +40,7 @@ public:
         auto unit = whole_behind(v, counts);
         while (!unit.empty()) {
             const auto next = whole_behind(unit.back(), [](id) { return true; });
-            if (next.size() != 1 || !is_scaling(next.front())) {
+            if (next.size() != 1 || !belongs_to_step(next.front())) {
                 break;
             }
             unit.push_back(next.front());
@@ -117,9 +117,11 @@ private:
         return {};
     }
 
-    /// Whether an operator combines just one value with a constant.
-    [[nodiscard]] bool is_scaling(id v) const {
-        constexpr std::array<std::string_view, 4> types{"Add", "Div", "Mul", "Sub"};
+    /// Whether an operator that reads just one value combines it with a constant, or converts its
+    /// layout for a runtime.
+    [[nodiscard]] bool belongs_to_step(id v) const {
+        constexpr std::array<std::string_view, 6> types{"Add", "Div",          "Mul",
+                                                        "Sub", "ReorderInput", "ReorderOutput"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(vertex_[v]))) !=
                types.end();
     }
