@@ -50,6 +50,15 @@ TEST_CASE("module_behind_fork: counts both ways, and nothing before the fork") {
     CHECK(behind_fork(ops, {"b", "b", "a.left", "", "a.right", ""}, 2) == "none");
 }
 
+TEST_CASE("module_behind_fork: what comes in from elsewhere is not behind the fork") {
+    test::operator_scene ops;
+    const auto fork = ops.add({ops.add()});
+    const auto side = ops.add();
+    const auto left = ops.add({fork, side});
+    ops.add({left, fork});
+    CHECK(behind_fork(ops, {"b", "b", "b", "a.left", ""}) == "a.left");
+}
+
 TEST_CASE("module_behind_fork: one input may be the fork itself; others meet nowhere") {
     test::operator_scene skip;
     const auto x = skip.add();

@@ -22,9 +22,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: for operators that were fused with the addition that follows them, by vertex index, the
 /// module of the addition: the one around everything after the fork of its two inputs, or its
-/// nearest ancestor that computes anything itself. `module_of(vertex)` is what is known of an
-/// operator, or `no_id`; `independent()` returns what `data_independent` says. Complexity: O(V +
-/// E), and of each such operator up to a constant of those before it.
+/// nearest ancestor that computes anything itself, or that one's caller if it calls nothing else.
+/// `module_of(vertex)` is what is known of an operator, or `no_id`; `independent()` returns what
+/// `data_independent` says. Complexity: O(V + E), and of each such operator up to a constant of
+/// those before it.
 template <parameter_readers Ops, module_view Modules, class Independent, class ModuleOf>
 [[nodiscard]] std::unordered_map<id, id>
 find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners& owners,
@@ -50,13 +51,25 @@ find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners&
         id step = 0;
         sweep_order(graph).forward(
             [&](operator_t<Ops> v) { position[index_of(graph, v)] = step++; });
+        std::vector<std::size_t> operators(tree.size(), 0); // of a module and those below
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            if (const auto module = module_of(*it); module != no_id) {
+                ++operators[module];
+            }
+        }
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            operators[tree.parent(m)] += operators[m];
+        }
         for (const auto sum : joined) {
             const auto module =
                 module_behind_fork(ops, vertex, position, steady, tree, sum, max_steps, module_of);
-            if (module != no_id) {
-                sums.emplace(static_cast<id>(index_of(graph, sum)),
-                             code.nearest(around(tree, module)));
+            if (module == no_id) {
+                continue;
             }
+            const auto m = code.nearest(around(tree, module));
+            const auto above = m == 0 ? m : tree.parent(m);
+            const bool wraps = operators[above] == operators[m] && !code.is_list(above);
+            sums.emplace(static_cast<id>(index_of(graph, sum)), wraps ? above : m);
         }
     }
     return sums;

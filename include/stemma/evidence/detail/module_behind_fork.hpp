@@ -9,9 +9,11 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -43,24 +45,35 @@ template <operator_view Ops, class ModuleOf>
         }
         known |= which;
     };
-    common_module around_both;
-    around_both.add(module_of(from));
     unsigned which = 1;
     for (auto [in, last] = in_edges(from, graph); in != last; ++in, which = 2) {
         reach(source(*in, graph), which);
     }
-    for (std::size_t steps = 0; !open.empty() && steps < max_steps; ++steps) {
+    std::vector<id> seen; // the last one first
+    while (!open.empty() && seen.size() < max_steps && inputs[open.top().second] != 3) {
         const auto u = open.top().second;
         open.pop();
-        if (inputs[u] == 3) {
-            return around_both.get(tree);
-        }
-        around_both.add(module_of(vertex[u]));
+        seen.push_back(u);
         for (auto [in, last] = in_edges(vertex[u], graph); in != last; ++in) {
             reach(source(*in, graph), inputs[u]);
         }
     }
-    return no_id;
+    if (open.empty() || inputs[open.top().second] != 3) {
+        return no_id;
+    }
+    common_module around_both;
+    around_both.add(module_of(from));
+    std::unordered_set<id> behind{open.top().second};
+    for (auto u = seen.rbegin(); u != seen.rend(); ++u) {
+        auto [in, last] = in_edges(vertex[*u], graph);
+        if (std::any_of(in, last, [&](const auto& edge) {
+                return behind.contains(static_cast<id>(index_of(graph, source(edge, graph))));
+            })) {
+            behind.insert(*u);
+            around_both.add(module_of(vertex[*u]));
+        }
+    }
+    return around_both.get(tree);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail
