@@ -10,6 +10,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/are_names_kept.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
 
@@ -47,7 +48,10 @@ public:
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
         find_by_names();
-        if (!names_are_kept()) {
+        const auto maker_of = [&](id node) {
+            return found_[node].by_hint ? no_id : found_[node].node;
+        };
+        if (!are_names_kept(now, then, maker_of)) {
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
@@ -88,15 +92,24 @@ private:
         bool by_hint = false; // by name only
     };
 
-    /// Layout conversions inserted for a runtime belong where the data come from.
-    void follow_data(std::vector<claim>& of) const {
+    /// What was inserted for a runtime: conversions of layouts belong where the data come from, and
+    /// a Reshape for a product that takes matrices only to that.
+    void follow_data(std::vector<claim>& of) {
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto inputs = now_.inputs(node);
-            const bool converts =
-                of[node].module == no_id && now_.op_type(node) == "ReorderInput" && !inputs.empty();
-            const auto maker = converts && inputs[0] != no_id ? now_.producer(inputs[0]) : no_id;
-            if (maker != no_id && of[maker].module != no_id) {
-                of[node] = of[maker];
+            if (of[node].module != no_id || inputs.empty()) {
+                continue;
+            }
+            auto from = no_id;
+            if (now_.op_type(node) == "ReorderInput" && inputs[0] != no_id) {
+                from = now_.producer(inputs[0]);
+            } else if (const auto readers = readers_of(node); now_.op_type(node) == "Reshape" &&
+                                                              readers.size() == 1 &&
+                                                              now_.op_type(readers[0]) == "Gemm") {
+                from = readers[0];
+            }
+            if (from != no_id && of[from].module != no_id) {
+                of[node] = of[from];
                 of[node].confidence =
                     std::min(of[node].confidence, detail::confidence::recorded_alone);
             }
@@ -131,33 +144,7 @@ private:
     }
 
     [[nodiscard]] bool same_type(id node, id before) const {
-        const auto type = then_.type(before);
-        const auto domain = now_.domain(node);
-        if (domain.empty()) {
-            return type == now_.op_type(node);
-        }
-        return type.size() == domain.size() + 2 + now_.op_type(node).size() &&
-               type.starts_with(domain) && type.ends_with(now_.op_type(node));
-    }
-
-    /// Tools that renumber all values reuse names for others. Operators of new types say nothing
-    /// about that.
-    [[nodiscard]] bool names_are_kept() const {
-        std::vector<bool> is_known;
-        for (id op = 0; op < now_.operator_count(); ++op) {
-            is_known.push_back(then_.has_type(
-                graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
-        }
-        std::size_t total = 0;
-        std::size_t same = 0;
-        for (id node = 0; node < now_.node_count(); ++node) {
-            const auto& entry = found_[node];
-            if (entry.node != no_id && !entry.by_hint && is_known[now_.operator_id(node)]) {
-                ++total;
-                same += same_type(node, entry.node) ? 1U : 0U;
-            }
-        }
-        return 2 * same >= total;
+        return has_same_type(now_, node, then_, before);
     }
 
     void take_marks(std::span<const node_mark_found> given) {
