@@ -7,12 +7,14 @@
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/original_model.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
+#include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/fold_graph.hpp>
@@ -83,6 +85,28 @@ void write_row(json_writer& json, const stemma::attributed_model& opened, id nod
     json.value(made.confidence);
     json.value(!found.conflicts.of(node).empty());
     json.end_array();
+}
+
+/// Returns: as JSON the first modules and nodes, as numbers and rows, and how many there are.
+std::string first_of(const stemma::attributed_model& opened, const std::vector<id>& modules,
+                     const std::vector<id>& nodes) {
+    constexpr std::size_t most = 200;
+    return object([&](json_writer& json) {
+        json.key("modules");
+        json.begin_array(true);
+        for (std::size_t i = 0; i < std::min(modules.size(), most); ++i) {
+            json.value(modules[i]);
+        }
+        json.end_array();
+        json.key("nodes");
+        json.begin_array(true);
+        for (std::size_t i = 0; i < std::min(nodes.size(), most); ++i) {
+            write_row(json, opened, nodes[i]);
+        }
+        json.end_array();
+        json.member("module_count", modules.size());
+        json.member("node_count", nodes.size());
+    });
 }
 
 bool contains(std::string_view text, std::string_view lower) {
@@ -218,7 +242,7 @@ private:
     const stemma::operator_graph& graph_;
     stemma::value_descriptions describe_;
     stemma::folded_graph folded_;
-    std::array<std::map<id, std::set<id>>, 2> ends_; // by value, the boxes inside
+    std::array<std::map<id, std::set<id>>, 2> ends_; // boxes of the graph by value
 };
 
 } // namespace
@@ -252,14 +276,16 @@ std::string pieces::list() const {
     });
 }
 
-const std::array<std::pair<std::string_view, session::verb>, 15> session::verbs{{
+const std::array<std::pair<std::string_view, session::verb>, 17> session::verbs{{
     {"open", &session::open},
+    {"outline", &session::outline},
     {"tree", &session::tree},
     {"tags", &session::tags},
     {"explain", &session::explain},
     {"query", &session::query},
-    {"analyze", &session::analyze},
+    {"matches", &session::matches},
     {"cost", &session::cost},
+    {"costs", &session::costs},
     {"rows", &session::rows},
     {"search", &session::search},
     {"graph", &session::graph},
@@ -293,6 +319,14 @@ stemma::attributed_model& session::model_of(const json& asked) {
     return *slot.model;
 }
 
+id session::module_of(const json& asked) {
+    const auto m = asked.at("module").get<id>();
+    if (m >= model_of(asked).modules().size()) {
+        throw refused("module", "there is none of this number");
+    }
+    return m;
+}
+
 std::string session::handed(std::string list, std::string made) {
     made_ = std::move(made);
     return list;
@@ -313,6 +347,7 @@ std::string session::open(const json& asked) {
     slot.file = std::move(file);
     slot.model = attribute(*slot.file, slot.captures);
     auto& opened = *slot.model;
+    slot.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
     const auto summary = stemma::summarize(opened);
     return object([&](json_writer& json) {
         json.member("model", opened.file().path());
@@ -320,8 +355,16 @@ std::string session::open(const json& asked) {
         json.member("loaded", slot.file->loaded());
         json.member("nodes", opened.model().node_count());
         json.member("modules", opened.modules().size());
+        json.member("parameters", slot.counts.parameters[0]);
         json.member("producer", std::string(opened.model().producer_name()) + " " +
                                     std::string(opened.model().producer_version()));
+        json.member("ir", opened.model().ir_version());
+        json.key("opsets");
+        json.begin_object(true);
+        for (const auto& opset : opened.model().opset_imports()) {
+            json.member(stemma::detail::spelled_domain(opset.domain), opset.version);
+        }
+        json.end_object();
         json.member("tagged", opened.was_tagged());
         json.key("notes");
         json.begin_array(true);
@@ -329,10 +372,45 @@ std::string session::open(const json& asked) {
             json.value(note.place.empty() ? note.text : note.place + ": " + note.text);
         }
         json.end_array();
-        json.key("summary");
+        json.member("coverage", summary.coverage());
+        json.member("conflicts", summary.conflicts);
+        json.key("provenance");
         json.begin_object(true);
-        write_summary(json, summary);
+        for (std::size_t p = 0; p < summary.provenance.size(); ++p) {
+            if (summary.provenance[p] > 0) {
+                json.member(summary.provenances[static_cast<stemma::provenance>(p)],
+                            summary.provenance[p]);
+            }
+        }
         json.end_object();
+    });
+}
+
+std::string session::outline(const json& asked) {
+    const auto& opened = model_of(asked);
+    const auto& counts = slot_of(asked).counts;
+    const auto& modules = opened.modules();
+    const auto looks = stemma::detail::module_looks(opened.operators(), modules, opened.tags());
+    std::map<std::string_view, std::size_t> classes;
+    return object([&](json_writer& json) {
+        const auto column = [&](std::string_view name, auto cell) {
+            json.key(name);
+            json.begin_array(true);
+            for (id m = 0; m < modules.size(); ++m) {
+                cell(m);
+            }
+            json.end_array();
+        };
+        const auto number = [&](id of) { of == no_id ? json.value(-1) : json.value(of); };
+        column("names", [&](id m) { json.value(modules.attribute(m)); });
+        column("parents", [&](id m) { number(m == 0 ? no_id : modules.index().parent(m)); });
+        column("nodes", [&](id m) { json.value(counts.nodes[m]); });
+        column("parameters", [&](id m) { json.value(counts.parameters[m]); });
+        column("looks", [&](id m) { number(looks[m]); });
+        column("classes", [&](id m) { // or its number, if it occurred before
+            const auto [found, is_new] = classes.emplace(modules.class_name(m), classes.size());
+            is_new ? json.value(found->first) : json.value(found->second);
+        });
     });
 }
 
@@ -372,21 +450,12 @@ std::string session::query(const json& asked) {
     return written([&](auto& sink) { stemma::write_answer(sink, answer, text, opened); });
 }
 
-std::string session::analyze(const json& asked) {
-    auto& opened = model_of(asked);
-    const auto report = stemma::analyze_model(opened, "", "");
-    return written([&](auto& sink) { stemma::write_report(sink, report, opened); });
-}
-
 std::string session::rows(const json& asked) {
     const auto& opened = model_of(asked);
-    const auto m = asked.at("module").get<id>();
+    const auto m = module_of(asked);
     const auto first = asked.value("first", std::size_t{0});
     const auto count = std::min(asked.value("count", std::size_t{100}), std::size_t{1000});
     const auto& tree = opened.modules().index();
-    if (m >= tree.size()) {
-        throw refused("module", "there is none of this number");
-    }
     return object([&](json_writer& json) {
         json.key("rows");
         json.begin_array(true);
@@ -407,44 +476,36 @@ std::string session::search(const json& asked) {
     auto text = asked.at("text").get<std::string>();
     std::transform(text.begin(), text.end(), text.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    constexpr std::size_t most = 200;
-    return object([&](json_writer& json) {
-        std::size_t modules = 0;
-        json.key("modules");
-        json.begin_array(true);
-        for (id m = 0; m < opened.modules().size(); ++m) {
-            if ((contains(opened.modules().path(m), text) ||
-                 contains(opened.modules().class_name(m), text)) &&
-                modules++ < most) {
-                json.value(m);
-            }
+    std::vector<id> modules;
+    for (id m = 0; m < opened.modules().size(); ++m) {
+        if (contains(opened.modules().path(m), text) ||
+            contains(opened.modules().class_name(m), text)) {
+            modules.push_back(m);
         }
-        json.end_array();
-        std::size_t nodes = 0;
-        json.key("nodes");
-        json.begin_array(true);
-        for (id node = 0; node < opened.model().node_count(); ++node) {
-            if ((contains(opened.model().name(node), text) ||
-                 contains(opened.model().op_type(node), text)) &&
-                nodes++ < most) {
-                write_row(json, opened, node);
-            }
+    }
+    std::vector<id> nodes;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (contains(opened.model().name(node), text) ||
+            contains(opened.model().op_type(node), text)) {
+            nodes.push_back(node);
         }
-        json.end_array();
-        json.member("module_count", modules);
-        json.member("node_count", nodes);
-    });
+    }
+    return first_of(opened, modules, nodes);
+}
+
+std::string session::matches(const json& asked) {
+    const auto& opened = model_of(asked);
+    const auto text = asked.at("query").get<std::string>();
+    const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
+    return first_of(opened, answer.modules, answer.nodes);
 }
 
 std::string session::graph(const json& asked) {
     const auto& opened = model_of(asked);
     stemma::collapse_options how;
-    how.root = asked.at("module").get<id>();
+    how.root = module_of(asked);
     how.depth = asked.value("depth", id{0});
     how.max_boxes = std::clamp<std::size_t>(asked.value("boxes", std::size_t{120}), 2, 1000);
-    if (how.root >= opened.modules().size()) {
-        throw refused("module", "there is none of this number");
-    }
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }
 
@@ -480,7 +541,7 @@ std::string session::diff(const json& asked) {
     auto& second = model_of({{"slot", "b"}});
     stemma::diff_options how;
     how.weights = asked.value("weights", true);
-    if (how.weights) { // which are read then
+    if (how.weights) { // are compared, so they must be read
         read_all();
     }
     const auto found = stemma::diff_models(first, second, how);
@@ -493,7 +554,7 @@ std::string session::diff(const json& asked) {
 std::string session::carry(const json& asked) {
     static_cast<void>(model_of({{"slot", "a"}}));
     static_cast<void>(model_of({{"slot", "b"}}));
-    if (asked.value("weights", true)) { // which tell what a node came from
+    if (asked.value("weights", true)) { // are evidence of where a node came from
         read_all();
     }
     stemma::attribution_options of_original;
@@ -531,6 +592,38 @@ std::string session::cost(const json& asked) {
     const auto report = stemma::analyze_model(opened, "", "");
     return written([&](auto& sink) {
         stemma::write_cost(sink, found, opened, report.part.modules, report.analysis.modules);
+    });
+}
+
+std::string session::costs(const json& asked) {
+    auto& slot = slot_of(asked);
+    auto& opened = model_of(asked);
+    const auto m = module_of(asked);
+    const auto end = opened.modules().index().end(m);
+    const auto count = std::min<id>(end - m, 300);
+    if (!slot.cost) {
+        slot.cost = std::make_unique<stemma::model_cost>(stemma::find_cost(opened, {}));
+    }
+    const auto& found = *slot.cost;
+    return object([&](json_writer& json) {
+        json.key("dimensions");
+        json.begin_array(true);
+        for (const auto& name : found.open_dims()) {
+            json.value(name);
+        }
+        json.end_array();
+        json.key("rows");
+        json.begin_array(true);
+        for (id below = m; below < m + count; ++below) {
+            json.begin_array(true);
+            json.value(below);
+            json.value(found.text(found[below].macs));
+            json.value(slot.counts.bytes[below]);
+            json.value(found.text(found[below].peak));
+            json.end_array();
+        }
+        json.end_array();
+        json.member("total", end - m);
     });
 }
 

@@ -4,8 +4,11 @@
 
 #include "sparse_file.hpp"
 
+#include <stemma/core/id.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/record/module_statistics.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +48,7 @@ private:
 };
 
 /// Answers the page's requests, as JSON, about the model `a`, or about `a` and `b`.
-///  Uses the same library functions as the program's JSON output.
+/// Uses the same library functions as the program's JSON output.
 class session {
 public:
     /// Throws: `stemma::error`, and nlohmann's exceptions for malformed requests.
@@ -59,19 +62,23 @@ private:
         std::unique_ptr<sparse_file> file;
         std::vector<std::string> captures;
         std::unique_ptr<stemma::attributed_model> model;
+        stemma::module_statistics counts;
+        std::unique_ptr<stemma::model_cost> cost; // as soon as it was asked for
     };
     using json = nlohmann::json;
     using verb = std::string (session::*)(const json& asked);
 
-    static const std::array<std::pair<std::string_view, verb>, 15> verbs;
+    static const std::array<std::pair<std::string_view, verb>, 17> verbs;
 
     std::string open(const json& asked);
+    std::string outline(const json& asked);
     std::string tree(const json& asked);
     std::string tags(const json& asked);
     std::string explain(const json& asked);
     std::string query(const json& asked);
-    std::string analyze(const json& asked);
+    std::string matches(const json& asked);
     std::string cost(const json& asked);
+    std::string costs(const json& asked);
     std::string rows(const json& asked);
     std::string search(const json& asked);
     std::string graph(const json& asked);
@@ -83,6 +90,7 @@ private:
 
     [[nodiscard]] slot& slot_of(const json& asked);
     [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
+    [[nodiscard]] stemma::id module_of(const json& asked);
     [[nodiscard]] std::string handed(std::string list, std::string made);
     void read_all();
 
