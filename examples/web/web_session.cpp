@@ -206,7 +206,7 @@ private:
             json_.member("place", stemma::position_text(opened_.model(), box.of));
         } else if (box.kind == stemma::box_kind::closed_module) {
             json_.member("module", box.of);
-            json_.member("title", modules.attribute(box.of));
+            json_.member("title", modules.name(box.of));
             json_.member("class", modules.class_name(box.of));
             json_.member("about", modules.path(box.of));
         } else {
@@ -402,7 +402,7 @@ std::string session::outline(const json& asked) {
             json.end_array();
         };
         const auto number = [&](id of) { of == no_id ? json.value(-1) : json.value(of); };
-        column("names", [&](id m) { json.value(modules.attribute(m)); });
+        column("names", [&](id m) { json.value(modules.name(m)); });
         column("parents", [&](id m) { number(m == 0 ? no_id : modules.index().parent(m)); });
         column("nodes", [&](id m) { json.value(counts.nodes[m]); });
         column("parameters", [&](id m) { json.value(counts.parameters[m]); });

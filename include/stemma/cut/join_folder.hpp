@@ -69,7 +69,7 @@ inline joined_model join_folder(const std::string& folder, const std::string& ou
     if (made.edited.empty() &&
         detail::to_hex(detail::hash_joined(rope, parts)) != parts.manifest().source.hash) {
         STEMMA_THROW(error(error_code::contradiction, folder, "",
-                           "the parts are as they were written, yet do not make the source"));
+                           "the parts are unchanged, but do not restore the source"));
     }
     output_file written(output);
     detail::write_joined(rope, parts, written);

@@ -25,14 +25,14 @@ namespace stemma::inline STEMMA_ABI {
     }
     if (std::any_of(plan.part_of.begin(), plan.part_of.end(),
                     [&](id p) { return p >= plan.parts; })) {
-        return "partition: a vertex goes to a part that is not there";
+        return "partition: a vertex is assigned to a nonexistent part";
     }
     if (!plan.module_of.empty() && plan.module_of.size() != plan.parts) {
         return "partition: not every part has a module";
     }
     if (std::any_of(plan.module_of.begin(), plan.module_of.end(),
                     [&](id m) { return m >= modules; })) {
-        return "partition: a part is named after a module that is not there";
+        return "partition: a part names a nonexistent module";
     }
     return {};
 }
@@ -72,7 +72,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
     const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
     STEMMA_ASSERT(answers || !plan.refusal.empty(),
-                  "partition policy: every vertex goes to a part that is there");
+                  "partition policy: every vertex is assigned to an existing part");
     if (!answers || !plan.refusal.empty()) {
         return {};
     }

@@ -148,7 +148,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     detail::remove_old(folder, old, names, source);
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
-        options.note("some operators give other results each time");
+        options.note("some operators are not deterministic");
     }
     if (const auto* cost = loads.counted(); cost != nullptr && options.note) {
         for (const auto& text : cost->gaps()) {

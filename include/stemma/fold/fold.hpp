@@ -35,10 +35,10 @@ namespace detail {
 template <module_view Modules>
 [[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
     const auto& tree = modules.index();
-    while (m != 0 && is_number(modules.attribute(m))) {
+    while (m != 0 && is_number(modules.name(m))) {
         m = tree.parent(m);
     }
-    return m == 0 ? "module" : std::string(modules.attribute(m));
+    return m == 0 ? "module" : std::string(modules.name(m));
 }
 
 } // namespace detail

@@ -168,11 +168,10 @@ private:
         auto scope = below ? around.scope : std::string();
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
-            const auto attribute = modules_.attribute(*m);
-            const bool member = !first && detail::range::all_of(attribute, [](char c) {
-                return c >= '0' && c <= '9';
-            });
-            scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
+            const auto name = modules_.name(*m);
+            const bool member =
+                !first && detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+            scope.append(scope.empty() ? "" : member ? "." : "/").append(name);
         }
         return scope;
     }
