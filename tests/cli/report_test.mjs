@@ -505,7 +505,7 @@ const tests = {
             go("m=" + m);
             for (const group of document.querySelectorAll("svg .heated")) {
               const fill = getComputedStyle(group.querySelector("rect")).fill;
-              for (const text of group.querySelectorAll(":scope > text")) {
+              for (const text of group.querySelectorAll(":scope > .face > text")) {
                 least = Math.min(least, contrast(fill, getComputedStyle(text).fill));
               }
             }
@@ -516,6 +516,28 @@ const tests = {
       }
       await page.close();
     }
+  },
+
+  async "everybody can read a report, and reach all of it by keys"() {
+    const page = await Page.open(`${report(fixture("bert_micro"))}#m=8&n=50`);
+    for (const tab of ["Graph", "Nodes", "Boundary", "Parameters", "Conflicts"]) {
+      await page.click("[role=tab]", tab);
+      assert.deepEqual(await page.barriers(), [], tab);
+    }
+    await page.press("ArrowRight");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Graph");
+    await page.view.locator("#tree").focus();
+    await page.press("ArrowRight");
+    await page.press("ArrowDown");
+    assert.equal(await page.evaluate(`document.querySelector("#tree [aria-selected=true]").dataset.module`), "9");
+    await page.view.locator("svg .module .toggle").first().focus();
+    await page.press("Enter");
+    assert.equal((await page.texts("svg .module.open")).length, 1);
+    await page.view.locator("svg .module .face").first().focus();
+    await page.press("Enter");
+    assert.equal(await page.text("#content h2"), "attention BertAttention");
+    assert.deepEqual(page.problems, []);
+    await page.close();
   },
 
   async "names of a model are never read as markup"() {

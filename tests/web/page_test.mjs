@@ -63,18 +63,7 @@ async function downloaded(selector, name) {
   assert.equal(download.suggestedFilename(), name);
   return readFileSync(await download.path());
 }
-/** Everything that axe finds wrong, in light and in dark. */
-async function accessible(where) {
-  if (await page.evaluate("window.axe === undefined")) {
-    await page.evaluate(readFileSync(from.resolve("axe-core/axe.min.js"), "utf8"));
-  }
-  for (const scheme of ["dark", "light"]) {
-    await page.prefer(scheme);
-    const found = await page.evaluate(`axe.run({resultTypes: ["violations"]}).then(({violations}) =>
-      violations.flatMap(({id, nodes}) => nodes.map(({html, any}) => \`\${id}: \${html} \${any[0]?.message ?? ""}\`)))`);
-    assert.deepEqual(found, [], `${where}, ${scheme}`);
-  }
-}
+const accessible = async where => assert.deepEqual(await page.barriers(), [], where);
 async function picture(name) {
   if (pictures) {
     mkdirSync(pictures, {recursive: true});

@@ -89,13 +89,15 @@ function arrive() {
     return Number.isInteger(found) && found >= 0 && found < count ? found : undefined;
   };
   const m = read("m", modules.length) ?? 0;
+  const n = read("n", nodes.length);
+  at("detail").hidden = n === undefined; // takes room from the picture
   chosen = m;
   if (shown !== m) {
     shown = m;
     showModule(m);
     tree.reveal(m);
   }
-  showDetail(read("n", nodes.length));
+  showDetail(n);
 }
 
 painted = measures.find(measure => [...runs[measure.run].cells.modules.values()].some(cells => isNumber(cells[measure.c]))) ?? null;

@@ -51,20 +51,20 @@ function paintGraph(graph, redraw) {
 function paintBox(box, redraw) {
   const {x, y, width, height} = box;
   const left = x - width / 2, top = y - height / 2;
-  const group = draw("g", {class: `box ${box.kind}${box.open ? " open" : ""}`},
-    draw("title", {}, box.about), draw("rect", {x: left, y: top, width, height, rx: 6}));
+  const told = [...new Set([box.title, box.sub, box.about])].filter(Boolean).join("\n");
+  const face = draw("g", {class: "face"}, draw("title", {}, told), draw("rect", {x: left, y: top, width, height, rx: 6}));
+  const group = draw("g", {class: `box ${box.kind}${box.open ? " open" : ""}`}, face);
   const middle = box.open ? top + heading / 2 : box.title && box.sub ? y - 7 : y;
   if (box.title) {
-    group.append(draw("text", {x, y: middle}, box.title));
+    face.append(draw("text", {x, y: middle}, box.title));
   }
   if (box.sub && !box.open) {
-    group.append(draw("text", {class: "sub", x, y: box.title ? y + 9 : y}, box.sub));
+    face.append(draw("text", {class: "sub", x, y: box.title ? y + 9 : y}, box.sub));
   }
   if (box.press) {
-    group.setAttribute("tabindex", "0");
-    group.setAttribute("role", "button");
-    group.setAttribute("aria-label", [box.title, box.sub].filter(Boolean).join(", "));
-    whenPressed(group, box.press);
+    face.setAttribute("tabindex", "0");
+    face.setAttribute("role", "button");
+    whenPressed(face, box.press);
   }
   if (box.kind === "module") {
     setHue(group, box);
@@ -154,7 +154,7 @@ function showPicture(build) {
     }
   };
   redraw();
-  const button = (text, title, action) => make("button", {title, "aria-label": title, onclick: action}, text);
+  const button = (text, title, action) => make("button", {title, onclick: action}, text);
   const panel = make("div", {class: "fill"},
     make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(scale / 1.25)), button("+", "larger", () => zoom(scale * 1.25)),
          button("fit", "all at once", () => fit(0)), button("1:1", "original size", () => zoom(1)), note),
