@@ -201,9 +201,11 @@ async function test() {
   await page.evaluate(`location.hash = ""`);
 
   await page.prefer("dark");
-  await drop([["resnet.onnx", fixture("resnet18/model.structure.onnx")]]);
+  await drop([["resnet.onnx", fixture("resnet18/model.structure.onnx")], ["modules.json", fixture("resnet18/modules.json")],
+              ["weights.bin", "Promise.resolve(Array(48).fill(new Uint8Array(1 << 20)))"]]); // external data and a capture
   await until(`document.getElementById("title").textContent === "resnet.onnx" || !document.getElementById("message").hidden`, "ResNet");
   await shown("", "graph");
+  assert.equal(await page.evaluate(`document.getElementById("message").hidden`), true);
   await picture("dark");
 
   // Without the network.
