@@ -350,7 +350,7 @@ const tests = {
     await press("ArrowDown");
     assert.equal(await page.evaluate("document.activeElement.dataset.node !== undefined"), true);
     await press("Enter");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     await press("ArrowUp");
     assert.equal(await page.evaluate("document.activeElement.id"), "search");
     await press("Escape");
@@ -365,7 +365,7 @@ const tests = {
     assert.deepEqual(await page.texts("#found .row .label"), ["/encoder/layer.1/attention/self/Softmax Softmax"]);
     await page.click("#found .row");
     assert.equal(await page.text("#content h2"), "self BertSelfAttention");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     assert.equal((await page.texts("svg .node.chosen")).length, 1);
     await page.type("#search", "BertIntermediate");
     const named = sidecar(model).modules.filter(module =>

@@ -25,13 +25,13 @@ function modelFacts(model) {
  *          claims: [string, string, number][], attributes: string[], reads: Value[], makes: Value[], more: [string, ...(string | Node)[]][]}} node
  */
 function nodePanel(node) {
-  const part = (title, ...content) => content.length > 0 ? [make("h4", {}, title), ...content] : [];
+  const part = (title, ...content) => content.length > 0 ? [make("h3", {}, title), ...content] : [];
   const line = ({name, type, ends}) => make("div", {}, make("div", {}, name), make("div", {class: "type"}, type), ...ends);
   return [
-    make("h3", {}, node.op), make("div", {}, node.name),
+    make("h2", {}, node.op), make("div", {}, node.name),
     ...part("Module", node.module, make("div", {class: "tag"}, node.tag)),
     ...part("Evidence", `${node.source}, confidence ${node.confidence.toFixed(2)}`),
-    ...(node.conflict ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
+    ...(node.conflict ? [make("h3", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
       make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
     ...node.more.flatMap(([title, ...content]) => part(title, ...content)),
     ...part("Attributes", ...node.attributes.map(text => make("div", {class: "type"}, text))),
