@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_session.hpp"
 
+#include "sparse_file.hpp"
+
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/write_diff.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_writer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/original_model.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/record/module_statistics.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/explanation_json.hpp>
@@ -23,12 +29,92 @@
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma_report/html_report.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace web {
+
+/// A file to download, in pieces: generated texts, and ranges of the opened file, which are not
+/// read here.
+class pieces {
+public:
+    explicit pieces(const sparse_file& from) : from_(from) {}
+
+    void write(std::string_view text);
+
+    /// Returns: `{"pieces":[[from,size],[-1,size],...]}`: a range of the file, or the next `size`
+    /// bytes of `text`.
+    [[nodiscard]] std::string list() const;
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+    struct piece {
+        bool made;
+        std::size_t begin; // of a range
+        std::size_t size;
+    };
+
+    const sparse_file& from_;
+    std::string text_;
+    std::vector<piece> all_;
+};
+
+class session::answers {
+public:
+    [[nodiscard]] std::string call(std::string_view request);
+    [[nodiscard]] const std::string& made() const noexcept { return made_; }
+
+private:
+    struct slot {
+        std::unique_ptr<sparse_file> file;
+        std::vector<std::string> captures;
+        std::unique_ptr<stemma::attributed_model> model;
+        stemma::module_statistics counts;
+        std::unique_ptr<stemma::model_cost> cost; // as soon as it was asked for
+    };
+    using json = nlohmann::json;
+    using verb = std::string (answers::*)(const json& asked);
+
+    static const std::array<std::pair<std::string_view, verb>, 17> verbs;
+
+    std::string open(const json& asked);
+    std::string outline(const json& asked);
+    std::string tree(const json& asked);
+    std::string tags(const json& asked);
+    std::string explain(const json& asked);
+    std::string query(const json& asked);
+    std::string matches(const json& asked);
+    std::string cost(const json& asked);
+    std::string costs(const json& asked);
+    std::string rows(const json& asked);
+    std::string search(const json& asked);
+    std::string graph(const json& asked);
+    std::string tag(const json& asked);
+    std::string cut(const json& asked);
+    std::string report(const json& asked);
+    std::string diff(const json& asked);
+    std::string carry(const json& asked);
+
+    [[nodiscard]] slot& slot_of(const json& asked);
+    [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
+    [[nodiscard]] stemma::id module_of(const json& asked);
+    [[nodiscard]] std::string handed(std::string list, std::string made);
+    void read_all();
+
+    slot first_;
+    slot second_;
+    std::string made_;
+};
 
 namespace {
 
@@ -276,27 +362,27 @@ std::string pieces::list() const {
     });
 }
 
-const std::array<std::pair<std::string_view, session::verb>, 17> session::verbs{{
-    {"open", &session::open},
-    {"outline", &session::outline},
-    {"tree", &session::tree},
-    {"tags", &session::tags},
-    {"explain", &session::explain},
-    {"query", &session::query},
-    {"matches", &session::matches},
-    {"cost", &session::cost},
-    {"costs", &session::costs},
-    {"rows", &session::rows},
-    {"search", &session::search},
-    {"graph", &session::graph},
-    {"tag", &session::tag},
-    {"cut", &session::cut},
-    {"report", &session::report},
-    {"diff", &session::diff},
-    {"carry", &session::carry},
+const std::array<std::pair<std::string_view, session::answers::verb>, 17> session::answers::verbs{{
+    {"open", &session::answers::open},
+    {"outline", &session::answers::outline},
+    {"tree", &session::answers::tree},
+    {"tags", &session::answers::tags},
+    {"explain", &session::answers::explain},
+    {"query", &session::answers::query},
+    {"matches", &session::answers::matches},
+    {"cost", &session::answers::cost},
+    {"costs", &session::answers::costs},
+    {"rows", &session::answers::rows},
+    {"search", &session::answers::search},
+    {"graph", &session::answers::graph},
+    {"tag", &session::answers::tag},
+    {"cut", &session::answers::cut},
+    {"report", &session::answers::report},
+    {"diff", &session::answers::diff},
+    {"carry", &session::answers::carry},
 }};
 
-std::string session::call(std::string_view request) {
+std::string session::answers::call(std::string_view request) {
     const auto asked = json::parse(request);
     const auto name = asked.at("do").get<std::string>();
     const auto* found = std::find_if(verbs.begin(), verbs.end(),
@@ -307,11 +393,11 @@ std::string session::call(std::string_view request) {
     return (this->*found->second)(asked);
 }
 
-session::slot& session::slot_of(const json& asked) {
+session::answers::slot& session::answers::slot_of(const json& asked) {
     return asked.value("slot", "a") == "b" ? second_ : first_;
 }
 
-stemma::attributed_model& session::model_of(const json& asked) {
+stemma::attributed_model& session::answers::model_of(const json& asked) {
     auto& slot = slot_of(asked);
     if (!slot.model) {
         throw refused("slot", "no model is open");
@@ -319,7 +405,7 @@ stemma::attributed_model& session::model_of(const json& asked) {
     return *slot.model;
 }
 
-id session::module_of(const json& asked) {
+id session::answers::module_of(const json& asked) {
     const auto m = asked.at("module").get<id>();
     if (m >= model_of(asked).modules().size()) {
         throw refused("module", "there is none of this number");
@@ -327,17 +413,17 @@ id session::module_of(const json& asked) {
     return m;
 }
 
-std::string session::handed(std::string list, std::string made) {
+std::string session::answers::handed(std::string list, std::string made) {
     made_ = std::move(made);
     return list;
 }
 
-void session::read_all() {
+void session::answers::read_all() {
     first_.file->load_all();
     second_.file->load_all();
 }
 
-std::string session::open(const json& asked) {
+std::string session::answers::open(const json& asked) {
     auto& slot = slot_of(asked);
     slot = {};
     auto file = std::make_unique<sparse_file>(asked.at("file").get<std::string>(),
@@ -386,7 +472,7 @@ std::string session::open(const json& asked) {
     });
 }
 
-std::string session::outline(const json& asked) {
+std::string session::answers::outline(const json& asked) {
     const auto& opened = model_of(asked);
     const auto& counts = slot_of(asked).counts;
     const auto& modules = opened.modules();
@@ -414,19 +500,19 @@ std::string session::outline(const json& asked) {
     });
 }
 
-std::string session::tree(const json& asked) {
+std::string session::answers::tree(const json& asked) {
     const auto& opened = model_of(asked);
     const auto shown = stemma::find_branches(opened, asked.value("module", std::string()));
     return written([&](auto& sink) { stemma::write_tree(sink, opened, shown); });
 }
 
-std::string session::tags(const json& asked) {
+std::string session::answers::tags(const json& asked) {
     auto& opened = model_of(asked);
     const auto summary = stemma::summarize(opened);
     return written([&](auto& sink) { stemma::write_sidecar(sink, opened, summary); });
 }
 
-std::string session::explain(const json& asked) {
+std::string session::answers::explain(const json& asked) {
     auto& opened = model_of(asked);
     stemma::explainer explainer(opened);
     explainer.add_origins(stemma::identify_parameters(opened));
@@ -443,14 +529,14 @@ std::string session::explain(const json& asked) {
     });
 }
 
-std::string session::query(const json& asked) {
+std::string session::answers::query(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
     const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
     return written([&](auto& sink) { stemma::write_answer(sink, answer, text, opened); });
 }
 
-std::string session::rows(const json& asked) {
+std::string session::answers::rows(const json& asked) {
     const auto& opened = model_of(asked);
     const auto m = module_of(asked);
     const auto first = asked.value("first", std::size_t{0});
@@ -471,7 +557,7 @@ std::string session::rows(const json& asked) {
     });
 }
 
-std::string session::search(const json& asked) {
+std::string session::answers::search(const json& asked) {
     const auto& opened = model_of(asked);
     auto text = asked.at("text").get<std::string>();
     std::transform(text.begin(), text.end(), text.begin(),
@@ -493,14 +579,14 @@ std::string session::search(const json& asked) {
     return first_of(opened, modules, nodes);
 }
 
-std::string session::matches(const json& asked) {
+std::string session::answers::matches(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
     const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
     return first_of(opened, answer.modules, answer.nodes);
 }
 
-std::string session::graph(const json& asked) {
+std::string session::answers::graph(const json& asked) {
     const auto& opened = model_of(asked);
     stemma::collapse_options how;
     how.root = module_of(asked);
@@ -509,7 +595,7 @@ std::string session::graph(const json& asked) {
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }
 
-std::string session::tag(const json& asked) {
+std::string session::answers::tag(const json& asked) {
     const auto& slot = slot_of(asked);
     static_cast<void>(model_of(asked));
     stemma::attribution_options how;
@@ -521,7 +607,7 @@ std::string session::tag(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::cut(const json& asked) {
+std::string session::answers::cut(const json& asked) {
     auto& opened = model_of(asked);
     const auto text = asked.at("module").get<std::string>();
     const auto modules = stemma::find_modules(opened, text);
@@ -536,7 +622,7 @@ std::string session::cut(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::diff(const json& asked) {
+std::string session::answers::diff(const json& asked) {
     auto& first = model_of({{"slot", "a"}});
     auto& second = model_of({{"slot", "b"}});
     stemma::diff_options how;
@@ -551,7 +637,7 @@ std::string session::diff(const json& asked) {
 }
 
 /// The second model's file, with tags carried from the first.
-std::string session::carry(const json& asked) {
+std::string session::answers::carry(const json& asked) {
     static_cast<void>(model_of({{"slot", "a"}}));
     static_cast<void>(model_of({{"slot", "b"}}));
     if (asked.value("weights", true)) { // are evidence of where a node came from
@@ -575,14 +661,14 @@ std::string session::carry(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::report(const json& asked) {
+std::string session::answers::report(const json& asked) {
     auto& opened = model_of(asked);
     auto text = written([&](auto& sink) { stemma_report::write_html_report(sink, opened); });
     const auto list = "{\"pieces\":[[-1," + std::to_string(text.size()) + "]]}";
     return handed(list, std::move(text));
 }
 
-std::string session::cost(const json& asked) {
+std::string session::answers::cost(const json& asked) {
     auto& opened = model_of(asked);
     stemma::cost_options how;
     for (const auto& [name, size] : asked.value("dims", std::map<std::string, std::int64_t>())) {
@@ -595,7 +681,7 @@ std::string session::cost(const json& asked) {
     });
 }
 
-std::string session::costs(const json& asked) {
+std::string session::answers::costs(const json& asked) {
     auto& slot = slot_of(asked);
     auto& opened = model_of(asked);
     const auto m = module_of(asked);
@@ -625,6 +711,18 @@ std::string session::costs(const json& asked) {
         json.end_array();
         json.member("total", end - m);
     });
+}
+
+session::session() : answers_(std::make_unique<answers>()) {}
+
+session::~session() = default;
+
+std::string session::call(std::string_view request) {
+    return answers_->call(request);
+}
+
+const std::string& session::made() const noexcept {
+    return answers_->made();
 }
 
 } // namespace web
