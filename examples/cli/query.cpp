@@ -97,8 +97,8 @@ int run_query(const query_options& options) {
         (list == "values" || list == "initializers")) {
         throw stemma::error(stemma::error_code::not_found, opened->file().path(), "query",
                             asked.asks_for_values()
-                                ? fmt::format("no {} fit all that is asked", list)
-                                : fmt::format("the nodes that fit {} no {}",
+                                ? fmt::format("no {} match", list)
+                                : fmt::format("the matching nodes {} no {}",
                                               list == "values" ? "make" : "read", list));
     }
     if (const auto by = stemma::parse_cost_measure(options.sort)) {
