@@ -29,8 +29,8 @@ public:
         for (id t = 0; t < search.uses.size(); ++t) {
             const auto& uses = search.uses[t];
             const auto rank = search.headers[t].dims.size();
-            const bool fits = search.is_open(t) && search.weights[t] && !uses.empty() &&
-                              (rank == 1 || rank == 2);
+            const bool fits =
+                search.is_open(t) && search.weights[t] && !uses.empty() && (rank == 1 || rank == 2);
             if (fits && std::all_of(uses.begin(), uses.end(), [&](const weight_use& use) {
                     return use.module == uses.front().module;
                 })) {

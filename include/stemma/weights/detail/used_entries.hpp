@@ -330,8 +330,8 @@ private:
     static constexpr std::size_t most_below = 4096;
 
     weight_search& search_;
-    const content_entries* contents_;   // if the model holds the entries' values
-    std::set<std::string_view> series_; // names that occur with many numbers
+    const content_entries* contents_;               // if the model holds the entries' values
+    std::set<std::string_view> series_;             // names that occur with many numbers
     std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
                                                     // matrices three times as long as wide
 };
