@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/capture.py on small models and holds what stemma makes of it against the truth.
+"""Runs examples/capture.py on small models and compares the modules that stemma finds with the truth.
 
 usage: capture_test.py PROGRAM [unittest arguments]
 
@@ -64,7 +64,7 @@ class block(nn.Module):
 
 
 class shared_block(nn.Module):
-    """A block that runs twice, and once more under another name."""
+    """A block called twice, and once more under another name."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class shared_block(nn.Module):
 
 
 class towers(nn.Module):
-    """Two towers that are alike, and one that both sides run through."""
+    """Two equal towers, and one shared by both sides."""
 
     def __init__(self):
         super().__init__()
@@ -93,7 +93,7 @@ class towers(nn.Module):
 
 
 class listed(nn.Module):
-    """Modules in lists, dicts and a Sequential that is called."""
+    """Modules in lists, dicts and a Sequential."""
 
     def __init__(self):
         super().__init__()
@@ -111,7 +111,7 @@ class listed(nn.Module):
 
 
 class functional(nn.Module):
-    """Operations without modules, parameters and buffers of its own, shapes computed with."""
+    """Operations outside modules, own parameters and buffers, computed shapes."""
 
     def __init__(self):
         super().__init__()
@@ -126,7 +126,7 @@ class functional(nn.Module):
 
 
 class tied(nn.Module):
-    """A language model whose output layer has the weights of its embedding."""
+    """A language model whose output layer is tied to its embedding."""
 
     def __init__(self):
         super().__init__()
@@ -166,7 +166,7 @@ def clipped(x):
 
 
 class branching(nn.Module):
-    """A scripted function in a traced model: an If, whose nodes have no scope."""
+    """A scripted function in a traced model: an If whose nodes have no scope."""
 
     def __init__(self):
         super().__init__()
@@ -193,7 +193,7 @@ class failing(nn.Module):
 
 
 class forgiving(failing):
-    """Catches what a module of it raises, and goes on."""
+    """Catches an exception of a child and continues."""
 
     def forward(self, x):
         x = self.fine(x)
@@ -230,7 +230,7 @@ def plain_export(model, args, **options):
 
 
 def true_modules(model, args, **options):
-    """[(operator, path of its module or None)] of the nodes of an export, bodies before owners."""
+    """[(operator, module path or None)] of the nodes of an export, bodies before owners."""
     exporter = capture_py.exporter_internals()
     setup = exporter._setup_trace_module_map
     assign = torch._C._jit_pass_onnx_assign_scoped_names_for_node_and_value
@@ -313,7 +313,7 @@ class Case(unittest.TestCase):
 
 
 class Captures(Case):
-    """Every model: the whole way from PyTorch to tags."""
+    """Every model, from PyTorch to tags."""
 
     def check(self, name, **options):
         model, args = make(name)
@@ -774,7 +774,7 @@ class Restored(Case):
 
 @contextlib.contextmanager
 def hidden(owner, name):
-    """As if a torch did not have something."""
+    """Simulates a torch without an attribute."""
     before = getattr(owner, name)
     delattr(owner, name)
     try:
@@ -784,7 +784,7 @@ def hidden(owner, name):
 
 
 class Degradations(Case):
-    """The rows of the table in docs/capture.md: the rest of the capture is there, and the reason."""
+    """The rows of the table in docs/capture.md: the reason, and the rest of the capture."""
 
     def setUp(self):
         super().setUp()
@@ -843,7 +843,7 @@ class Degradations(Case):
             self.check("torchscript", parts=("trace", "fx", "export"))
 
     def check_without_scopes(self, owner, name, part):
-        """Hides a part of the exporter, which the exporter itself still finds under another name."""
+        """Hides a part of the exporter from capture.py, not from the exporter itself."""
         exporter = capture_py.exporter_internals()
         before = plain_export(self.model, self.args)
         code = exporter._export.__code__

@@ -50,7 +50,7 @@ namespace detail {
 } // namespace detail
 
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
-/// Long places and reasons are cut.
+/// Long parts are cut.
 class error : public std::runtime_error {
 public:
     /// `file` and `place` may be empty and are then left out.
@@ -65,7 +65,7 @@ private:
                             std::string_view reason) {
         std::string text;
         if (!file.empty()) {
-            text.append(file).append(": ");
+            text.append(detail::cut_text(file, most)).append(": ");
         }
         if (!place.empty()) {
             text.append(detail::quoted_name(place)).append(": ");
@@ -73,7 +73,7 @@ private:
         return text.append(detail::cut_text(reason, most));
     }
 
-    static constexpr std::size_t most = 4000; // bytes of a reason
+    static constexpr std::size_t most = 4096; // bytes of a file or a reason
 
     error_code code_;
 };
