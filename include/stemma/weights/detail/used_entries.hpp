@@ -259,7 +259,8 @@ private:
             const auto wide = std::count_if(dims.begin(), dims.end(), [](auto n) { return n > 1; });
             const bool leaf = search_.is_leaf(use.module);
             // A computed one that is read as stored is a function of several entries.
-            const bool derived = moved && role.sure && !role.transposed && dims.size() > 2;
+            const bool derived =
+                moved && role.sure && !role.transposed && dims.size() > 2 && wide > 1;
             if (role.attribute.empty() || derived || (!role.sure && (!leaf || wide > 1))) {
                 continue;
             }
