@@ -64,7 +64,7 @@ class block(nn.Module):
 
 
 class shared_block(nn.Module):
-    """A block called twice, and once more under another name."""
+    """A block that runs twice, and a third time under another name."""
 
     def __init__(self):
         super().__init__()

@@ -54,14 +54,14 @@ not_run = []
 
 
 def is_compiled(snippet):
-    """Whether it stands in some source, with whatever breaks of lines."""
+    """Whether it is in some source, regardless of line breaks."""
     def squeezed(text):
         return "".join(text.split())
     return any(squeezed(snippet) in squeezed(path.read_text()) for path in SOURCES)
 
 
 def run_lines(program, block, folder):
-    """Yields what is wrong with the commands of a block."""
+    """Yields problems of the commands of a block."""
     for name, source in STAND_INS.items():
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / source)
@@ -80,7 +80,7 @@ def run_lines(program, block, folder):
 
 
 def problems_of(program, text, folder):
-    """Yields (position, what is wrong) for the blocks that have no output to be compared."""
+    """Yields (position, problem) for the blocks without output to compare."""
     for block in BLOCK.finditer(text):
         kind, content = block[1], block[2]
         named = EXAMPLE.findall(text[:block.start()].rsplit("```", 1)[-1])

@@ -508,7 +508,7 @@ def check_role(role, header, page):
         complain(header, 1, f"tests/laws.hpp has no broken_{role}_laws", "add it")
     for law in sorted(laws):
         if f"- {law}\n" not in page:
-            complain(where, 1, f"does not tell of the law '{law}'", "add it under Laws")
+            complain(where, 1, f"lacks the law '{law}'", "add it under Laws")
 
 
 def check_policies():

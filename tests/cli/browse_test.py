@@ -72,7 +72,7 @@ class Terminal:
 
 
 def walks():
-    """Opening, closing, searching; both sides follow what is selected."""
+    """Opening, closing, searching; both sides follow the selection."""
     model = FIXTURES / "bert_micro/model.onnx"
     terminal = Terminal(PROGRAM, "browse", str(model))
     terminal.expect("encoder", "nodes", "q quit")
@@ -104,7 +104,7 @@ def walks():
 
 
 def runs_commands():
-    """A command runs on the file, with what is selected."""
+    """A command runs on the file, with the selection."""
     terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"))
     terminal.expect("q quit")
     terminal.press("/")
@@ -167,7 +167,7 @@ def shows_all():
 
 
 def pages():
-    """What is longer than the screen can be read; what is not ends by itself."""
+    """Output longer than the screen is paged; shorter output is not."""
     if not shutil.which("less"):
         return
     model = str(FIXTURES / "bert_micro/model.onnx")

@@ -41,7 +41,7 @@ export class Page {
     return page;
   }
 
-  requests = []; // addresses that the page asked for
+  requests = []; // addresses requested by the page
   problems = []; // what went wrong in the page
 
   prefer(scheme) {

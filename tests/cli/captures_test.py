@@ -34,7 +34,7 @@ def part(fixture, name):
 
 class Misfits(Case):
     def tag(self, fixture, variant, *captures):
-        """Returns (nodes, what it said)."""
+        """Returns (nodes, messages)."""
         sidecar = self.folder / "sidecar.json"
         said = self.succeed("tag", FIXTURES / fixture / f"{variant}.onnx",
                             *(word for capture in captures for word in ("-m", capture)),

@@ -17,7 +17,7 @@ from collections import OrderedDict
 
 from program_test import FIXTURES, Case, run
 
-# With an archive of TorchScript beside the model.
+# Fixtures with a TorchScript archive.
 MODELS = ["bert_micro", "bert_micro_12l", "bert_mlm", "gpt2_tiny", "lstm_classifier", "mlp", "shared_twice",
           "two_tower", "unet_tiny"]
 

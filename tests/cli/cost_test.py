@@ -131,7 +131,7 @@ class Cost(Case):
             self.assertEqual(line.split()[-3:], [row["macs"], row["flops"], row["activations"]])
         self.assertIn("not fixed, taken as 64: batch\n",
                       self.succeed("tree", model, "--columns", "macs").stdout)
-        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: is for columns macs")
+        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: requires columns macs")
         self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
 
     def test_queries_are_sorted_by_cost(self):

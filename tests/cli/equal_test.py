@@ -69,7 +69,7 @@ class Equal(Case):
                 self.assertEqual(back.read_bytes(), path.read_bytes(), (name, seed))
 
     def quantized(self, model):
-        """Every MatMul with a weight gets its DequantizeLinear, which stand in random places."""
+        """Every MatMul with a weight gets a DequantizeLinear at a random place."""
         for one in [one for one in model.nodes if one.op_type == "MatMul"]:
             if model.tensor(one.inputs[1]):
                 model.quantize_weight(one, 1)

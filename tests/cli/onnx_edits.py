@@ -63,7 +63,7 @@ class Message:
         return self
 
     def put(self, number, values):
-        """Puts values where the first of their number stands."""
+        """Puts values at the position of the first one with their number."""
         at = next((i for i, field in enumerate(self.fields) if field[0] == number),
                   len(self.fields))
         rest = [field for field in self.fields[at:] if field[0] != number]
@@ -170,7 +170,7 @@ class Model:
         found.put(9, [bytes(data)])
 
     def insert_operator(self, place, op_type="Neg"):
-        """Puts an operator behind a node, in its module."""
+        """Inserts an operator after a node, in its module."""
         value = place.outputs[0]
         added = node(op_type, [value], [value + "_edited"], place,
                      place.name.rsplit("/", 1)[0] + "/" + op_type + "_edited")
@@ -228,7 +228,7 @@ class Model:
         return inside, made, leaving
 
     def repeat_layer(self, scope, new_scope, entering):
-        """One layer more behind another one, with weights of its own, that reads its result."""
+        """Inserts a layer with its own weights after another one."""
         inside, made, (result,) = self._layer(scope)
         dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
         readers = [one for one in self.readers(result) if one not in inside]

@@ -472,7 +472,7 @@ class BadInput(Case):
         """The old file stays, and nothing else appears."""
         weights = self.folder / "big.onnx"
         model = (FIXTURES / "bert_micro/model.onnx").read_bytes()
-        # An unknown field of 400 MB behind the model makes writing take a while.
+        # An unknown field of 400 MB after the model makes writing slow.
         size = 400 << 20
         length = b""
         while size >= 0x80:

@@ -162,7 +162,7 @@ class SourceTest(Case):
         record = data[data.index(b"pkg.stemma.sources"):]
         self.assertNotIn(ROOT.encode(), record)
         self.assertEqual(record.count(b"block.py"), 1)
-        # The same once more, also where it is not asked for again; and nothing is left of it.
+        # Again, also without repeating the option; and strip leaves nothing of it.
         run("tag", tagged, "-o", again)
         self.assertEqual(again.read_bytes(), data)
         run("strip", tagged, "-o", plain)

@@ -29,7 +29,7 @@ HEAD = re.compile(r"// (compiles|expect: (.*))$")
 APART = re.compile(r"// (at most|options:) ")
 ERROR = re.compile(r"[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?P<text>.*)")
 PLACE = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? ")
-# What g++ says before an error; clang says it behind.
+# g++ prints this before an error, clang after it.
 BEFORE = re.compile(r"In file included from|\s+from |\S+ In |\S+\s+(?:recursively )?required from ")
 
 

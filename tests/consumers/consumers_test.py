@@ -146,7 +146,7 @@ def missing(folder, *with_onnx):
 
 
 def conan(folder):
-    """The recipe, with a Conan that does what it is asked for and nothing else; and what it packs, in use."""
+    """The recipe, with a minimal stand-in for Conan; and the use of the package."""
     emptied(folder)
     sys.path.insert(0, str(HERE / "stubs"))
     spec = importlib.util.spec_from_file_location("conanfile", ROOT / "examples/packaging/conanfile.py")
@@ -166,7 +166,7 @@ def conan(folder):
 
 
 def vcpkg(folder):
-    """The port, with a vcpkg that does what it is asked for and nothing else; and what it installs, in use."""
+    """The port, with a minimal stand-in for vcpkg; and the use of what it installs."""
     emptied(folder)
     package = folder / "package"
     run("cmake", f"-DPORTFILE={ROOT / 'examples/packaging/vcpkg/portfile.cmake'}", f"-DPACKAGE={package}",
@@ -181,7 +181,7 @@ def vcpkg(folder):
 
 
 def benchmark(folder):
-    """A policy beside the default, in a project of its own, on few operators."""
+    """A policy against the default, in a separate project, on few operators."""
     build = emptied(folder)
     run("cmake", "-S", ROOT / "examples/benchmark", "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS=-g0")
     run("cmake", "--build", build)
@@ -229,7 +229,7 @@ def debian(build, folder):
     run(*dpkg, "--install", *packages, env=environment)
     stemma = root / "usr/bin/stemma"
     print(run(stemma, "--version"), end="")
-    # The program finds what it asks about types and validity.
+    # The program finds the one that it asks about types and validity.
     checked = run(stemma, "validate", ROOT / "examples/data/bert_micro.onnx")
     if "onnx.cannot_judge" in checked:
         sys.exit(checked)

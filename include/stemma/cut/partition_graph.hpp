@@ -16,8 +16,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
-/// modules; "" when nothing is. Complexity: O(vertices + parts).
+/// Returns: what is wrong with a policy's plan for `count` vertices and `modules` modules; "" if
+/// nothing. Complexity: O(vertices + parts).
 [[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
                                                            std::size_t count, std::size_t modules) {
     if (plan.part_of.size() != count) {
@@ -39,11 +39,10 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Makes pieces that can be run one after the other of a plan: parts that read from each other in
-/// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
+/// Turns a plan into pieces that can run in sequence: parts on cycles are divided by level, and
+/// with `joins`, levels are merged again where possible.
 ///
-/// Requires: a valid plan without refusal. Complexity: that of
-/// `make_acyclic`, and of `join_levels`.
+/// Requires: a valid plan without refusal. Complexity: that of `make_acyclic` and `join_levels`.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
                                             const partition_plan& plan, bool joins = false) {
@@ -60,11 +59,11 @@ template <operator_graph_like Graph>
 
 } // namespace detail
 
-/// Divides any graph into pieces that can be run one after the other, as a policy has it.
+/// Divides any graph by a policy into pieces that can run in sequence.
 ///
-/// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
-/// names one that does not. Returns: no pieces for one that refuses.
-/// Complexity: that of the policy, and of `make_acyclic`.
+/// Requires: the policy does not refuse and returns a valid plan, which debug builds assert.
+/// Returns: no pieces for a policy that refuses.
+/// Complexity: that of the policy and of `make_acyclic`.
 template <operator_graph_like Graph, partition_policy<Graph> Policy>
 [[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
                                                 const Policy& policy, bool joins = false) {
