@@ -268,7 +268,7 @@ def nodes_in_order(part):
     def key(node):
         place = [int(step.split("[")[0]) if step.split("[")[0].isdigit() else step
                  for step in (node["graph"].split("/") if node["graph"] else [])]
-        # A body sorts before the node that owns it; else_branch stands after then_branch.
+        # A body sorts before its owner; else_branch comes after then_branch.
         order = []
         for at, label in zip(place[::2], place[1::2]):
             order += [at, 0, {"then_branch": 0, "else_branch": 1}.get(label, 0)]
@@ -409,7 +409,7 @@ class Captures(Case):
                 return self.c(self.b(self.a(x)))
 
         def parts():
-            # The exporter changes what scripting keeps of a class: script all anew.
+            # The exporter changes scripted classes: script everything again.
             torch.jit._recursive.concrete_type_store = torch.jit._recursive.ConcreteTypeStore()
             torch.manual_seed(1)
             return outer().eval()
