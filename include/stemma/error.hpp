@@ -39,8 +39,7 @@ namespace detail {
 }
 
 /// Returns: a name from an input as messages quote it: short, and on one line.
-[[nodiscard]] inline std::string quoted_name(std::string_view name) {
-    constexpr std::size_t most = 200;
+[[nodiscard]] inline std::string quoted_name(std::string_view name, std::size_t most = 200) {
     auto text = cut_text(name, most);
     std::replace_if(
         text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
@@ -65,7 +64,7 @@ private:
                             std::string_view reason) {
         std::string text;
         if (!file.empty()) {
-            text.append(detail::cut_text(file, most)).append(": ");
+            text.append(detail::quoted_name(file, most)).append(": ");
         }
         if (!place.empty()) {
             text.append(detail::quoted_name(place)).append(": ");
