@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/capture.py on small models and compares the modules that stemma finds with the truth.
+"""Runs examples/capture.py on small models and compares stemma's answers with the truth.
 
 usage: capture_test.py PROGRAM [unittest arguments]
 
-The truth comes from a second export, in which the exporter's scope map has the full path of every
-module where the exporter takes names from.
+The truth comes from a second export, in which the exporter's scope map has full paths of modules in
+place of names.
 """
 import contextlib
 import gc
@@ -64,7 +64,7 @@ class block(nn.Module):
 
 
 class shared_block(nn.Module):
-    """A block that runs twice, and a third time under another name."""
+    """A block that runs twice, and again under another name."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class shared_block(nn.Module):
 
 
 class towers(nn.Module):
-    """Two equal towers, and one shared by both sides."""
+    """Two identical towers, and one that both sides run through."""
 
     def __init__(self):
         super().__init__()
@@ -111,7 +111,7 @@ class listed(nn.Module):
 
 
 class functional(nn.Module):
-    """Operations outside modules, own parameters and buffers, computed shapes."""
+    """Operations outside of modules, own parameters and buffers, arithmetic on shapes."""
 
     def __init__(self):
         super().__init__()
@@ -126,7 +126,7 @@ class functional(nn.Module):
 
 
 class tied(nn.Module):
-    """A language model whose output layer is tied to its embedding."""
+    """A language model whose output layer shares the weights of its embedding."""
 
     def __init__(self):
         super().__init__()
@@ -193,7 +193,7 @@ class failing(nn.Module):
 
 
 class forgiving(failing):
-    """Catches an exception of a child and continues."""
+    """Catches an exception of a submodule, and continues."""
 
     def forward(self, x):
         x = self.fine(x)
@@ -621,7 +621,7 @@ class Events(Case):
         below = [event for event in events if event.get("func") == calls[0]["seq"]]
         self.assertEqual(len(calls), 1)
         self.assertGreater(len(below), 2 * capture_py.MOST_WAITING)
-        self.assertNotIn("out_ids", calls[0])  # it was written before they were known
+        self.assertNotIn("out_ids", calls[0])  # written before they were known
 
 
 class Fx(Case):
@@ -774,7 +774,7 @@ class Restored(Case):
 
 @contextlib.contextmanager
 def hidden(owner, name):
-    """Simulates a torch without an attribute."""
+    """Simulates a torch that lacks something."""
     before = getattr(owner, name)
     delattr(owner, name)
     try:
@@ -784,7 +784,7 @@ def hidden(owner, name):
 
 
 class Degradations(Case):
-    """The rows of the table in docs/capture.md: the reason, and the rest of the capture."""
+    """The rows of the table in docs/capture.md: the capture has the other parts, and the reason."""
 
     def setUp(self):
         super().setUp()
@@ -843,7 +843,7 @@ class Degradations(Case):
             self.check("torchscript", parts=("trace", "fx", "export"))
 
     def check_without_scopes(self, owner, name, part):
-        """Hides a part of the exporter from capture.py, not from the exporter itself."""
+        """Hides a part of the exporter, which the exporter still finds under another name."""
         exporter = capture_py.exporter_internals()
         before = plain_export(self.model, self.args)
         code = exporter._export.__code__

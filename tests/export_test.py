@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests examples/stemma_export.py: forms of TARGET, inputs, options, error messages.
+"""Runs examples/stemma_export.py: forms of TARGET, inputs, options, error messages.
 
 usage: export_test.py PROGRAM own|torchvision|families [unittest arguments]
 
-`own` uses models defined here, `torchvision` two small ones of that package, `families` one of each family.
-Exporters that torch 1.13 lacks are replaced by stubs with the signatures of newer versions.
+`own` tests models of this file, `torchvision` two small ones of that package, `families` one of each family. Functions
+that torch 1.13 lacks are stubs with the signatures of newer versions.
 """
 import contextlib
 import io
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
     setUp = capture_test.Case.setUp
 
     def export(self, target, *options, status=0):
-        """Returns standard error; writes `out.onnx` and `capture.json` to the folder."""
+        """Its standard error; `out.onnx` and `capture.json` are in the folder."""
         said = io.StringIO()
         arguments = [target, "-o", str(self.folder / "out.onnx"), "--keep-capture", str(self.folder / "capture.json"),
                      "--stemma", str(PROGRAM), *map(str, options), *([] if "--" in options else ["--"]), "-q"]
@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         return said.getvalue()
 
     def refused(self, line, target, *options):
-        """Expects the error `line`, and no output file."""
+        """Prints one line, with `line`, and writes nothing."""
         said = self.export(target, *options, status=1)
         self.assertEqual(said, f"stemma_export.py: {line}\n")
         self.assertFalse((self.folder / "out.onnx").exists())
@@ -128,7 +128,7 @@ class Case(unittest.TestCase):
 
 class Checked(Case):
     def check_tags(self, model, args, kwargs):
-        """Expects the exporter's file, with each node in the module that it was traced in."""
+        """The file is the exporter's, and each node has the module that it was traced in."""
         stripped = self.folder / "stripped.onnx"
         subprocess.run([PROGRAM, "strip", self.folder / "out.onnx", "-q", "-o", stripped], check=True)
         document = json.loads((self.folder / "capture.json").read_text())
@@ -252,7 +252,7 @@ class Transformers(Case):
         (self.folder / "empty").mkdir()
         self.refused(f"{self.folder}/empty: transformers cannot load it without a config.json", f"{self.folder}/empty")
         said = self.export("nobody/nothing", status=1)
-        self.assertIn("If this is a private repository", said)  # the whole of it
+        self.assertIn("If this is a private repository", said)  # all of it
         self.assertTrue(said.splitlines()[-1].startswith("stemma_export.py: nobody/nothing: OSError: nobody/nothing is not"))
         self.refused("transformers has no class 'BertModul'; did you mean BertModel?",
                      self.folder_of(model_type="bert"), "--class", "BertModul")
@@ -373,7 +373,7 @@ class Options(Case):
 
 
 class Newer(Case):
-    """The exporters of newer versions of torch, replaced by stubs with their signatures."""
+    """The exporters of newer torch, with their signatures."""
 
     def setUp(self):
         super().setUp()
@@ -405,7 +405,7 @@ class Newer(Case):
         self.assertNotIn('"export"', (self.folder / "capture.json").read_text())
 
     def test_export_with_dynamo_that_returns_a_program(self):
-        """torch 2.4: no `kwargs`, and the caller saves the result if `f` is None"""
+        """torch 2.4: no `kwargs`; without `f`, the caller saves"""
         def export(model, args, f=None, export_params=True, verbose=False, training=None, input_names=None,
                    output_names=None, operator_export_type=None, opset_version=None, do_constant_folding=True,
                    dynamic_axes=None, keep_initializers_as_inputs=None, custom_opsets=None,
@@ -444,7 +444,7 @@ class Newer(Case):
             self.refused("torch.onnx.export of Net: needs the package onnxscript", self.net("make"), "--dynamo")
 
     def test_the_default_of_newer_torch(self):
-        """torch 2.9: `dynamo` is the default"""
+        """torch 2.9, where `dynamo` is on by default"""
         def export(model, args=(), f=None, *, kwargs=None, input_names=None, dynamo=True):
             self.calls.append(dynamo)
             return torch_export(model, args, f, input_names=input_names)
