@@ -5,7 +5,7 @@
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/line_table.hpp>

@@ -3,7 +3,7 @@
 #include "report.hpp"
 
 #include <stemma/compare/compare_models.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include <fmt/core.h>
 

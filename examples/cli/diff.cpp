@@ -6,7 +6,7 @@
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/write_diff.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/sync_navigation.hpp>
 

@@ -4,7 +4,7 @@
 #include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/sort_by_cost.hpp>

@@ -6,8 +6,8 @@
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/finding.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
