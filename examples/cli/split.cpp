@@ -129,7 +129,7 @@ void add_split(CLI::App& app, action& chosen) {
             takes.dims(asked.dims, "fix a symbolic dimension, for --cost macs, "
                                    "flops and activations");
             takes.flag("--merge", asked.how.merge,
-                       "put levels of one module together again where nothing keeps them apart");
+                       "merge levels of one module if no dependency separates them");
             takes.data(asked.data);
             takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);

@@ -128,7 +128,7 @@ void add_validate(CLI::App& app, action& chosen) {
             takes.value("--rows", options.rows, "N", "maximal findings printed per kind", "10");
             takes.format(options.format, "text,json");
             takes.quiet(options.quiet, "only errors and warnings");
-            takes.footer("Status 1 when there is an error or a warning.\n\n"
+            takes.footer("Exits with 1 for an error or a warning.\n\n"
                          "Examples:\n  stemma validate model.onnx\n"
                          "  stemma validate model.onnx --no-data --format json");
         });

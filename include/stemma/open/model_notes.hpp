@@ -115,7 +115,7 @@ private:
         }
         auto first = std::move(findings.front());
         if (findings.size() > 1) {
-            first.text += "; " + std::to_string(findings.size() - 1) + " more like it";
+            first.text += "; " + std::to_string(findings.size() - 1) + " similar";
         }
         first.place = opened_.model().file();
         notes_.push_back(std::move(first));
