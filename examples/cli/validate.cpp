@@ -119,8 +119,7 @@ void add_validate(CLI::App& app, action& chosen) {
             takes.captures(options.captures,
                            "capture to compare the tree in the file with; repeatable");
             takes.flag("--no-data", options.no_data,
-                       "skip external data; the ONNX checker is then skipped "
-                       "asked either");
+                       "skip external data, and with it the ONNX checker");
             takes.flag("--no-checker", options.no_checker,
                        "skip the ONNX checker, which reads all weights");
             takes.value("--findings", options.findings, "D",

@@ -168,7 +168,7 @@ class TaggedFiles(Case):
         self.assertNotIn("lost", told.stderr)
         self.assertEqual(again.read_bytes(), tagged.read_bytes())
         told = self.succeed("tag", tagged, "-o", again, "--recompute")
-        self.assertIn("that only the record in it knew are lost", told.stderr)
+        self.assertIn("known only from its record", told.stderr)
         self.assertNotEqual(again.read_bytes(), tagged.read_bytes())
 
     def test_what_the_oracle_says_is_no_message(self):
