@@ -408,7 +408,7 @@ stemma::attributed_model& session::answers::model_of(const json& asked) {
 id session::answers::module_of(const json& asked) {
     const auto m = asked.at("module").get<id>();
     if (m >= model_of(asked).modules().size()) {
-        throw refused("module", "there is none of this number");
+        throw refused("module", "no module has this number");
     }
     return m;
 }
@@ -590,7 +590,6 @@ std::string session::answers::graph(const json& asked) {
     const auto& opened = model_of(asked);
     stemma::collapse_options how;
     how.root = module_of(asked);
-    how.depth = asked.value("depth", id{0});
     how.max_boxes = std::clamp<std::size_t>(asked.value("boxes", std::size_t{120}), 2, 1000);
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }

@@ -39,7 +39,7 @@ namespace detail {
     for (const auto& member : zip_directory_reader(bytes, file, ".npz file").read()) {
         auto name = member.name;
         if (member.packed) {
-            STEMMA_THROW(error(error_code::unsupported, file, name.substr(0, 200),
+            STEMMA_THROW(error(error_code::unsupported, file, name,
                                member.encrypted
                                    ? "is encrypted"
                                    : "is compressed; save with numpy.savez, which does not "
