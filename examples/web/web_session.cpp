@@ -590,6 +590,7 @@ std::string session::answers::graph(const json& asked) {
     const auto& opened = model_of(asked);
     stemma::collapse_options how;
     how.root = module_of(asked);
+    how.depth = 0;
     how.max_boxes = std::clamp<std::size_t>(asked.value("boxes", std::size_t{120}), 2, 1000);
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }
