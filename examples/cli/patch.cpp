@@ -95,7 +95,7 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.value("--module", asked.options.modules, "QUERY",
                         "only weights of these modules");
             takes.value("--epsilon", asked.options.epsilon, "E",
-                        "of folded batch norms, unless OLD determines it", "");
+                        "epsilon of folded batch norms, unless OLD determines it", "");
             takes.flag("--partial", asked.options.partial, "keep values that the new weights lack");
             takes.output(asked.output.path, "the model with the new weights");
             takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");

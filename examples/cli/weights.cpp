@@ -75,7 +75,7 @@ void add_weights(CLI::App& app, action& chosen) {
         [](command_line takes, weights_request& asked) {
             takes.common(asked.common);
             takes.value("--checkpoint", asked.checkpoint, "FILE",
-                        "the checkpoint whose values the model holds: safetensors, an archive of "
+                        "the checkpoint with the model's values: safetensors, an archive of "
                         "torch, an index of several");
             takes.footer("Examples:\n  stemma weights model.onnx\n"
                          "  stemma weights model.onnx --checkpoint model.safetensors\n"
