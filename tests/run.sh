@@ -5,7 +5,7 @@
 # usage: sh tests/run.sh [STAGE]...
 #
 # Stages run in order until one fails. Without arguments:
-#   packages   install what the build and the tests need
+#   packages   install the packages for build and tests
 #   build      build the preset `test`: everything but the unit tests
 #   test       run its tests, and list what was skipped and why
 #   unit       build the unit tests with clang, and run them
@@ -84,7 +84,7 @@ for stage in ${*:-$default_stages}; do
     printf '\n== %s\n' "$stage"
     begin=$(date +%s)
     status=0
-    # Not in a condition, where the shell would go on behind a command that failed.
+    # Not in a condition, where the shell would continue after a failed command.
     set +e
     (
         set -e
