@@ -10,6 +10,7 @@
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace test {
 
 using dims = std::vector<std::uint64_t>;
 
-/// AttributeProto of one integer, of several, and of an int64 tensor.
+/// AttributeProto of one integer, and of several.
 inline message int_attribute(std::string_view name, std::uint64_t value) {
     return message().text(1, name).number(3, value).number(20, 2);
 }
@@ -58,6 +59,12 @@ public:
     }
     inference_scene& numbers(std::string_view name, const dims& values) {
         graph_.inner(5, whole_numbers(name, values));
+        return *this;
+    }
+    inference_scene& floats(std::string_view name, const std::vector<float>& values) {
+        std::string raw(values.size() * sizeof(float), '\0');
+        std::memcpy(raw.data(), values.data(), raw.size());
+        graph_.inner(5, message().number(1, values.size()).number(2, 1).text(8, name).text(9, raw));
         return *this;
     }
     inference_scene& node(const message& made) {
