@@ -200,9 +200,9 @@ private:
     /// Whether two names differ in the number at their end at most, as `0` and `1`, `layer_0` and
     /// `layer_1`: others are told apart, however alike the modules are.
     [[nodiscard]] bool are_numbered(id a, id b) const {
-        const auto stem = [&](id m) { return number_at(modules_.attribute(m)); };
-        const std::string_view first = modules_.attribute(a);
-        const std::string_view second = modules_.attribute(b);
+        const auto stem = [&](id m) { return number_at(modules_.name(m)); };
+        const std::string_view first = modules_.name(a);
+        const std::string_view second = modules_.name(b);
         return stem(a) < first.size() && stem(b) < second.size() &&
                first.substr(0, stem(a)) == second.substr(0, stem(b));
     }
@@ -250,11 +250,11 @@ private:
         const auto m = row.module;
         if (m == 0) {
             return !modules_.class_name(0).empty() ? std::string()
-                   : modules_.attribute(0).empty() ? std::string("model")
-                                                   : std::string(modules_.attribute(0));
+                   : modules_.name(0).empty()      ? std::string("model")
+                                                   : std::string(modules_.name(0));
         }
-        const std::string_view last = modules_.attribute(row.last);
-        return std::string(modules_.attribute(m)) +
+        const std::string_view last = modules_.name(row.last);
+        return std::string(modules_.name(m)) +
                (row.count == 1 ? "" : fmt::format("-{}", last.substr(number_at(last))));
     }
 
@@ -353,7 +353,7 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
     }
     if (!uses(column_source::cost) && !options.dims.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for columns macs, flops and activations");
+                            "requires columns macs, flops or activations");
     }
     tree_numbers known;
     known.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
@@ -378,7 +378,7 @@ int tree(tree_options options) {
         if (!options.profiles.empty() || !options.dims.empty()) {
             throw stemma::error(stemma::error_code::refused, "",
                                 options.profiles.empty() ? "--dim" : "--profile",
-                                "is for --format text");
+                                "requires --format text");
         }
         standard_output out;
         stemma::write_tree(out, *opened, shown);

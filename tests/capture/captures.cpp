@@ -43,7 +43,7 @@ TEST_CASE("captures: a checkpoint identifies unnamed weights, if it is of the sa
     // Of another model.
     const stemma::attributed_model other(test::fixture("mlp/anonymous.onnx"), options);
     REQUIRE(other.capture_notes().size() == 1);
-    CHECK(other.capture_notes().front().find("checkpoint: it holds none of the ") == 0);
+    CHECK(other.capture_notes().front().find("checkpoint: it contains none of the file's ") == 0);
     CHECK(other.captured().empty());
 
     stemma::attribution_options twice;

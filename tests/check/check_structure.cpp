@@ -114,7 +114,7 @@ TEST_CASE("check_structure: every domain must be imported where it is used") {
           found{"model.ir_version at model"});
 }
 
-TEST_CASE("check_structure: functions that call each other in a circle are found") {
+TEST_CASE("check_structure: functions that call each other recursively are found") {
     const auto calling = [](const char* name, const char* callee) {
         return test::function("own", name, {"a"}, {"b"},
                               {test::node(callee, {"a"}, {"b"}, "", "own")})

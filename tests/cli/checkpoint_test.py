@@ -152,7 +152,7 @@ class Checkpoints(Case):
     def test_of_another_model_is_said_and_not_used(self):
         found, said = self.tag(FIXTURES / "gpt2_tiny" / "anonymous.onnx", FIXTURES / "bert_micro" / "model.pt")
         self.assertEqual(sum(node["provenance"] == "contents" for node in found["nodes"]), 0)
-        self.assertIn("it seems to be of another model and is ignored", said.stdout + said.stderr)
+        self.assertIn("it seems to belong to another model and is ignored", said.stdout + said.stderr)
 
     def test_what_is_none_is_refused_in_one_line(self):
         def archive(content, **members):

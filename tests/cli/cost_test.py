@@ -131,7 +131,7 @@ class Cost(Case):
             self.assertEqual(line.split()[-3:], [row["macs"], row["flops"], row["activations"]])
         self.assertIn("not fixed, taken as 64: batch\n",
                       self.succeed("tree", model, "--columns", "macs").stdout)
-        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: is for columns macs")
+        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: requires columns macs")
         self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
 
     def test_queries_are_sorted_by_cost(self):
@@ -142,7 +142,7 @@ class Cost(Case):
         done = self.succeed("query", model, "op:*", "--sort", "flops", "--dim", "batch=2")
         self.assertEqual((done.stdout.split(), done.stderr),
                          (["/fc1/Gemm", "/fc2/Gemm", "/relu/Relu"], ""))
-        self.fail_with(2, "query", model, "op:*", "--dim", "batch=2", saying="--dim: is for --sort macs")
+        self.fail_with(2, "query", model, "op:*", "--dim", "batch=2", saying="--dim: requires --sort macs")
 
     def test_rows_of_csv_are_the_modules(self):
         model = FIXTURES / "mlp" / "model.onnx"
@@ -224,7 +224,7 @@ class Profile(Case):
         self.assertEqual(times, ["2.040", "2.000", "0.030", "0.010"])
         self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms of no node\n", text)
         self.fail_with(2, "tree", model, "--profile", path, "--format", "json",
-                       saying="--profile: is for --format text")
+                       saying="--profile: requires --format text")
 
     def test_two_profiles_side_by_side(self):
         before, after = self.folder / "before.csv", self.folder / "after.csv"

@@ -75,7 +75,7 @@ class Oracle(Case):
         model = FIXTURES / "mlp" / "model.onnx"
         self.fail_with(3, "tag", model, "--oracle", self.folder / "none.json", saying="No such file")
         self.fail_with(3, "tag", model, "--oracle", FIXTURES / "bert_micro" / "truth.json",
-                       saying="speaks of no node of")
+                       saying="names no node of")
         self.fail_with(2, "tag", model, "--oracle", "consumer", saying="not a source")
         damaged = self.folder / "truth.json"
         damaged.write_text('{"nodes": [')

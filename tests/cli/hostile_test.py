@@ -237,7 +237,7 @@ class BadCaptures(Case):
                 ("two roots", [root, root], []),
                 ("no root", [module("a", "")], []),
                 ("a module twice", [root, module("a", ""), module("a", "")], []),
-                ("aliases in a circle", [root, module("a", "")],
+                ("aliases in a cycle", [root, module("a", "")],
                  [{"alias": "b", "canonical": "c"}, {"alias": "c", "canonical": "b"}])):
             with self.subTest(what):
                 capture.write_text(json.dumps({"modules": modules, "aliases": aliases}))

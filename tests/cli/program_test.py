@@ -88,7 +88,7 @@ class TaggedFiles(Case):
         model = FIXTURES / "bert_micro/model.onnx"
         capture = ["-m", FIXTURES / "bert_micro/modules.json"]
         tagged = self.folder / "tagged.onnx"
-        for naming, resolution in (("attribute-paths", "cautious"), ("attributes-and-classes", "confidence")):
+        for naming, resolution in (("module-paths", "cautious"), ("names-and-classes", "confidence")):
             options = ["--naming", naming, "--resolve", resolution]
             self.succeed("tag", model, *capture, "-o", tagged, "-q", *options)
             wanted = run("explain", model, "#40", *capture, *options).stdout
@@ -200,7 +200,7 @@ class TaggedFiles(Case):
                 (["tag", model, "--propagate", "residul"],
                  "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "),
                 (["tree", model, "--select", "dept:2"], "did you mean 'depth:N'? known: default, all, "),
-                (["tag", model, "--naming", "attribute-path"], "did you mean 'attribute-paths'?"),
+                (["tag", model, "--naming", "module-path"], "did you mean 'module-paths'?"),
                 (["tag", model, "--resolve", "trusted"], "did you mean 'trust'?"),
                 (["tag", model, "--sources", "scope,metdata"], "did you mean 'metadata'?"),
                 (["tag", model, "--carrier", "mark,metadat"], "did you mean 'metadata'?"),

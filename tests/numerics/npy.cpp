@@ -74,9 +74,9 @@ TEST_CASE("npy: what cannot be read is refused with a reason", "[numerics][npy]"
     CHECK(why_refused("") == "a.npy: is not .npy data");
     CHECK(why_refused(npy("{}", "")) == "a.npy: the header has no type or no shape");
     CHECK(why_refused(npy("{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", "")) ==
-          "a.npy: elements of type '<U5' are not read as numbers");
+          "a.npy: elements of type '<U5' are not supported");
     CHECK(why_refused(npy("{'descr': [('a', '<f4')], 'shape': (1,)}", "")) ==
-          "a.npy: records of several fields hold no tensor");
+          "a.npy: structured records are not supported");
     CHECK(why_refused(npy("{'descr': '<f4', 'shape': (2,)}", "1234")) ==
           "a.npy: the shape [2] does not fit 4 bytes of elements");
     for (const auto* header :

@@ -30,8 +30,7 @@ std::string text_of(const stemma::module_tree& modules, const std::vector<stemma
     for (const auto& row : rows) {
         text += (text.empty() ? "" : " ") + modules.path(row.module);
         if (row.count > 1) {
-            text +=
-                "-" + std::string(modules.attribute(row.last)) + "x" + std::to_string(row.count);
+            text += "-" + std::string(modules.name(row.last)) + "x" + std::to_string(row.count);
         }
         text += row.is_last ? "." : "";
     }
@@ -52,7 +51,7 @@ TEST_CASE("list_tree: siblings that are alike share a line, and what is below th
     const auto modules = make_tree();
     const std::vector<bool> all(modules.size(), true);
     const auto layers = [&](id a, id b) {
-        return modules.index().depth(a) == 2 && modules.attribute(a) != "a" &&
+        return modules.index().depth(a) == 2 && modules.name(a) != "a" &&
                modules.index().depth(b) == 2;
     };
     CHECK(text_of(modules, stemma::list_tree(modules.index(), all, {layers, {}})) ==

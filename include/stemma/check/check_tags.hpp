@@ -68,7 +68,7 @@ public:
         expect("model", no_id, table.has_value(), wanted_.model);
         const auto sketch = find_model_metadata(model_, sketch_key);
         if (wanted_.mark && (!sketch || !read_sketch(*sketch, modules_.size()))) {
-            tell("tags.incomplete", no_id, "has no sketch of the graph that can be read");
+            tell("tags.incomplete", no_id, "has no readable sketch of the graph");
         }
         marks_fit_ = fresh;
         for (id node = 0; node < model_.node_count(); ++node) {
@@ -267,7 +267,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     const auto& tree = record->modules;
     const auto count = std::min(tree.size(), expected.size());
     id m = 0;
-    while (m < count && tree.attribute(m) == expected.attribute(m) &&
+    while (m < count && tree.name(m) == expected.name(m) &&
            tree.class_name(m) == expected.class_name(m) &&
            tree.index().parent(m) == expected.index().parent(m)) {
         ++m;

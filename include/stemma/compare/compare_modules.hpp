@@ -49,8 +49,7 @@ public:
         std::vector<std::uint64_t> path(tree.size(), 0);
         path[m] = 1;
         for (id below = m + 1; below < tree.end(m); ++below) {
-            path[below] =
-                hash_bytes(side.modules().attribute(below), path[tree.parent(below)]) | 1U;
+            path[below] = hash_bytes(side.modules().name(below), path[tree.parent(below)]) | 1U;
         }
         for (id node = 0; node < place_.size(); ++node) {
             place_[node] = path[side.module_of(node)];

@@ -90,15 +90,15 @@ private:
     [[nodiscard]] std::size_t shared_names(id m, id n) const {
         std::vector<std::string_view> names;
         for (auto child : filled_children(a_, in_a_, m)) {
-            names.push_back(a_.attribute(child));
+            names.push_back(a_.name(child));
         }
         std::sort(names.begin(), names.end());
         std::size_t count = 0;
         for (auto child : filled_children(b_, in_b_, n)) {
-            count += std::binary_search(names.begin(), names.end(),
-                                        std::string_view(b_.attribute(child)))
-                         ? 1U
-                         : 0U;
+            count +=
+                std::binary_search(names.begin(), names.end(), std::string_view(b_.name(child)))
+                    ? 1U
+                    : 0U;
         }
         return count;
     }
@@ -189,8 +189,8 @@ private:
         if (left.empty() || right.empty()) {
             return;
         }
-        const auto name_a = [&](id c) { return hash_of(a_.attribute(c)); };
-        const auto name_b = [&](id c) { return hash_of(b_.attribute(c)); };
+        const auto name_a = [&](id c) { return hash_of(a_.name(c)); };
+        const auto name_b = [&](id c) { return hash_of(b_.name(c)); };
         // What kept its name and its contents; then what kept the latter alone, as layers behind
         // one that was put in or taken out; then what kept its name.
         pair_by(
@@ -245,7 +245,7 @@ private:
             if (pairs_.to_first[n] != no_id) {
                 continue;
             }
-            const int score = (std::string_view(a_.attribute(m)) == b_.attribute(n) ? 1 : 0) +
+            const int score = (std::string_view(a_.name(m)) == b_.name(n) ? 1 : 0) +
                               (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
             if (score > best_score) {
                 best = n;

@@ -28,12 +28,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
-/// by copies of the planner as well: each thread can plan with a copy of its own.
+/// Plans cutting sets of nodes out of a model. What plans share is computed once, and shared by
+/// copies of the planner, so that each thread can use its own copy.
 template <cut_policy Policy = standard_cut>
 class cut_planner {
 public:
-    /// `random` says by node whether it gives other results each time.
+    /// `random` says by node whether it is nondeterministic.
     /// Requires: `model` outlives the planner.
     /// Complexity: that of `find_dependence`.
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
@@ -43,20 +43,20 @@ public:
         , marks_(model.node_count(), mark::none)
         , seen_(model.value_count(), no_id) {}
 
-    /// Takes those for random that are so by their type, see `find_random_operators`.
+    /// Derives `random` from operator types, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), detail::find_random_operators(model)) {}
-    /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
+    /// Returns: the nodes and bodies of each graph; valid as long as a copy of the planner.
     [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
 
-    /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
-    /// come along with their owner where that is wanted too, else they are cut out of the body.
+    /// Plans the part with the nodes `wanted`: one plan, or one per convex run. Nodes of bodies
+    /// come with their owner if that is wanted too, otherwise they are cut out of the body.
     ///
-    /// `wanted` is ascending; `calls`, when not empty, says for each of them which call of the
-    /// module it belongs to (`no_id`: unknown), and no run goes over two calls.
+    /// `wanted` is ascending; `calls`, unless empty, is the module call of each (`no_id`: unknown),
+    /// and no run spans two calls.
     /// Returns: at least one plan, possibly with a refusal, unless `wanted` is empty.
-    /// Complexity: O(nodes + edges) from the first wanted node to the last, and once for every
-    /// graph that holds wanted nodes that of the graph.
+    /// Complexity: O(nodes + edges) from the first wanted node to the last, plus once that of each
+    /// graph with wanted nodes.
     [[nodiscard]] std::vector<cut_plan> plan(std::span<const id> wanted,
                                              std::span<const id> calls = {}) {
         for (auto node : wanted) {
@@ -74,7 +74,7 @@ public:
         }
         std::vector<cut_plan> plans;
         auto aside = shared_->uncalled;
-        if (!model_.functions().empty()) { // a call of a function stands for the body
+        if (!model_.functions().empty()) { // a call represents the body
             for (auto f : detail::called_functions(model_, contents(), wanted, [](id) {})) {
                 aside.push_back(model_.functions()[f].graph);
             }
@@ -92,7 +92,7 @@ public:
         return plans;
     }
 
-    /// Plans a part that holds these vertices of graph `g`, convex or not. Complexity: as above.
+    /// Plans a part with these vertices of graph `g`, convex or not. Complexity: as above.
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
         auto& known = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
@@ -102,7 +102,7 @@ public:
         return plan;
     }
 
-    /// Returns: what is known of a graph of the model; made when it is first asked for.
+    /// Returns: the facts about a graph of the model, computed on first use.
     [[nodiscard]] detail::cut_facts& facts(id g) {
         if (const auto made = facts_.find(g); made != facts_.end()) {
             return made->second;
@@ -118,7 +118,7 @@ public:
 private:
     enum class mark : std::uint8_t { none, core, clone };
 
-    /// What is found once.
+    /// What copies share.
     struct shared_facts {
         shared_facts(const onnx_model& model, std::vector<bool> is_random)
             : contents(model)
@@ -226,7 +226,7 @@ private:
         }
     }
 
-    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    /// Sets apart producers of the members that the policy pulls in beyond constants.
     [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& known,
                                           const std::vector<id>& members) const {
         std::vector<id> pulled;
@@ -248,12 +248,12 @@ private:
         return pulled;
     }
 
-    /// Requires: exactly the members are inside of the set of graph `g`.
+    /// Requires: the set of graph `g` consists of the members.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
         auto& known = facts(g);
         cut_plan plan;
         plan.graph = g;
-        // What belongs to its readers elsewhere is all that a module of constants has.
+        // A module of constants has nothing but what elsewhere belongs to its readers.
         const bool constant = known.are_apart(members);
         if (constant) {
             known.put_apart(members, false);
@@ -283,16 +283,16 @@ private:
         return plan;
     }
 
-    /// Whether this is the first time that the current list meets a value.
+    /// Whether the current list sees a value for the first time.
     [[nodiscard]] bool is_first(id value) {
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Other constants are readers of a plan that is `constant`; of others they have copies.
+    /// Other constants read from a `constant` plan; from other plans they have copies.
     void find_outputs(const detail::cut_facts& known, cut_plan& plan, bool constant) {
         const auto& graph = known.view().graph;
         for (auto node : plan.nodes) {
-            // Of values seen here, the ones that are read outside.
+            // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
                 if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
@@ -309,7 +309,7 @@ private:
         }
     }
 
-    /// Adds what the chosen nodes read from, as far as it is copied in.
+    /// Adds the producers of the chosen nodes that are copied in.
     void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
         auto open = plan.nodes;
         while (!open.empty()) {
@@ -333,8 +333,7 @@ private:
         plan.nodes.insert(plan.nodes.end(), plan.clones.begin(), plan.clones.end());
     }
 
-    /// Nodes of graphs around come first; then file order, unless that puts a reader before what it
-    /// reads.
+    /// Nodes of enclosing graphs first; then file order if topological.
     void put_in_order(id g, cut_plan& plan) {
         const auto& known = facts(g);
         plan.sorted = !known.sorted_already();
@@ -380,7 +379,7 @@ private:
     std::shared_ptr<const shared_facts> shared_;
     std::unordered_map<id, detail::cut_facts> facts_; // by graph
     std::vector<mark> marks_;                         // of the plan being made, by node
-    std::vector<id> seen_;                            // by value: the list that met it last
+    std::vector<id> seen_;                            // by value: the last list that saw it
     id plan_number_ = 0;
 };
 

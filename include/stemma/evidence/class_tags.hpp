@@ -116,17 +116,17 @@ private:
 
     template <class Modules>
     [[nodiscard]] static bool fits(const Modules& modules, id m, std::string_view segment) {
-        const std::string_view attribute = modules.attribute(m);
+        const std::string_view name = modules.name(m);
         const std::string_view class_name = modules.class_name(m);
-        const bool numbered =
-            !attribute.empty() && std::all_of(attribute.begin(), attribute.end(),
-                                              [](char c) { return c >= '0' && c <= '9'; });
+        const bool numbered = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+            return c >= '0' && c <= '9';
+        });
         if (!numbered) {
-            return segment == class_name || segment == attribute;
+            return segment == class_name || segment == name;
         }
-        return segment.size() == class_name.size() + 1 + attribute.size() &&
+        return segment.size() == class_name.size() + 1 + name.size() &&
                segment.starts_with(class_name) && segment[class_name.size()] == '.' &&
-               segment.ends_with(attribute);
+               segment.ends_with(name);
     }
 };
 

@@ -36,7 +36,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: which call of module `m` an operator belongs to; `no_id` where that is not known.
+/// Returns: the call of module `m` that an operator belongs to; `no_id` if unknown.
 template <module_view Modules>
 [[nodiscard]] id call_in(const Modules& modules, id m, const attribution& made) {
     if constexpr (counts_calls<Modules>) {
@@ -48,7 +48,7 @@ template <module_view Modules>
     return no_id;
 }
 
-/// Divides the graphs of a model, from the outside to the inside, and finds what they share.
+/// Divides the graphs of a model, outer ones first, and finds what they share.
 template <module_view Modules, node_shapes_like Shapes>
 class fold_planner {
 public:
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] fold_plan plan() {
         divide(0, 0, no_id);
         for (id g = 1; g < model_.graph_count(); ++g) {
-            // A body comes after the graph that holds it.
+            // A body comes after the graph that contains it.
             if (model_.graph(g).kind == graph_kind::body && contents_.root(g) == 0) {
                 divide_body(g, place_[model_.graph(g).owner]);
             }
@@ -170,8 +170,8 @@ private:
         }
     }
 
-    /// Finds nodes of bodies that have to say which module they are of, and counts what stays in
-    /// bodies and functions although its module is to fold there.
+    /// Finds nodes of bodies that must record their module, and counts those that stay in bodies
+    /// and functions although their module should fold.
     void look_at_bodies() {
         const auto& tree = modules_.index();
         for (id node = 0; node < model_.node_count(); ++node) {
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// Finds the graphs that the folded model has, in its order.
+    /// Finds the graphs of the folded model, in its order.
     void list_graphs() {
         list_graphs_in(0);
         for (const auto& function : plan_.functions) {
@@ -235,21 +235,20 @@ private:
     const fold_options<Modules>& options_;
     folded_modules folded_;
     std::vector<dependence> dependence_;
-    std::vector<id> place_; // by node: the region it stands in, also where only its owner does
+    std::vector<id> place_; // by node: its region, or that of its owner
     std::vector<divided_graph> graphs_;
     fold_plan plan_;
 };
 
 } // namespace detail
 
-/// Plans which operators become functions, one inside the other as the modules are. In each graph
-/// and body those are contracted that lie in it together; a body goes along with the operator that
-/// holds it, and of modules in that one's module there are functions in the body. Operators in
-/// functions of the model stay there.
+/// Plans which operators become functions, nested like the modules. Each graph and body is folded
+/// separately; a body moves with the operator that owns it, and folds for descendants of that
+/// operator's module. Operators in functions of the model stay there.
 ///
-/// `attributions` says by node the deepest module and the call.
-/// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
-/// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
+/// `attributions` is by node.
+/// Throws: `error` of `error_code::malformed` if a graph has a cycle or defines a value twice.
+/// Complexity: O((V + E) log V) per level of modules that fold, and of bodies.
 template <module_view Modules, detail::node_shapes_like Shapes>
 [[nodiscard]] detail::fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
                                           const Modules& modules,

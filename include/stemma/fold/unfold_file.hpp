@@ -29,24 +29,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How the nodes are named that come out of calls.
+/// Names of inlined nodes.
 enum class unfolded_names : std::uint8_t {
-    as_before, ///< as before folding, where the model says how it was; else by their modules
-    as_called  ///< after the call, `<name of the call>/<name in the function>`, in any case
+    as_before, ///< as before folding, if recorded; otherwise after their modules
+    as_called  ///< always after the call, `<name of the call>/<name in the function>`
 };
 
-/// What unfolding made of a model.
+/// The result of unfolding.
 struct unfold_report {
-    std::uint64_t bytes = 0; ///< of the result
-    std::size_t calls = 0; ///< that were opened one by one; 0 where the model is as before folding
-    bool is_restored = false; ///< whether the model is as before folding
-    bool lost_tags = false;   ///< whether the model had tags, and has none any more
-    std::string problem{};    ///< why it is not as before folding, though it says how it was
+    std::uint64_t bytes = 0;  ///< of the result
+    std::size_t calls = 0;    ///< inlined one by one; 0 if the model was restored
+    bool is_restored = false; ///< the model is as before folding
+    bool lost_tags = false;   ///< the model had tags, which are lost
+    std::string problem{};    ///< why it could not be restored despite its record
 };
 
 namespace detail {
 
-/// What unfolding makes of a model without tags.
+/// The unfolded form of a model without tags.
 struct unfolded_rope {
     message_tree rope;
     unfold_report report;
@@ -58,10 +58,10 @@ inline void check_functions(const wire_model& model) {
     }
 }
 
-/// Whether a file says how it was folded, without reading the rest of it.
+/// Whether a file has a fold record, without reading the rest.
 [[nodiscard]] inline bool says_how_folded(std::string_view bytes, const std::string& file) {
     if (bytes.size() >= std::uint64_t{1} << 32U) {
-        return false; // and no model
+        return false; // not a model either
     }
     wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
     for (wire_field field; fields.next(field);) {
@@ -73,8 +73,8 @@ inline void check_functions(const wire_model& model) {
     return false;
 }
 
-/// Opens folds as the record says. Returns: nothing, and the problem in `report`, when that does
-/// not fit the model any more; nothing when there is none.
+/// Unfolds by the record. Returns: nothing without a record, or, with the problem in `report`, if
+/// it no longer matches the model.
 [[nodiscard]] inline std::optional<message_tree> restore_folds(const wire_model& model,
                                                                unfold_report& report) {
     const auto record = find_fold_record(model);
@@ -97,7 +97,7 @@ inline void check_functions(const wire_model& model) {
     return rope;
 }
 
-/// `known` says to which modules nodes belong; null where nodes are named after their calls.
+/// `known` has the modules of nodes; null if nodes are named after their calls.
 [[nodiscard]] inline unfolded_rope unfold_rope(const untagged_model& source,
                                                attributed_model* known, unfolded_names names) {
     const auto& model = source.model();
@@ -133,13 +133,13 @@ namespace detail {
 
 // namespace detail
 
-/// Returns: the bytes of a model with its functions put in where they are called; what was done
-///   goes to `report`, unless that is null.
+/// Returns: the bytes of a model with its functions inlined. `report`, unless null, receives what
+/// was done.
 ///
-/// Requires: the evidence was not forgotten.
-/// Throws: `error` of `error_code::not_found` when it has no functions; as
-///   `function_inliner::build` and `fold_opener::build`.
-/// Complexity: O(bytes), and that of these.
+/// Requires: the model keeps its evidence.
+/// Throws: `error` of `error_code::not_found` if it has no functions; as `function_inliner::build`
+/// and `fold_opener::build`.
+/// Complexity: O(bytes), plus that of these.
 [[nodiscard]] inline std::string unfolded_bytes(attributed_model& opened,
                                                 unfolded_names names = unfolded_names::as_before,
                                                 unfold_report* report = nullptr) {
@@ -155,8 +155,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Writes a file with its functions put in where they are called. To which modules nodes belong is
-/// looked at only where the file does not say how it was folded.
+/// Writes a file with its functions inlined. Nodes are attributed only if the file has no fold
+/// record.
 /// Throws: as above, and as `write_rope`. Complexity: as above.
 inline unfold_report unfold_file(const std::string& input, const std::string& output,
                                  unfolded_names names = unfolded_names::as_before,

@@ -257,7 +257,7 @@ private:
         if (size >= std::uint64_t{1} << 31U) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would have " + std::to_string(size) +
-                                   " bytes, and protobuf ends below 2 GiB"));
+                                   " bytes; protobuf's limit is 2 GiB"));
         }
         sink.copy(0, length_at);
         sink.write(length);

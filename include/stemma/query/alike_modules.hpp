@@ -59,7 +59,7 @@ public:
             // Descendants come first, and have already been added.
             look_[m] = detail::hash_bytes(modules.class_name(m), look_[m]);
             if (m > 0) {
-                const auto name = detail::hash_bytes(modules.attribute(m), 3);
+                const auto name = detail::hash_bytes(modules.name(m), 3);
                 look_[tree.parent(m)] += detail::hash_mix(name, look_[m]);
                 outline_[tree.parent(m)] += outline_[m];
             }

@@ -57,7 +57,7 @@ namespace detail {
     if (asked.asks_for_operators()) {
         STEMMA_THROW(
             error(error_code::refused, "query", "",
-                  "'" + std::string(text) + "' asks about nodes; what is wanted here are modules"));
+                  "'" + std::string(text) + "' asks about nodes; modules are expected here"));
     }
     auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags,
                                        opened.operators(), opened.tags().attributions,

@@ -31,9 +31,9 @@ public:
         }
         auto result = parse_any();
         if (!in_.at_end()) {
-            in_.fail(in_.at(), in_.next() == ')'   ? "nothing was opened that ')' closes"
-                               : in_.next() == ']' ? "nothing was opened that ']' closes"
-                                                   : "'and' or 'or' is missing here");
+            in_.fail(in_.at(), in_.next() == ')'   ? "unmatched ')'"
+                               : in_.next() == ']' ? "unmatched ']'"
+                                                   : "expected 'and' or 'or'");
         }
         return result;
     }
@@ -97,7 +97,7 @@ private:
         const auto start = in_.at();
         const auto word = in_.word();
         if (word == "and" || word == "or") {
-            in_.fail(start, "something to ask for is missing before '" + std::string(word) + "'");
+            in_.fail(start, "expected a term before '" + std::string(word) + "'");
         }
         if (word == "leaf") {
             in_.pass(word.size());
@@ -195,7 +195,7 @@ private:
         case query_operand::depth:
             asked.number =
                 in_.take_number([](double x) { return x >= 0 && x < 1e9 && std::floor(x) == x; },
-                                "a depth is a whole number, 0 for the root");
+                                "a depth is an integer, 0 for the root");
             break;
         case query_operand::confidence:
             // Confidences are stored as `float`.
@@ -203,7 +203,7 @@ private:
                 [](double x) { return x >= 0 && x <= 1; }, "a confidence is a number from 0 to 1"));
             break;
         case query_operand::count:
-            asked.number = in_.take_size("a number is missing here, such as 10, 1.5k or 2M");
+            asked.number = in_.take_size("expected a number, such as 10, 1.5k or 2M");
             break;
         case query_operand::weights:
             if (relation == query_relation::equal) {
@@ -213,7 +213,7 @@ private:
             }
             [[fallthrough]];
         case query_operand::size:
-            asked.number = in_.take_size("a size is missing here, such as 4096, 10MB or 2GiB");
+            asked.number = in_.take_size("expected a size, such as 4096, 10MB or 2GiB");
             break;
         case query_operand::attribute:
             read_attribute(asked);
@@ -224,7 +224,7 @@ private:
         case query_operand::two_places:
             asked.parts.push_back(in_.up_to_dots([&] { return parse_place(); }));
             if (!in_.take("..")) {
-                in_.fail(in_.at(), "'..' is missing: between:FROM..TO");
+                in_.fail(in_.at(), "missing '..': between:FROM..TO");
             }
             asked.parts.push_back(parse_place());
             break;
@@ -245,7 +245,7 @@ private:
         const bool bare = colon == asked.pattern.npos &&
                           std::all_of(asked.pattern.begin(), asked.pattern.end(), is_digit);
         if (bare || colon == 0) {
-            in_.fail(start, "the file is missing before the line: line:FILE:LINE");
+            in_.fail(start, "missing file before the line: line:FILE:LINE");
         }
         if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('\\'))) {
             return; // all lines of a file; the name may be `C:\net.py`
@@ -278,7 +278,7 @@ private:
         const auto end = std::min(word.find_first_of("=<>:"), word.size());
         asked.word = word.substr(0, end);
         if (asked.word.empty()) {
-            in_.fail(in_.at(), "the name of an attribute is missing here");
+            in_.fail(in_.at(), "expected the name of an attribute");
         }
         in_.pass(end);
         asked.relation = query_relation::equal;
@@ -289,8 +289,8 @@ private:
         if (asked.relation == query_relation::equal) {
             asked.pattern = in_.take_value();
         } else {
-            asked.number = in_.take_number([](double) { return true; },
-                                           "a number is missing here, to compare with");
+            asked.number =
+                in_.take_number([](double) { return true; }, "expected a number to compare with");
         }
     }
 

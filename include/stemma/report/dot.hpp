@@ -133,8 +133,7 @@ private:
 
     [[nodiscard]] std::string name_text(id m, bool with_path) const {
         const auto path = path_of(modules_, m);
-        const std::string_view attribute = modules_.attribute(m);
-        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(modules_.name(m));
         return name.empty() ? name : label_text(shortened(name, longest_name));
     }
 
@@ -143,8 +142,8 @@ private:
         std::string type(modules_.class_name(m));
         type = type.empty() ? type : label_text(shortened(type, longest_name));
         if (name.empty() && type.empty()) {
-            const std::string_view attribute = modules_.attribute(m);
-            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
+            const std::string_view root_name = modules_.name(m);
+            type = root_name.empty() ? "model" : label_text(shortened(root_name, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;

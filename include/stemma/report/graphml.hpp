@@ -114,7 +114,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
     const auto write_module = [&](id m) {
         out.data("kind", "module");
-        out.data("name", modules.attribute(m));
+        out.data("name", modules.name(m));
         out.data("path", path_of(modules, m));
         out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
         out.data("class", modules.class_name(m));

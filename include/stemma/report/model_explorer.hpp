@@ -36,7 +36,7 @@ namespace detail {
     std::string text;
     for (; !way.empty(); way.pop_back()) {
         text.append(text.empty() ? "" : "/");
-        for (char c : modules.attribute(way.back())) {
+        for (char c : modules.name(way.back())) {
             if (c == '/') {
                 text.append("\\/");
             } else {

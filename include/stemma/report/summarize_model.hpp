@@ -29,7 +29,7 @@ using true_modules = std::vector<std::optional<std::string>>;
 namespace detail {
 
 /// Returns: what the names of the nodes are in a file of true modules.
-/// Throws: `error` of `error_code::malformed`, also when it speaks of no node of the model; of
+/// Throws: `error` of `error_code::malformed`, also when it names no node of the model; of
 ///   `cannot_read`. Complexity: O(bytes of the file + nodes).
 [[nodiscard]] inline true_modules read_true_modules(const attributed_model& opened,
                                                     const std::string& path) {
@@ -41,7 +41,7 @@ namespace detail {
     }
     if (std::none_of(truth.begin(), truth.end(), [](const auto& one) { return one.has_value(); })) {
         STEMMA_THROW(
-            error(error_code::malformed, path, "", "speaks of no node of " + opened.file().path()));
+            error(error_code::malformed, path, "", "names no node of " + opened.file().path()));
     }
     return truth;
 }

@@ -60,22 +60,22 @@ TEST_CASE("edited_nodes: nodes of a changed part stand behind what they read",
 TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx][edited_nodes]") {
     CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"gone"}, {"n"}))),
-                     "reads 'gone', which no part makes"));
+                     "reads 'gone', which no part produces"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"d"}, {"a"}))),
                      "makes 'a'"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          0, test::message().inner(1, test::node("Neg", {"o"}, {"o"}))),
-                     "in a circle"));
+                     "in a cycle"));
     // Whoever takes away what another part reads.
     CHECK(is_refused(test::edited_split().replace(0,
                                                   "\x12\x01"
                                                   "a",
                                                   "\x12\x01"
                                                   "z"),
-                     "reads 'a', which no part makes"));
+                     "reads 'a', which no part produces"));
     CHECK(is_refused(test::edited_split().replace(1, "\x12\x01y", "\x12\x01z"),
-                     "no part makes the model's output 'y'"));
+                     "no part produces the model's output 'y'"));
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
                      "changes the constant 'k', which it shares with other parts"));
 }

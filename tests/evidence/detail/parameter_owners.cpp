@@ -38,7 +38,7 @@ struct plain_view {
     const stemma::module_tree* tree;
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree->index(); }
-    [[nodiscard]] std::string_view attribute(id m) const { return tree->attribute(m); }
+    [[nodiscard]] std::string_view name(id m) const { return tree->name(m); }
     [[nodiscard]] std::string_view class_name(id m) const { return tree->class_name(m); }
     [[nodiscard]] std::string_view qualified_class(id m) const { return tree->qualified_class(m); }
 };

@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::string text(std::string_view key) const {
         const auto entry = object_[key];
         if (!entry.is_text()) {
-            fail("lacks the text '" + std::string(key) + "'");
+            fail("lacks the string '" + std::string(key) + "'");
         }
         return std::string(entry.text());
     }

@@ -274,7 +274,7 @@ private:
         }
         if (different > 0) {
             made_.add_fault(std::to_string(different) +
-                            " parameters have other shapes in the trace than in the modules, "
+                            " parameters have different shapes in the trace and in the modules, "
                             "such as '" +
                             example + "'");
         }

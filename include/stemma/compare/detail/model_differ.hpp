@@ -316,7 +316,7 @@ private:
                 pairs.to_second[above] == other_above || pairs.to_first[other_above] == above;
             if (!same_parent) {
                 add(of_first(m), module_change::moved);
-            } else if (a_.modules().attribute(m) != b_.modules().attribute(n)) {
+            } else if (a_.modules().name(m) != b_.modules().name(n)) {
                 add(of_first(m), module_change::renamed);
             }
         }

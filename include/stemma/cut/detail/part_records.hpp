@@ -263,12 +263,12 @@ private:
 
     [[nodiscard]] module_tree build(const chosen_modules& part) const {
         const auto& tree = whole_.modules;
-        module_tree_builder builder(tree.attribute(0));
+        module_tree_builder builder(tree.name(0));
         std::unordered_set<std::string> tensors;
         for (id rank = 0; rank < part.modules.size(); ++rank) {
             const auto m = part.modules[rank];
             if (m != 0) {
-                builder.child(part.rank_of(tree.index().parent(m)), tree.attribute(m));
+                builder.child(part.rank_of(tree.index().parent(m)), tree.name(m));
             }
             if (!tree.class_name(m).empty()) {
                 builder.set_class(rank, tree.class_name(m), tree.qualified_class(m));

@@ -174,7 +174,7 @@ private:
                        std::back_inserter(order));
         }
         if (order.size() != top_level_[p].size()) {
-            fail("parts", "'" + part.at.file + "' has another number of nodes");
+            fail("parts", "'" + part.at.file + "' has a different number of nodes");
         }
         for (id i = 0; i < order.size(); ++i) {
             if (order[i] >= home_.size()) {

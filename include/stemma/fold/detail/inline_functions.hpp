@@ -195,7 +195,7 @@ private:
             names_->note(position, place_of(around), made_);
         }
         if (out.size() >= std::uint64_t{1} << 31U) {
-            fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
+            fail(error_code::too_large, name, "the result would reach protobuf's limit of 2 GiB");
         }
     }
 

@@ -94,7 +94,7 @@ private:
         const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
         if (!patch) {
             STEMMA_THROW(error(error_code::malformed, model_.file(),
-                               std::string(fold_source_tags_key), "is not what folding writes"));
+                               std::string(fold_source_tags_key), "was not written by fold"));
         }
         auto tagged = patch->apply(untagged);
         restored_tags_ = tagged.has_value();

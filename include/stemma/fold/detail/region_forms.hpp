@@ -44,7 +44,7 @@ template <module_view Modules>
     }
     std::string path;
     for (auto m = way.rbegin(); m != way.rend(); ++m) {
-        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
+        path.append(path.empty() ? "" : ".").append(modules.name(*m));
     }
     return path;
 }

@@ -101,7 +101,7 @@ public:
             }
             if (m > 0) {
                 path.resize(length[index().parent(m)]);
-                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
+                path.append(path.empty() ? "" : ".").append(modules_->name(m));
                 length[m] = path.size();
             }
             f(m, std::string_view(path));

@@ -176,7 +176,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     bool same = now.size() == before.size();
     for (id m = 0; same && m < before.size(); ++m) {
         same = now.index().parent(m) == before.index().parent(m) &&
-               (m == 0 || now.attribute(m) == before.attribute(m)) &&
+               (m == 0 || now.name(m) == before.name(m)) &&
                now.class_name(m) == before.class_name(m);
     }
     if (same) {

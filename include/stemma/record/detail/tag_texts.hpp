@@ -70,7 +70,7 @@ private:
                     text.push_back('.');
                 }
                 if (level > 0) {
-                    text.append(modules_->attribute(inner));
+                    text.append(modules_->name(inner));
                 }
             });
     }

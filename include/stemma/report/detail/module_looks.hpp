@@ -42,7 +42,7 @@ template <named_operators Ops, module_view Modules>
             key[m] = hash_mix(outline[m], 3);
         }
         if (m > 0) {
-            const auto name = hash_bytes(std::string_view(modules.attribute(m)), 4);
+            const auto name = hash_bytes(std::string_view(modules.name(m)), 4);
             outline[tree.parent(m)] += outline[m] == 0 ? 0 : hash_mix(name, outline[m]) | 1U;
         }
     }

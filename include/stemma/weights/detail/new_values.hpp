@@ -242,8 +242,8 @@ private:
     added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
         if (origin.quantized || origin.transform == parameter_transform::folded ||
             origin.transform == parameter_transform::gates || !is_convertible(header.data_type)) {
-            problem_ = "is " + transform_text(origin) +
-                       ", which takes the weights that the adapter is for";
+            problem_ =
+                "is " + transform_text(origin) + "; merging the adapter needs the original weights";
             return std::nullopt;
         }
         value_maker maker([&](const std::string& name) { return change_of(name, origin, header); });
@@ -309,7 +309,7 @@ private:
             }
             if (found.empty()) {
                 STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
-                                   "no initializer was made of it"));
+                                   "no initializer was made from it"));
             }
             changed_.emplace(found, name);
         }
