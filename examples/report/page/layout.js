@@ -53,7 +53,8 @@ function wrapLayers(layers, gap, margin) {
   const heights = layers.map(row => row.reduce((most, place) => Math.max(most, place.height), 0));
   const extent = rows => rows.flat().reduce(([least, most], place) =>
     [Math.min(least, place.x - place.width / 2), Math.max(most, place.x + place.width / 2)], [Infinity, -Infinity]);
-  const starts = breakColumns(layers, heights.map(height => height + gap), extent(layers));
+  const widest = layers.reduce((most, row) => Math.max(most, extent([row])[1] - extent([row])[0]), 0);
+  const starts = breakColumns(layers, heights.map(height => height + gap), widest + 2 * gap);
   const crossing = starts.map(start => start === 0 ? 0 : passing(layers[start - 1]));
   const top = margin + lane * crossing.reduce((most, count) => Math.max(most, count), 0);
   let x = margin, bottom = 0;
@@ -82,19 +83,19 @@ function wrapLayers(layers, gap, margin) {
 const passing = row => row.reduce((sum, place) => sum + place.down.length, 0);
 
 // Where columns begin. Their ideal ends move to where the fewest edges pass nearby, if those are few.
-function breakColumns(layers, heights, [left, right]) {
-  const mostPassing = 4, slimness = 4, wide = 1.5;
-  const total = heights.reduce((sum, height) => sum + height, 0), width = right - left + 40;
-  if (layers.length < 24 || total < slimness * width) {
+function breakColumns(layers, heights, width) {
+  const mostPassing = 4, wide = 1.5, readable = 1300; // wider pictures are scaled down too much
+  const total = heights.reduce((sum, height) => sum + height, 0);
+  const high = total / Math.ceil(Math.min(readable / width, Math.sqrt(wide * total / width)));
+  if (layers.length < 24) {
     return [0];
   }
-  const high = total / Math.ceil(Math.sqrt(wide * total / width));
   const starts = [0];
   let filled = 0, best = 0;
   for (let l = 1; l < layers.length; ++l) {
     filled += heights[l - 1];
     if (filled > 0.8 * high && passing(layers[l - 1]) <= mostPassing
-        && (best === 0 || passing(layers[l - 1]) < passing(layers[best - 1]))) {
+        && (best === 0 || passing(layers[l - 1]) <= passing(layers[best - 1]))) {
       best = l;
     }
     if (filled > high && best > 0) {
@@ -246,7 +247,7 @@ function placeAcross(layers, gap) {
         const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
         let weight = 0, sum = 0;
         for (const other of list) { // long edges shall be straight, then those between single neighbours
-          const pull = isAside(other) ? 0.02 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
+          const pull = isAside(other) ? 1e-6 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
           weight += pull;
           sum += pull * other.x;
         }
@@ -264,7 +265,7 @@ function spread(row, gap, wish) {
   row.forEach((place, i) => {
     offset += i === 0 ? 0 : (row[i - 1].width + place.width) / 2 + (place.bend || row[i - 1].bend ? gap / 2 : gap);
     place.offset = offset;
-    const weight = place.bend ? 3 : isAside(place) ? 0.02 : 1;
+    const weight = place.bend ? 3 : isAside(place) ? 1e-6 : 1;
     let block = {first: i, weight, mean: wish(place) - offset};
     while (blocks.length > 0 && blocks[blocks.length - 1].mean > block.mean) {
       const before = blocks.pop();
