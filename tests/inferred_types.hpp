@@ -72,10 +72,15 @@ public:
         return *this;
     }
 
+    /// Returns: the model whose output is a value.
+    [[nodiscard]] std::string model_with(std::string_view name, std::uint64_t opset = 17) const {
+        auto graph = graph_;
+        return model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
+    }
+
     /// Returns: the inferred type of a value, as text; "" for none.
     [[nodiscard]] std::string type_of(std::string_view name, std::uint64_t opset = 17) const {
-        auto graph = graph_;
-        const auto bytes = model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
+        const auto bytes = model_with(name, opset);
         const stemma::wire_model opened(bytes);
         stemma::value_types types(opened);
         stemma::detail::infer_shapes(opened, types);

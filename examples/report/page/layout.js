@@ -348,15 +348,15 @@ function placeLabels(boxes, edges, widthOf) {
   for (const edge of edges) {
     const width = edge.label ? widthOf(edge.label) : 0;
     const spots = [];
-    for (const part of [0.5, 0.3, 0.7]) {
+    for (const [part, aside] of [[0.5, 4], [0.3, 4], [0.7, 4], [0.5, 12], [0.3, 12], [0.7, 12], [0.5, 24]]) {
       for (let i = 1; width > 0 && i < edge.points.length; ++i) {
         const a = edge.points[i - 1], b = edge.points[i];
         const bend = part === 0.5 ? 0.5 : part < 0.5 ? 0.2 : 0.8; // the line is steeper at its ends
         const x = a.x + (b.x - a.x) * bend, y = a.y + (b.y - a.y) * part;
-        spots.push([x + 4, y], [x - 4 - width, y]);
+        spots.push([x + aside, y], [x - aside - width, y]);
       }
     }
-    const spot = spots.slice(0, 60).find(([x, y]) => x >= 0 && isFree(
+    const spot = spots.slice(0, 140).find(([x, y]) => x >= 0 && isFree(
       {left: x - 1, right: x + width + 1, top: y - height / 2, bottom: y + height / 2}));
     if (spot) {
       [edge.labelX, edge.labelY] = spot;
