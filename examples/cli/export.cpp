@@ -38,7 +38,8 @@ struct export_options {
 /// them, outlined in the cluster's colour or in white.
 std::string with_texts_above(std::string svg) {
     std::string texts;
-    const auto lift = [&](std::string_view from, std::string_view into, auto rim_of) {
+    const auto lift = [&](std::string_view from, std::string_view ends, std::string_view into,
+                          auto rim_of) {
         const auto kind = fmt::format("class=\"{}\"", from);
         for (auto at = svg.find(kind); at != svg.npos; at = svg.find(kind, at + 1)) {
             const auto rim =
@@ -46,7 +47,7 @@ std::string with_texts_above(std::string svg) {
             constexpr std::string_view opens = "<text";
             constexpr std::string_view closes = "</text>\n";
             std::string lifted;
-            for (auto begin = svg.find(opens, at); begin < svg.find("\n<!--", at);
+            for (auto begin = svg.find(opens, at); begin < svg.find(ends, at);
                  begin = svg.find(opens, at)) {
                 const auto size = svg.find(closes, begin) + closes.size() - begin;
                 lifted += svg.substr(begin, size).insert(opens.size(), rim);
@@ -57,11 +58,11 @@ std::string with_texts_above(std::string svg) {
             }
         }
     };
-    lift("cluster", "title", [&](std::size_t at) {
+    lift("cluster", "</g>", "title", [&](std::size_t at) {
         const auto fill = svg.find("fill=\"", at) + 6;
         return svg.substr(fill, svg.find('"', fill) - fill);
     });
-    lift("edge", "label", [](std::size_t) { return "white\" stroke-opacity=\"0.8"; });
+    lift("edge", "\n<!--", "label", [](std::size_t) { return "white\" stroke-opacity=\"0.8"; });
     return svg.insert(std::min(svg.rfind("</g>"), svg.size()), texts);
 }
 

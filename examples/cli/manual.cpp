@@ -519,6 +519,7 @@ void print_words(manual_options options) {
     const auto& modules = opened->modules();
     const auto& model = opened->model();
     const auto term = options.begin.substr(last_term(options.begin));
+    const bool names = options.names && !term.empty(); // of everything would be too many
     std::set<std::string> words;
     for (stemma::id m = 0; m < modules.size(); ++m) {
         words.insert(modules.path(m));
@@ -532,7 +533,7 @@ void print_words(manual_options options) {
     const stemma::model_facts facts(model, modules, opened->tags());
     for (stemma::id v = 0; v < model.node_count(); ++v) {
         words.insert(fmt::format("op:{}", model.op_type(v)));
-        if (options.names && !term.empty()) {
+        if (names && model.name(v).starts_with(term)) {
             words.emplace(model.name(v));
         }
         if (term.starts_with("name:")) {
@@ -543,8 +544,8 @@ void print_words(manual_options options) {
             }
         }
     }
-    for (stemma::id value = 0; options.names && value < model.value_count(); ++value) {
-        if (model.is_initializer(value) && !term.empty()) {
+    for (stemma::id value = 0; names && value < model.value_count(); ++value) {
+        if (model.is_initializer(value) && model.value_name(value).starts_with(term)) {
             words.emplace(model.value_name(value));
         }
     }
