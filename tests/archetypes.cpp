@@ -24,7 +24,7 @@
 #include <stemma/model/sweeps.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>

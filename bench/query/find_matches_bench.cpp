@@ -12,7 +12,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <benchmark/benchmark.h>
 

@@ -215,7 +215,7 @@ struct timed_model {
     [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
 };
 
-/// Returns: nothing, after a note, if MODEL was not made of `--original`.
+/// Returns: nothing, after a note, if MODEL was not made from `--original`.
 std::optional<timed_model> time_model(const profile_options& options, const std::string& model,
                                       const std::vector<std::string>& files) {
     auto common = options.common;

@@ -6,7 +6,7 @@
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/query/find_modules.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/sort_by_cost.hpp>
 
 #include <fmt/core.h>

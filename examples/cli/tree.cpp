@@ -178,7 +178,7 @@ private:
                            shade::dim));
     }
 
-    /// Says how wide names, and whole lines, may be. What programs read keeps its names.
+    /// Sets the widths of names and lines. Output for programs keeps full names.
     void find_widths() {
         for (const auto& row : rows_) {
             const auto indent = 3 * std::min<std::size_t>(tree_.depth(row.module), max_branches);
@@ -197,8 +197,8 @@ private:
         width_ = is_terminal() ? width : std::max(width, widest_ + numbers + notes);
     }
 
-    /// Whether two names differ in the number at their end at most, as `0` and `1`, `layer_0` and
-    /// `layer_1`: others are told apart, however alike the modules are.
+    /// Whether two names differ at most in a trailing number, like `0` and `1`, or `layer_0` and
+    /// `layer_1`: others keep separate lines, however alike the modules are.
     [[nodiscard]] bool are_numbered(id a, id b) const {
         const auto stem = [&](id m) { return number_at(modules_.name(m)); };
         const std::string_view first = modules_.name(a);
@@ -273,10 +273,9 @@ private:
                                            : shade::number;
     }
 
-    /// Returns: name and class in shades, with spaces behind them up to a width; the class is the
-    /// first to be cut.
+    /// Returns: name and class in shades, padded to a width; the class is cut first.
     [[nodiscard]] std::string label_in(const stemma::tree_row& row, std::size_t width) const {
-        constexpr std::size_t least = 5; // of a class that says something
+        constexpr std::size_t least = 5; // the shortest useful class
         const auto name = shortened(name_text(row), width);
         const auto used = width_of(name) + (name.empty() ? 0 : 1);
         auto type = class_text(row);

@@ -27,8 +27,7 @@ TEST_CASE("captures: are read when a model is attributed; an empty list is none"
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
 }
 
-TEST_CASE("captures: a checkpoint identifies unnamed weights, if it is of the same model",
-          "[captures]") {
+TEST_CASE("captures: a checkpoint of the same model identifies unnamed weights", "[captures]") {
     const auto weights = test::fixture("bert_micro/model.pt");
     stemma::attribution_options options;
     options.set(stemma::captures({weights}));

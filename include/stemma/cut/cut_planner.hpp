@@ -94,11 +94,11 @@ public:
 
     /// Plans a part with these vertices of graph `g`, convex or not. Complexity: as above.
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
-        known.put_inside(members, true);
+        prepared.put_inside(members, true);
         auto plan = make_plan(g, members);
-        known.put_inside(members, false);
+        prepared.put_inside(members, false);
         return plan;
     }
 
@@ -155,59 +155,61 @@ private:
 
     void plan_in_graph(id g, std::vector<detail::call_member<id>>& wanted,
                        std::vector<cut_plan>& plans) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
-            if (known.rank()[m.vertex] != no_id) {
+            if (prepared.rank()[m.vertex] != no_id) {
                 members.push_back(m.vertex);
             }
         }
-        known.put_inside(members, true);
-        const auto pulled = pull_in(known, members);
+        prepared.put_inside(members, true);
+        const auto pulled = pull_in(prepared, members);
         if (policy_.gaps() == gap_rule::runs) {
-            detail::complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
+            detail::complete_calls(prepared.view().graph, std::span<const id>(prepared.rank()),
+                                   wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v : find_gaps(known.view().graph, known.set, known.stretch(members))) {
-                    known.set.inside[v] = true;
+                for (auto v :
+                     find_gaps(prepared.view().graph, prepared.set, prepared.stretch(members))) {
+                    prepared.set.inside[v] = true;
                     members.push_back(v);
                 }
                 std::sort(members.begin(), members.end());
             }
             const auto reentry =
-                find_reentry(known.view().graph, known.set, known.stretch(members));
+                find_reentry(prepared.view().graph, prepared.set, prepared.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
                 for (auto v : reentry) {
-                    plan.witness.push_back(known.view().nodes[v]);
+                    plan.witness.push_back(prepared.view().nodes[v]);
                 }
             }
             plans.push_back(std::move(plan));
         }
-        known.put_inside(members, false);
+        prepared.put_inside(members, false);
         for (auto v : pulled) {
-            known.set.apart[v] = false;
+            prepared.set.apart[v] = false;
         }
     }
 
     /// Makes a plan for every convex run of every call.
     void plan_runs(id g, const std::vector<detail::call_member<id>>& wanted,
                    std::vector<cut_plan>& plans) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         std::map<id, std::vector<id>> by_call;
         for (const auto& m : wanted) {
-            if (known.set.inside[m.vertex]) {
+            if (prepared.set.inside[m.vertex]) {
                 by_call[m.call].push_back(m.vertex);
-                known.set.inside[m.vertex] = false;
+                prepared.set.inside[m.vertex] = false;
             }
         }
         for (auto& [call, members] : by_call) {
             std::sort(members.begin(), members.end());
-            known.put_inside(members, true);
-            const auto stretch = known.stretch(members);
-            const auto run = convex_runs(known.view().graph, known.set, stretch);
+            prepared.put_inside(members, true);
+            const auto stretch = prepared.stretch(members);
+            const auto run = convex_runs(prepared.view().graph, prepared.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {
@@ -217,17 +219,17 @@ private:
             if (runs.empty()) {
                 plans.push_back(make_plan(g, members));
             }
-            known.put_inside(members, false);
+            prepared.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
-                known.put_inside(of_run, true);
+                prepared.put_inside(of_run, true);
                 plans.push_back(make_plan(g, of_run));
-                known.put_inside(of_run, false);
+                prepared.put_inside(of_run, false);
             }
         }
     }
 
     /// Sets apart producers of the members that the policy pulls in beyond constants.
-    [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& known,
+    [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& prepared,
                                           const std::vector<id>& members) const {
         std::vector<id> pulled;
         if (!policy_.pulls(dependence::shape)) {
@@ -237,9 +239,9 @@ private:
         while (!open.empty()) {
             const auto v = open.back();
             open.pop_back();
-            for (auto u : known.view().graph.producers(v)) {
-                if (known.set.is_outside(u) && is_apart(known.view().nodes[u])) {
-                    known.set.apart[u] = true;
+            for (auto u : prepared.view().graph.producers(v)) {
+                if (prepared.set.is_outside(u) && is_apart(prepared.view().nodes[u])) {
+                    prepared.set.apart[u] = true;
                     pulled.push_back(u);
                     open.push_back(u);
                 }
@@ -250,26 +252,26 @@ private:
 
     /// Requires: the set of graph `g` consists of the members.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         cut_plan plan;
         plan.graph = g;
         // A module of constants has nothing but what elsewhere belongs to its readers.
-        const bool constant = known.are_apart(members);
+        const bool constant = prepared.are_apart(members);
         if (constant) {
-            known.put_apart(members, false);
+            prepared.put_apart(members, false);
         }
         for (auto v : members) {
-            if (known.set.is_inside(v)) {
-                plan.nodes.push_back(known.view().nodes[v]);
+            if (prepared.set.is_inside(v)) {
+                plan.nodes.push_back(prepared.view().nodes[v]);
                 marks_[plan.nodes.back()] = mark::core;
             }
         }
         ++plan_number_;
-        find_outputs(known, plan, constant);
+        find_outputs(prepared, plan, constant);
         if (plan.outputs.empty()) {
             plan.refusal = cut_refusal::no_output;
         }
-        collect_clones(g, known.set, plan);
+        collect_clones(g, prepared.set, plan);
         put_in_order(g, plan);
         ++plan_number_;
         find_inputs(g, plan);
@@ -278,7 +280,7 @@ private:
             marks_[node] = mark::none;
         }
         if (constant) {
-            known.put_apart(members, true);
+            prepared.put_apart(members, true);
         }
         return plan;
     }
@@ -289,13 +291,13 @@ private:
     }
 
     /// Other constants read from a `constant` plan; from other plans they have copies.
-    void find_outputs(const detail::cut_facts& known, cut_plan& plan, bool constant) {
-        const auto& graph = known.view().graph;
+    void find_outputs(const detail::cut_facts& prepared, cut_plan& plan, bool constant) {
+        const auto& graph = prepared.view().graph;
         for (auto node : plan.nodes) {
             // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
-                if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
+                if (constant ? !prepared.set.inside[reader] : prepared.set.is_outside(reader)) {
                     seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }
@@ -335,11 +337,11 @@ private:
 
     /// Nodes of enclosing graphs first; then file order if topological.
     void put_in_order(id g, cut_plan& plan) {
-        const auto& known = facts(g);
-        plan.sorted = !known.sorted_already();
+        const auto& prepared = facts(g);
+        plan.sorted = !prepared.sorted_already();
         const auto key = [&](id node) {
             const bool here = model_.graph_of(node) == g;
-            const auto rank = here && plan.sorted ? known.rank()[model_.position(node)] : node;
+            const auto rank = here && plan.sorted ? prepared.rank()[model_.position(node)] : node;
             return std::tuple(here, rank, node);
         };
         const auto before = [&](id a, id b) { return key(a) < key(b); };

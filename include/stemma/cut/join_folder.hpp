@@ -3,7 +3,7 @@
 #define STEMMA_CUT_JOIN_FOLDER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/cut/detail/join_edited.hpp>
+#include <stemma/cut/detail/edited_join.hpp>
 #include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
@@ -59,14 +59,14 @@ namespace detail {
 inline joined_model join_folder(const std::string& folder, const std::string& output,
                                 bool sync = true) {
     const detail::split_folder parts(folder);
-    joined_model made{parts.manifest().source.file, detail::list_edited(parts), {}};
+    joined_model joined{parts.manifest().source.file, detail::list_edited(parts), {}};
     const auto rope =
         parts.is_edited() ? detail::edited_join(parts).build() : detail::follow_recipe(parts);
     if (rope.size() >= std::uint64_t{1} << 32U) {
         STEMMA_THROW(
             error(error_code::too_large, output, "", "the model would have 4 GiB or more"));
     }
-    if (made.edited.empty() &&
+    if (joined.edited.empty() &&
         detail::to_hex(detail::hash_joined(rope, parts)) != parts.manifest().source.hash) {
         STEMMA_THROW(error(error_code::contradiction, folder, "",
                            "the parts are unchanged, but do not restore the source"));
@@ -76,10 +76,10 @@ inline joined_model join_folder(const std::string& folder, const std::string& ou
     written.commit(sync);
     for (auto& name : external_files(*parts.skeleton().model)) {
         if (!std::filesystem::exists(detail::folder_of(output) / name)) {
-            made.missing.push_back(std::move(name));
+            joined.missing.push_back(std::move(name));
         }
     }
-    return made;
+    return joined;
 }
 
 } // namespace stemma::inline STEMMA_ABI

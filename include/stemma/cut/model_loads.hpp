@@ -114,12 +114,12 @@ public:
             contents_.emplace(model_);
         }
         const auto inner = contents_->inner_nodes(node);
-        std::vector<id> found(inner.begin(), inner.end());
+        std::vector<id> result(inner.begin(), inner.end());
         if (const auto f = model_.callee(node); f != no_id) {
             const auto called = contents_->own_nodes(model_.functions()[f].graph);
-            found.insert(found.end(), called.begin(), called.end());
+            result.insert(result.end(), called.begin(), called.end());
         }
-        return found;
+        return result;
     }
 
     /// Returns: the work of a node of the main graph. Throws, and complexity of the first call: as
@@ -142,14 +142,14 @@ public:
 
 private:
     [[nodiscard]] load_value describe(id value) const {
-        load_value known;
-        known.name = model_.value_name(value);
+        load_value result;
+        result.name = model_.value_name(value);
         if (const auto number = tensor_of_[value]; number != no_id) {
             const auto header = read_tensor_header(model_, model_.tensors()[number]);
-            known.element_type = data_type_name(header.data_type);
-            known.shape = header.dims;
-            known.is_weight = true;
-            return known;
+            result.element_type = data_type_name(header.data_type);
+            result.shape = header.dims;
+            result.is_weight = true;
+            return result;
         }
         if (!types_.has_type(value)) {
             if (!inference_) {
@@ -159,13 +159,13 @@ private:
         }
         if (const auto type = types_.type_of(value)) {
             auto facts = detail::tensor_types().read(*type);
-            known.element_type = data_type_name(facts.data_type);
+            result.element_type = data_type_name(facts.data_type);
             for (auto& extent : facts.dims ? *facts.dims : detail::extents()) {
                 extent = extent < 0 ? -1 : extent; // negative: a symbolic dimension
             }
-            known.shape = std::move(facts.dims);
+            result.shape = std::move(facts.dims);
         }
-        return known;
+        return result;
     }
 
     const wire_model& model_;

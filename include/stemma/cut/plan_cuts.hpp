@@ -139,42 +139,42 @@ private:
 
     /// Requires: the set consists of the members.
     [[nodiscard]] graph_cut<Graph> cut(const vertex_list& members) {
-        graph_cut<Graph> made;
+        graph_cut<Graph> cut;
         for (const auto& v : members) {
             if (set_.is_inside(at(v))) {
-                made.vertices.push_back(v);
+                cut.vertices.push_back(v);
                 chosen_[at(v)] = true;
             }
         }
-        made.outputs =
-            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(made.vertices)).outputs;
-        for (auto open = made.vertices; !open.empty();) {
+        cut.outputs =
+            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(cut.vertices)).outputs;
+        for (auto open = cut.vertices; !open.empty();) {
             const auto v = open.back();
             open.pop_back();
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
                 const auto from = source(*it, graph_);
                 if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
                     chosen_[at(from)] = true;
-                    made.copies.push_back(from);
+                    cut.copies.push_back(from);
                     open.push_back(from);
                 }
             }
         }
-        made.vertices.insert(made.vertices.end(), made.copies.begin(), made.copies.end());
-        for (auto* list : {&made.vertices, &made.copies}) {
+        cut.vertices.insert(cut.vertices.end(), cut.copies.begin(), cut.copies.end());
+        for (auto* list : {&cut.vertices, &cut.copies}) {
             std::sort(list->begin(), list->end(),
                       [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
         }
         sparse_ids met; // values
-        for (const auto& v : made.vertices) {
+        for (const auto& v : cut.vertices) {
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
                 if (!chosen_[at(source(*it, graph_))] && met.insert(value_on(graph_, *it))) {
-                    made.inputs.push_back(*it);
+                    cut.inputs.push_back(*it);
                 }
             }
         }
-        put(chosen_, made.vertices, false);
-        return made;
+        put(chosen_, cut.vertices, false);
+        return cut;
     }
 
     const Graph& graph_;

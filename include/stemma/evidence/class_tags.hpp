@@ -4,6 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -12,7 +13,6 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -118,10 +118,7 @@ private:
     [[nodiscard]] static bool fits(const Modules& modules, id m, std::string_view segment) {
         const std::string_view name = modules.name(m);
         const std::string_view class_name = modules.class_name(m);
-        const bool numbered = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-            return c >= '0' && c <= '9';
-        });
-        if (!numbered) {
+        if (!detail::is_number(name)) {
             return segment == class_name || segment == name;
         }
         return segment.size() == class_name.size() + 1 + name.size() &&

@@ -5,8 +5,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/fold_model.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
@@ -135,40 +135,40 @@ private:
     };
 
     void add(fold_outline_row row, id region) {
-        region_calls found;
-        add_calls(region, found);
+        region_calls calls;
+        add_calls(region, calls);
         row.nodes = nodes_in(plan_, region);
-        row.calls = found.calls;
+        row.calls = calls.calls;
         rows_.push_back(row);
-        for (const auto& [f, count] : found.functions) {
+        for (const auto& [f, count] : calls.functions) {
             add({f, row.level + 1, count}, plan_.functions[f].region);
         }
     }
 
-    void add_calls(id region, region_calls& found) const {
+    void add_calls(id region, region_calls& calls) const {
         for (const auto& item : plan_.regions[region].items) {
             if (!item.is_region) {
-                add_calls_in(item.index, found);
+                add_calls_in(item.index, calls);
                 continue;
             }
-            found.calls += 1;
+            calls.calls += 1;
             const auto f = plan_.function[item.index];
-            const auto known = found.place_of.try_emplace(f, found.functions.size());
+            const auto known = calls.place_of.try_emplace(f, calls.functions.size());
             if (known.second) {
-                found.functions.emplace_back(f, 0);
+                calls.functions.emplace_back(f, 0);
             }
-            found.functions[known.first->second].second += 1;
+            calls.functions[known.first->second].second += 1;
         }
     }
 
-    void add_calls_in(id node, region_calls& found) const {
+    void add_calls_in(id node, region_calls& calls) const {
         if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
             plan_.look_into(
-                g, contents_, [&](id region) { add_calls(region, found); },
-                [&](id inside) { add_calls_in(inside, found); });
+                g, contents_, [&](id region) { add_calls(region, calls); },
+                [&](id inside) { add_calls_in(inside, calls); });
         }
     }
 

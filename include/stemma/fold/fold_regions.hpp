@@ -178,12 +178,12 @@ private:
                                               const std::vector<id>& module,
                                               std::vector<group>& groups) const {
         const auto call = find_calls(all, edges, module);
-        flat_index known;
+        flat_index index;
         std::vector<id> of(all.size(), no_id);
         for (id i = 0; i < all.size(); ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
+                of[i] = index.insert(hash_mix(module[i], call[i]), next, [&](id g) {
                     return groups[g].module == module[i] && groups[g].call == call[i];
                 });
                 if (of[i] == next) {

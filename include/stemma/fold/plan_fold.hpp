@@ -38,12 +38,12 @@ namespace detail {
 
 /// Returns: the call of module `m` that an operator belongs to; `no_id` if unknown.
 template <module_view Modules>
-[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& made) {
+[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& attributed) {
     if constexpr (counts_calls<Modules>) {
         const auto called = nearest_called(modules, m);
         return modules.calls(called) == 1
                    ? 0
-                   : call_of(called, made, [&](id module) { return modules.calls(module); });
+                   : call_of(called, attributed, [&](id module) { return modules.calls(module); });
     }
     return no_id;
 }
@@ -103,30 +103,30 @@ private:
     }
 
     void divide(id g, id top, id around) {
-        divided_graph made{
+        divided_graph divided{
             g, nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)), {}, {}};
-        const auto& view = made.view;
+        const auto& view = divided.view;
         const auto order = order_of(g, view);
-        made.rank.resize(order.size());
+        divided.rank.resize(order.size());
         for (id i = 0; i < order.size(); ++i) {
-            made.rank[order[i]] = i;
+            divided.rank[order[i]] = i;
         }
         std::vector<id> module(view.nodes.size());
         for (id v = 0; v < module.size(); ++v) {
             module[v] = module_of(view.nodes[v]);
         }
-        auto found = fold_regions(
+        auto folded = fold_regions(
             view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
             options_.least,
             [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
             [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
-        made.spread = spread_constants(model_, g, view, found.regions);
-        dissolve_regions(
-            found, find_idle_regions(model_, g, view, made.spread, options_.least, found.regions));
-        plan_.left.insert(plan_.left.end(), found.left.begin(), found.left.end());
-        if (g == 0 || found.regions.size() > 1) {
-            found.regions.front().parent = around;
-            add(std::move(made), std::move(found.regions));
+        divided.spread = spread_constants(model_, g, view, folded.regions);
+        dissolve_regions(folded, find_idle_regions(model_, g, view, divided.spread, options_.least,
+                                                   folded.regions));
+        plan_.left.insert(plan_.left.end(), folded.left.begin(), folded.left.end());
+        if (g == 0 || folded.regions.size() > 1) {
+            folded.regions.front().parent = around;
+            add(std::move(divided), std::move(folded.regions));
         }
     }
 
@@ -143,24 +143,24 @@ private:
         return order;
     }
 
-    void add(divided_graph made, std::vector<fold_region> regions) {
+    void add(divided_graph divided, std::vector<fold_region> regions) {
         const auto base = static_cast<id>(plan_.regions.size());
-        plan_.root[made.graph] = base;
+        plan_.root[divided.graph] = base;
         for (auto& region : regions) {
             const auto number = static_cast<id>(plan_.regions.size());
             region.parent += number == base ? 0 : base;
             region.end += base;
             for (auto& item : region.items) {
-                item.index = item.is_region ? item.index + base : made.view.nodes[item.index];
+                item.index = item.is_region ? item.index + base : divided.view.nodes[item.index];
                 if (!item.is_region) {
                     place_[item.index] = number;
                 }
             }
             plan_.regions.push_back(std::move(region));
-            plan_.graph.push_back(made.graph);
+            plan_.graph.push_back(divided.graph);
         }
-        add_holders(made.graph);
-        graphs_.push_back(std::move(made));
+        add_holders(divided.graph);
+        graphs_.push_back(std::move(divided));
     }
 
     void add_holders(id g) {

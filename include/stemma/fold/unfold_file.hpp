@@ -4,9 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
-#include <stemma/fold/detail/open_folds.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -103,14 +103,14 @@ inline void check_functions(const wire_model& model) {
     const auto& model = source.model();
     const bool had_tags =
         source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
-    unfolded_rope made;
-    made.report.lost_tags = true;
+    unfolded_rope unfolded;
+    unfolded.report.lost_tags = true;
     std::optional<message_tree> restored;
     if (names == unfolded_names::as_before) {
-        restored = restore_folds(model, made.report);
+        restored = restore_folds(model, unfolded.report);
     }
     if (restored) {
-        made.rope = std::move(*restored);
+        unfolded.rope = std::move(*restored);
     } else {
         const bool by_module = known != nullptr && names == unfolded_names::as_before &&
                                !find_model_metadata(model, fold_key);
@@ -119,12 +119,12 @@ inline void check_functions(const wire_model& model) {
             inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
         }
         function_inliner inliner(model, std::move(inlined));
-        made.rope = inliner.build();
-        made.report.calls = inliner.calls();
+        unfolded.rope = inliner.build();
+        unfolded.report.calls = inliner.calls();
     }
-    made.report.lost_tags = made.report.lost_tags && had_tags;
-    made.report.bytes = made.rope.size();
-    return made;
+    unfolded.report.lost_tags = unfolded.report.lost_tags && had_tags;
+    unfolded.report.bytes = unfolded.rope.size();
+    return unfolded;
 }
 
 } // namespace detail
@@ -145,10 +145,10 @@ namespace detail {
                                                 unfold_report* report = nullptr) {
     detail::check_functions(opened.model());
     const untagged_model source(opened.file(), opened.model(), "");
-    auto made = detail::unfold_rope(source, &opened, names);
-    auto bytes = rope_bytes(made.rope, source.file());
+    auto unfolded = detail::unfold_rope(source, &opened, names);
+    auto bytes = rope_bytes(unfolded.rope, source.file());
     if (report != nullptr) {
-        *report = std::move(made.report);
+        *report = std::move(unfolded.report);
     }
     return bytes;
 }
@@ -166,9 +166,9 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
                            attributed_model* known) {
         detail::check_functions(model);
         const detail::untagged_model source(from, model, output);
-        auto made = detail::unfold_rope(source, known, names);
-        write_rope(made.rope, source.file(), source.model(), output, options);
-        return std::move(made.report);
+        auto unfolded = detail::unfold_rope(source, known, names);
+        write_rope(unfolded.rope, source.file(), source.model(), output, options);
+        return std::move(unfolded.report);
     };
     if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {
         return write(file, wire_model(file.bytes(), input), nullptr);

@@ -18,7 +18,7 @@ using id_list = std::vector<id>;
 
 namespace {
 
-/// Operators, one of which reads all these parameters.
+/// An operator that reads all parameters.
 test::operator_scene reader_of(const std::vector<std::string>& parameters) {
     test::operator_scene ops;
     const auto v = ops.add();

@@ -148,17 +148,17 @@ private:
         if (!options_.weights) {
             return;
         }
-        auto found = compare_all_weights(a_, b_, pairs, options_.threads);
+        auto differences = compare_all_weights(a_, b_, pairs, options_.threads);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            if (!found[i] || (found[i]->comparable && options_.tolerance > 0 &&
-                              found[i]->difference.relative <= options_.tolerance)) {
+            if (!differences[i] || (differences[i]->comparable && options_.tolerance > 0 &&
+                                    differences[i]->difference.relative <= options_.tolerance)) {
                 continue;
             }
             changes_weights_[pairs[i].node] = true;
-            const auto name = a_.model().value_name(found[i]->first);
+            const auto name = a_.model().value_name(differences[i]->first);
             auto& entry = of_first(owner_of(name, pairs[i].node));
             add(entry, module_change::weights);
-            entry.weights.push_back(*std::move(found[i]));
+            entry.weights.push_back(*std::move(differences[i]));
         }
     }
 

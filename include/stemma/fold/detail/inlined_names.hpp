@@ -84,20 +84,21 @@ public:
     /// Appends the attribution of an inlined node: the one at a position, or without one the node
     /// that replaces the call. Complexity: O(1).
     void note(std::uint32_t position, const inlined_place& around,
-              std::vector<attribution>& made) const {
+              std::vector<attribution>& result) const {
         const auto node = node_at(position);
-        made.push_back(node == no_id ? of_call(around) : made_of(node, around));
+        result.push_back(node == no_id ? of_call(around) : made_of(node, around));
     }
 
     /// Appends the attributions of a node that stays and of those in its bodies. Complexity:
     /// O(these).
-    void note_unchanged(std::uint32_t position, std::vector<attribution>& made) const {
+    void note_unchanged(std::uint32_t position, std::vector<attribution>& result) const {
         const auto node = node_at(position);
         auto first = node;
         while (first > 0 && is_in_bodies_of(first - 1, node)) {
             --first;
         }
-        made.insert(made.end(), attributions_.begin() + first, attributions_.begin() + node + 1);
+        result.insert(result.end(), attributions_.begin() + first,
+                      attributions_.begin() + node + 1);
     }
 
 private:
@@ -149,13 +150,13 @@ private:
 
     /// What several modules share is attributed to their common ancestor; here it runs for one.
     [[nodiscard]] attribution made_of(id node, const inlined_place& around) const {
-        auto made = attributions_[node];
+        auto attributed = attributions_[node];
         if (is_of_function(node)) {
             const auto called = calls_.module_of(node, around.called_for);
-            made = called == no_id ? of_call(around) : made;
-            made.module = called == no_id ? around.module : called;
+            attributed = called == no_id ? of_call(around) : attributed;
+            attributed.module = called == no_id ? around.module : called;
         }
-        return made;
+        return attributed;
     }
 
     /// Each call is a level, as is each module in a path; members of lists are not.

@@ -78,7 +78,7 @@ public:
         : base_(reinterpret_cast<const unsigned char*>(base)), at_(begin), end_(end), file_(file) {}
 
     /// Returns: whether there was a field.
-    /// Throws: `error` of `error_code::malformed` for bytes that are no message.
+    /// Throws: `error` of `error_code::malformed` for bytes that are not a message.
     [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
         // Inlined, or fields would go through memory: a twentieth of the time of a scan. Nearly all
         // fields are short and have a low number: two bytes describe them.

@@ -5,7 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/real_text.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <algorithm>
 #include <array>
@@ -99,7 +99,7 @@ public:
                std::string_view(":=<>").find(next()) != std::string_view::npos;
     }
 
-    /// Passes over some characters, and the spaces behind, where a comparison stands there.
+    /// Skips some characters and spaces if a comparison follows.
     bool pass_to_relation(std::size_t count) {
         auto behind = *this;
         behind.pass(count);

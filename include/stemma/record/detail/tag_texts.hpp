@@ -20,8 +20,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 class tag_texts {
 public:
     /// Requires: both outlive the texts.
-    tag_texts(const module_tree& modules, const tagging& found)
-        : modules_(&modules), found_(&found) {}
+    tag_texts(const module_tree& modules, const tagging& tagged)
+        : modules_(&modules), found_(&tagged) {}
 
     /// Complexity: O(length).
     [[nodiscard]] operator_tags of_operator(id v) {

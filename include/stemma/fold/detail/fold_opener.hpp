@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
-#define STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+#ifndef STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP
+#define STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -184,4 +184,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+#endif // STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP

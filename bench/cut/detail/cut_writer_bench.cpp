@@ -6,7 +6,7 @@
 
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>

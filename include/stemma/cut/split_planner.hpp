@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_SPLIT_PLAN_HPP
-#define STEMMA_CUT_SPLIT_PLAN_HPP
+#ifndef STEMMA_CUT_SPLIT_PLANNER_HPP
+#define STEMMA_CUT_SPLIT_PLANNER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -217,4 +217,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_CUT_SPLIT_PLAN_HPP
+#endif // STEMMA_CUT_SPLIT_PLANNER_HPP
