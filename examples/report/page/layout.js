@@ -319,8 +319,8 @@ function pointsAlong(points) {
   return all;
 }
 
-// Finds a place beside its edge for every label, where it covers no box, no edge and no other label; one
-// without such a place is left out. `widthOf(label)` is how wide it is. Returns how far right they reach.
+// Places labels beside their edges where they cover no box, edge or other label, and drops those that do not fit.
+// Returns their right end.
 function placeLabels(boxes, edges, widthOf) {
   const height = 12, side = 64;
   const cells = new Map(); // areas by square of the picture
