@@ -39,7 +39,7 @@ struct endless {
     }
 };
 
-void refused(const stemma::attributed_model& opened, const stemma::split_options& options,
+void refused(stemma::attributed_model& opened, const stemma::split_options& options,
              const std::string& word) {
     const test::scratch_folder folder;
     try {
@@ -55,7 +55,7 @@ void refused(const stemma::attributed_model& opened, const stemma::split_options
 } // namespace
 
 TEST_CASE("split_to_folder: any partition is joined to the same bytes", "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
     const stemma::any_partition<> policies[] = {
         stemma::balanced_parts{3}, stemma::parts_by_depth{1}, stemma::parts_by_level{4},
         stemma::parts_by_modules{{1}},
@@ -74,7 +74,7 @@ TEST_CASE("split_to_folder: any partition is joined to the same bytes", "[onnx][
 
 TEST_CASE("split_to_folder: a policy that answers nonsense is an error",
           "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");
     refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "part that is not there");
     refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "part that is not there");
@@ -87,7 +87,7 @@ TEST_CASE("split_to_folder: a policy that answers nonsense is an error",
 }
 
 TEST_CASE("split_to_folder: what exists is replaced by force only", "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     stemma::split_options options{.sync = false};
     stemma::split_to_folder(opened, folder.path(), options);

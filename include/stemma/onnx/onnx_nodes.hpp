@@ -11,6 +11,8 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/inlined_calls.hpp>
+#include <stemma/onnx/detail/inlined_modules.hpp>
+#include <stemma/onnx/detail/late.hpp>
 #include <stemma/onnx/detail/parameter_reads.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -102,6 +104,12 @@ public:
     /// Returns: see `inlined_calls::name`; valid as long as the view. Complexity: that of
     /// `inlined_calls` on the first call; then O(1) on average.
     [[nodiscard]] auto inlined_name(id node) const { return inlined_->of(*model_).name(node); }
+
+    /// Returns: see `inlined_modules::find`; valid as long as the view. Complexity: that of
+    /// `inlined_modules` on the first call; then O(1) on average.
+    [[nodiscard]] auto find_inlined(id node) const {
+        return inlined_modules_->of(*model_).find(node);
+    }
 
     /// Returns: the node whose body contains a node, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
@@ -409,8 +417,10 @@ private:
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty if nothing is folded
-    std::shared_ptr<detail::late_inlined_calls> inlined_ =
-        std::make_shared<detail::late_inlined_calls>();
+    std::shared_ptr<detail::late<detail::inlined_calls>> inlined_ =
+        std::make_shared<detail::late<detail::inlined_calls>>();
+    std::shared_ptr<detail::late<detail::inlined_modules>> inlined_modules_ =
+        std::make_shared<detail::late<detail::inlined_modules>>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, if it has one
     bool our_namespaces_ = false; // the nodes' `namespace` entries were written by stemma
 };

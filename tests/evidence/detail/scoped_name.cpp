@@ -97,6 +97,21 @@ TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {
     CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
 }
 
+TEST_CASE("split_leftover_name: words of other frameworks are operators of a known type only") {
+    const auto scope = [](std::string_view name, std::string_view type) {
+        const auto found = split_leftover_name(name, type);
+        return found ? std::string(found->scope) : "-";
+    };
+    CHECK(scope("bert/norm/moments/mean", "ReduceMean") == "bert/norm/moments");
+    CHECK(scope("bert/embeddings/range_range", "Range") == "bert/embeddings");
+    CHECK(scope("conv2_1/x2/bn", "BatchNormalization") == "conv2_1/x2");
+    CHECK(scope("bert/embeddings/add/y", "Constant") == "-");
+    CHECK(scope("bert/embeddings/add", "") == "-");
+    CHECK(scope("/encoder/layer", "Add") == "-");
+    CHECK(scope("encoder/12", "Add") == "-");
+    CHECK(scope("a/mul;a/add", "Add") == "-");
+}
+
 TEST_CASE("split_leftover_name: rejects names without an operator's name") {
     CHECK(split_leftover("") == "-");
     CHECK(split_leftover("plain") == "-");

@@ -65,15 +65,6 @@ TEST_CASE("inlined_calls: nested calls are found from enclosing and inner ones")
     CHECK(name_of(inside, "_inlfunc_Mid_/Neg") == "/top/mid.0/Neg");
 }
 
-TEST_CASE("late_inlined_calls: are computed once") {
-    const auto bytes = model_of({test::node("Neg", {"x"}, {"/a/Neg_output_0"}, "_inlfunc_F_/Neg")});
-    const wire_model model(bytes);
-    stemma::detail::late_inlined_calls late;
-    const auto& first = late.of(model);
-    CHECK(first.name(0) == "/a/Neg");
-    CHECK(&late.of(model) == &first);
-}
-
 TEST_CASE("inlined_calls: a list called under another name repeats that") {
     const auto bytes = model_of({
         test::node("Conv", {"x"}, {"_inlfunc_F_token_1_/inc.0/Conv_output_0"},

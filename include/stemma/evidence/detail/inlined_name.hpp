@@ -14,6 +14,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
 inline constexpr std::string_view inlined_prefix = "_inlfunc_";
 
+/// The scope of an operator that stood in a function.
+struct inlined_scope {
+    std::string_view scope; ///< as written by torch's exporter, without enclosing slashes
+    bool within = false;    ///< the operator may be in a module below
+};
+
 /// Returns: the scope in an operator's name before its call was inlined, if the operators know it
 /// (`inlined_name`); an empty one if they say it cannot be known; nothing for other operators.
 /// Complexity: O(length of names).
@@ -28,6 +34,13 @@ template <named_operators Ops>
                 const auto match = split_scoped_name(*before, ops.op_type(v));
                 return match ? match : split_leftover_name(*before);
             }
+        }
+    }
+    if constexpr (requires { ops.find_inlined(v); }) {
+        const std::string_view name = ops.name(v);
+        if (const auto found = name.starts_with('/') ? std::nullopt : ops.find_inlined(v)) {
+            const bool own = name.starts_with(inlined_prefix) && !found->within;
+            return scoped_name{found->scope, scope_style::called, own, found->within};
         }
     }
     return std::nullopt;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -232,20 +231,6 @@ private:
     std::vector<witness> witnesses_;
     std::unordered_map<id, std::string> names_;
     const std::optional<std::string> top_ = std::string();
-};
-
-/// The inlined calls of one model, computed on first use by any thread.
-class late_inlined_calls {
-public:
-    /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).
-    [[nodiscard]] const inlined_calls& of(const onnx_model& model) {
-        std::call_once(once_, [&] { calls_.emplace(model); });
-        return *calls_;
-    }
-
-private:
-    std::once_flag once_;
-    std::optional<inlined_calls> calls_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
