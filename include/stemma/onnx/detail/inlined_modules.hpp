@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
-#include <stemma/onnx/detail/printed_paths.hpp>
+#include <stemma/evidence/detail/printed_paths.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>

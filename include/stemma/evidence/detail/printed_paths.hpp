@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_ONNX_DETAIL_PRINTED_PATHS_HPP
-#define STEMMA_ONNX_DETAIL_PRINTED_PATHS_HPP
+#ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_PATHS_HPP
+#define STEMMA_EVIDENCE_DETAIL_PRINTED_PATHS_HPP
 
 #include <stemma/core/detail/range.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -254,4 +254,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_ONNX_DETAIL_PRINTED_PATHS_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_PRINTED_PATHS_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/detail/printed_paths.hpp>
+#include <stemma/evidence/detail/printed_paths.hpp>
 
 #include "../../catch.hpp"
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace test::onnx_detail_printed_paths {
+namespace test::evidence_detail_printed_paths {
 
 using stemma::detail::printed_paths;
 
@@ -95,4 +95,4 @@ TEST_CASE("printed_paths: scopes have a level for a sequence that is called, not
     CHECK(paths.scope_of("").empty());
 }
 
-} // namespace test::onnx_detail_printed_paths
+} // namespace test::evidence_detail_printed_paths
