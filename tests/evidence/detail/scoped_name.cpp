@@ -70,6 +70,8 @@ TEST_CASE("split_leftover_name: finds what optimizers leave of a name") {
     CHECK(split_leftover("/encoder/dense/MatMul/MatMulAddFusion") == "encoder/dense");
     CHECK(split_leftover("/norm/Pow/LayerNormFusion/") == "norm");
     CHECK(split_leftover("_inlfunc_Gelu_/act/Mul") == "act");
+    CHECK(split_leftover("fused _inlfunc_F_/conv/Conv") == "conv");
+    CHECK(split_leftover("fused _inlfunc_aten_conv2d_n0") == "-");
     CHECK(split_leftover("/fc/MatMul_quant") == "fc");
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
 }

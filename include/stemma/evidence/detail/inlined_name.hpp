@@ -21,13 +21,14 @@ struct inlined_scope {
 };
 
 /// Returns: the scope in an operator's name before its call was inlined, if the operators know it
-/// (`inlined_name`); an empty one if they say it cannot be known; nothing for other operators.
+/// (`inlined_name`); an empty one if they say it cannot be known; else that of the function it
+/// stood in (`find_inlined`); nothing for other operators.
 /// Complexity: O(length of names).
 template <named_operators Ops>
 [[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
                                                                            operator_t<Ops> v) {
     if constexpr (requires { ops.inlined_name(v); }) {
-        const std::string_view name = ops.name(v);
+        const auto name = detail::without_fused(ops.name(v));
         if (name.starts_with(inlined_prefix) ||
             (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
             if (const auto before = ops.inlined_name(v)) {

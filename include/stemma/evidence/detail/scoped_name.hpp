@@ -53,6 +53,13 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     }
 }
 
+/// Returns: a name without the prefix that a runtime gives to what it fused, `fused /conv1/Conv`.
+[[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
+    constexpr std::string_view fused = "fused ";
+    name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+    return name;
+}
+
 /// Removes suffixes that runtimes and quantizers append to the names of operators or values they
 /// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
 constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
@@ -144,16 +151,13 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name, std::string_view op_type = {}) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";
-    constexpr std::string_view fused = "fused ";
+    name = detail::without_fused(name);
     if (name.starts_with(inlined)) {
         const auto original = name.find("_/");
         if (original == name.npos) {
             return std::nullopt;
         }
         name.remove_prefix(original + 1);
-    }
-    if (name.starts_with(fused)) {
-        name.remove_prefix(fused.size());
     }
     name = detail::differentiated(name);
     detail::drop_tool_suffixes(name);

@@ -38,6 +38,8 @@ public:
                 nodes.emplace_back(node, *name);
                 ++calls_[name->call].nodes;
                 find_witnesses(model, node, *name);
+            } else {
+                find_fused_witnesses(model, node);
             }
         }
         for (const auto& [call, facts] : calls_) {
@@ -88,6 +90,7 @@ private:
     };
 
     [[nodiscard]] static std::optional<inlined_name> split(std::string_view name) {
+        name = detail::without_fused(name);
         const auto end = name.starts_with(inlined_prefix) ? name.find("_/") : name.npos;
         return end == name.npos
                    ? std::nullopt
@@ -140,10 +143,27 @@ private:
                         scope_in(whole));
             }
         }
+        compare_parameters(model, node, name.call, inside);
+    }
+
+    /// A node that lost its name when it was fused, but reads what only its call knows, reads its
+    /// parameters there.
+    void find_fused_witnesses(const onnx_model& model, id node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && !model.is_initializer(value)) {
+                if (const auto name = split(model.value_name(value))) {
+                    compare_parameters(model, node, name->call, scope_in(name->rest));
+                }
+            }
+        }
+    }
+
+    void compare_parameters(const onnx_model& model, id node, std::string_view call,
+                            std::string_view inside) {
         for (auto value : model.inputs(node)) {
             if (value != no_id && model.is_initializer(value)) {
                 if (const auto owner = as_scope(model.value_name(value)); !owner.empty()) {
-                    compare(name.call, inside, {}, owner);
+                    compare(call, inside, {}, owner);
                 }
             }
         }

@@ -71,8 +71,7 @@ private:
 
     /// Returns: a name without the prefix, "" without one.
     [[nodiscard]] static std::string_view inlined_part(std::string_view name) {
-        constexpr std::string_view fused = "fused ";
-        name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+        name = detail::without_fused(name);
         if (!name.starts_with(inlined_prefix)) {
             return {};
         }
