@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what documents show with what happens. With --update, writes into them what happens.
+"""Compares examples in documents with actual output. With --update, updates the documents.
 
 usage: docs_check.py [--update] PROGRAM DOCUMENT...
 
-- A ```console block is a command, `$ stemma ...`, and what it prints. The commands of one document
-  run one after the other in a new folder, in which the project's folders can be seen. `$ cmp ...` is
-  run as well, and `$ node ...` where ONNX Runtime is (STEMMA_RUNTIME); without it, status 77.
-- A ```cpp block behind the name of a program in examples/ is that program, from its first include
-  on; a ```text block after it is what it prints. Any other ```cpp block stands, but for breaks
-  of lines, in a source that tests compile.
-- The lines of a ```sh block are run in a folder with the files that documents speak of, and must
-  succeed; but for those that NOT_HERE excuses.
-- ```python and ```cmake blocks belong to the tests that ELSEWHERE names. No block is of another kind.
+- A ```console block is a command, `$ stemma ...`, and its output. The commands of a document run in
+  sequence in a new folder, with links to the project's folders. `$ cmp ...` also runs, and so does
+  `$ node ...` with ONNX Runtime (STEMMA_RUNTIME); without it, status 77.
+- A ```cpp block after the name of a program in examples/ is that program, from its first include; a
+  ```text block after it is its output. Any other ```cpp block occurs, apart from line breaks, in a
+  source that tests compile.
+- The lines of a ```sh block run in a folder with the files that documents mention, and must succeed,
+  except those in NOT_HERE.
+- ```python and ```cmake blocks belong to the tests in ELSEWHERE. No other kinds are allowed.
 """
 import atexit
 import os
@@ -34,7 +34,7 @@ STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
              "modules.json": "examples/data/bert_micro.modules.json",
              "model.capture.json": "examples/data/bert_micro.modules.json"}
 PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
-# Commands that are not run here, and why.
+# Commands that do not run here, and why.
 NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
     (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
@@ -54,14 +54,14 @@ not_run = []
 
 
 def is_compiled(snippet):
-    """Whether it stands in some source, with whatever breaks of lines."""
+    """Whether a source contains it, regardless of line breaks."""
     def squeezed(text):
         return "".join(text.split())
     return any(squeezed(snippet) in squeezed(path.read_text()) for path in SOURCES)
 
 
 def run_lines(program, block, folder):
-    """Yields what is wrong with the commands of a block."""
+    """Yields problems with the commands of a block."""
     for name, source in STAND_INS.items():
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / source)
@@ -80,7 +80,7 @@ def run_lines(program, block, folder):
 
 
 def problems_of(program, text, folder):
-    """Yields (position, what is wrong) for the blocks that have no output to be compared."""
+    """Yields (position, problem) for the blocks without output to compare."""
     for block in BLOCK.finditer(text):
         kind, content = block[1], block[2]
         named = EXAMPLE.findall(text[:block.start()].rsplit("```", 1)[-1])
@@ -126,7 +126,7 @@ def printed_by(program, line, folder):
 
 
 def expected_blocks(program, text, folder):
-    """Yields (start, end, what the block should hold)."""
+    """Yields (start, end, expected content) of blocks."""
     example = None
     for block in BLOCK.finditer(text):
         kind, content = block[1], block[2]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/stemma_export.py: forms of TARGET, inputs, options, what is said when something is wrong.
+"""Runs examples/stemma_export.py: forms of TARGET, inputs, options, error messages.
 
 usage: export_test.py PROGRAM own|torchvision|families [unittest arguments]
 
-`own` are models of the test's own, `torchvision` two small ones of that package, `families` one of each family. What
-torch 1.13 lacks is called as newer ones have it.
+`own` tests models of this file, `torchvision` two small ones of that package, `families` one of each family. Functions
+that torch 1.13 lacks are stubs with the signatures of newer versions.
 """
 import contextlib
 import io
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
     setUp = capture_test.Case.setUp
 
     def export(self, target, *options, status=0):
-        """What it says on standard error; `out.onnx` and `capture.json` are in the folder."""
+        """Its standard error; `out.onnx` and `capture.json` are in the folder."""
         said = io.StringIO()
         arguments = [target, "-o", str(self.folder / "out.onnx"), "--keep-capture", str(self.folder / "capture.json"),
                      "--stemma", str(PROGRAM), *map(str, options), *([] if "--" in options else ["--"]), "-q"]
@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         return said.getvalue()
 
     def refused(self, line, target, *options):
-        """One line, which says `line`, and nothing written."""
+        """Prints one line, with `line`, and writes nothing."""
         said = self.export(target, *options, status=1)
         self.assertEqual(said, f"stemma_export.py: {line}\n")
         self.assertFalse((self.folder / "out.onnx").exists())
@@ -128,7 +128,7 @@ class Case(unittest.TestCase):
 
 class Checked(Case):
     def check_tags(self, model, args, kwargs):
-        """The file is that of the exporter, and each node has the module that it was traced in."""
+        """The file is the exporter's, and each node has the module that it was traced in."""
         stripped = self.folder / "stripped.onnx"
         subprocess.run([PROGRAM, "strip", self.folder / "out.onnx", "-q", "-o", stripped], check=True)
         document = json.loads((self.folder / "capture.json").read_text())
@@ -252,7 +252,7 @@ class Transformers(Case):
         (self.folder / "empty").mkdir()
         self.refused(f"{self.folder}/empty: has no config.json, so transformers cannot load it", f"{self.folder}/empty")
         said = self.export("nobody/nothing", status=1)
-        self.assertIn("If this is a private repository", said)  # the whole of it
+        self.assertIn("If this is a private repository", said)  # all of it
         self.assertTrue(said.splitlines()[-1].startswith("stemma_export.py: nobody/nothing: OSError: nobody/nothing is not"))
         self.refused("transformers has no class 'BertModul'; like it: BertModel",
                      self.folder_of(model_type="bert"), "--class", "BertModul")
@@ -374,7 +374,7 @@ class Options(Case):
 
 
 class Newer(Case):
-    """The exporters of newer torch, called with the signatures that they have there."""
+    """The exporters of newer torch, with their signatures."""
 
     def setUp(self):
         super().setUp()
@@ -406,7 +406,7 @@ class Newer(Case):
         self.assertNotIn('"export"', (self.folder / "capture.json").read_text())
 
     def test_export_with_dynamo_that_returns_a_program(self):
-        """torch 2.4: no `kwargs`, and `f` may be left for the caller to save"""
+        """torch 2.4: no `kwargs`; without `f`, the caller saves"""
         def export(model, args, f=None, export_params=True, verbose=False, training=None, input_names=None,
                    output_names=None, operator_export_type=None, opset_version=None, do_constant_folding=True,
                    dynamic_axes=None, keep_initializers_as_inputs=None, custom_opsets=None,
@@ -445,7 +445,7 @@ class Newer(Case):
             self.refused("torch.onnx.export of Net: needs the package onnxscript", self.net("make"), "--dynamo")
 
     def test_the_default_of_newer_torch(self):
-        """torch 2.9, where `dynamo` is on unless it is said"""
+        """torch 2.9, where `dynamo` is on by default"""
         def export(model, args=(), f=None, *, kwargs=None, input_names=None, dynamo=True):
             self.calls.append(dynamo)
             return torch_export(model, args, f, input_names=input_names)

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds everything and runs all tests: installs what is missing, builds the preset `test`, runs
-# CTest, and says at the end what was skipped and why.
+# Builds everything and runs all tests: installs missing packages, builds the preset `test`, runs
+# CTest, and lists skipped tests with reasons at the end.
 #
 # usage: sh tests/run.sh [STAGE]...
 #
 # Without arguments all stages run, one after the other, until one fails. Stages:
-#   packages   install what the build and the tests need
+#   packages   install the packages for build and tests
 #   build      configure and build the preset `test`: all but unit tests
-#   test       run its tests; what was skipped is listed
+#   test       run its tests, and list skipped ones
 #   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
 #   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
 set -eu
@@ -76,7 +76,7 @@ for stage in ${*:-$all_stages}; do
     printf '\n== %s\n' "$stage"
     begin=$(date +%s)
     status=0
-    # Not in a condition, where the shell would go on behind a command that failed.
+    # Not in a condition, where the shell would continue after a failed command.
     set +e
     (
         set -e

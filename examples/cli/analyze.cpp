@@ -354,10 +354,10 @@ int analyze(const analyze_options& options) {
         return analyze_cost(options);
     }
     if (options.table == "nodes") {
-        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "is for --cost");
+        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "requires --cost");
     }
     if (!options.dims.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim", "is for --cost");
+        throw stemma::error(stemma::error_code::refused, "", "--dim", "requires --cost");
     }
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);

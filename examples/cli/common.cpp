@@ -33,7 +33,7 @@ void command_line::common(common_options& options, const std::string& formats,
     const auto& known = known_policies();
     model(options.model, model_name);
     captures(options.captures, "capture with what PyTorch knew (JSON), or the ONNX file that "
-                               "MODEL was made of; repeatable");
+                               "MODEL was made from; repeatable");
     value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
     list("--keep", names.keep, "CLASS,...", "infrastructure classes that get tags too: LayerNorm");
     value("--naming", names.naming, "N", "format of tags: " + known.namings.names());
@@ -114,7 +114,7 @@ stemma::written_sources sources_to_write(const output_options& options) {
     const bool source = has_part(options, "source");
     if (!source && options.full_paths) {
         throw stemma::error(stemma::error_code::refused, "", "--full-paths",
-                            "is for --with source");
+                            "requires --with source");
     }
     return !source              ? stemma::written_sources::as_before
            : options.full_paths ? stemma::written_sources::full_paths

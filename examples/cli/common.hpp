@@ -36,7 +36,7 @@ inline std::string one_or_more(const std::string& text) {
     const bool digits = text.find_first_not_of("0123456789") == text.npos;
     return digits && text.find_first_not_of('0') != text.npos
                ? std::string()
-               : "'" + text + "' is not an integer from 1 on";
+               : "'" + text + "' is not a positive integer";
 }
 
 /// Options of every command.

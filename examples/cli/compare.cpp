@@ -87,7 +87,7 @@ void print_tags(const stemma::tag_comparison& tags, const stemma::onnx_model& fi
     put("tags         {}: {} with equal tags\n", verdict(tags.is_equal()),
         counted(tags.same, "node"));
     if (tags.only_first + tags.only_second > 0) {
-        put("  {} of the first model and {} of the second one have no partner\n",
+        put("  {} of the first model and {} of the second have no partner\n",
             counted(tags.only_first, "node"), grouped(tags.only_second));
     }
     std::size_t shown = 0;

@@ -132,7 +132,7 @@ private:
 
     static std::string name_of(const stemma::module_tree& tree, id m) {
         const auto type = tree.class_name(m);
-        auto name = std::string(tree.attribute(m));
+        auto name = std::string(tree.name(m));
         if (name.empty()) {
             name = type.empty() ? "model" : std::string(type);
         } else if (!type.empty()) {
@@ -225,7 +225,7 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
     const auto found = stemma::find_modules(opened, asked);
     if (found.size() != 1) {
         throw stemma::error(stemma::error_code::refused, opened.file().path(), "--module",
-                            fmt::format("'{}' are {} modules; give one of each model", asked,
+                            fmt::format("'{}' matches {} modules; name one per model", asked,
                                         grouped(found.size())));
     }
     return found.front();

@@ -65,7 +65,7 @@ std::string draw_svg(std::string_view dot) {
         throw stemma::error(stemma::error_code::cannot_write, "dot", "",
                             answer.ran && answer.status.value_or(1) != 127
                                 ? "could not draw the picture"
-                                : "cannot be run; install Graphviz, or use --to dot");
+                                : "cannot run; install Graphviz, or use --to dot");
     }
     return with_titles_above(std::move(answer.text));
 }
@@ -131,7 +131,7 @@ void refuse_misplaced(const export_options& options) {
     const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
         if (given && fits.find(options.to) == fits.npos) {
             throw stemma::error(stemma::error_code::refused, "", option,
-                                fmt::format("says nothing about --to {}", options.to));
+                                fmt::format("does not apply to --to {}", options.to));
         }
     };
     refuse(options.flat, "--flat", "graphml");
@@ -146,7 +146,7 @@ void refuse_misplaced(const export_options& options) {
                             "a picture shows one of them");
     }
     if (!options.column.empty() && options.overlays.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--column", "is one of an --overlay");
+        throw stemma::error(stemma::error_code::refused, "", "--column", "requires --overlay");
     }
 }
 
@@ -193,7 +193,7 @@ void add_export(CLI::App& app, action& chosen) {
                         "model-explorer: write an overlay with the bytes of weights");
             takes
                 .value("--overlay", options.overlays, "FILE",
-                       "html, dot, svg: numbers to lay over it, JSON of analyze --cost, profile, "
+                       "html, dot, svg: numbers to overlay, JSON of analyze --cost, profile, "
                        "numerics, or of docs/overlay.schema.json; repeatable for html")
                 ->allow_extra_args(false);
             takes.value("--column", options.column, "NAME",

@@ -65,8 +65,7 @@ void print_modules(const profile_options& options, const stemma::attributed_mode
         const auto spread = times.runs() > 1
                                 ? milliseconds(time.least) + "-" + milliseconds(time.most)
                                 : std::string();
-        const auto name =
-            m == 0 ? path_text(opened, m) : std::string(opened.modules().attribute(m));
+        const auto name = m == 0 ? path_text(opened, m) : std::string(opened.modules().name(m));
         put("{:>10} {:>5.1f} % {:>9} {:>21}  {}{}\n", milliseconds(time.microseconds / runs),
             100 * time.microseconds / std::max(times.total(), 1e-9),
             fmt::format("{:.{}f}", time.calls / runs,
@@ -195,7 +194,7 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
         const auto name = m == 0                         ? std::string("the root")
                           : new_one                      ? modules.path(m) + " (second only)"
                           : pair.second == stemma::no_id ? modules.path(m) + " (first only)"
-                                                         : std::string(modules.attribute(m));
+                                                         : std::string(modules.name(m));
         row(pair.before, pair.after,
             std::string(new_one ? 2 : 2 * std::min<std::size_t>(depth, 24), ' ') +
                 shaded(shortened(name, 60), shade::name));
@@ -216,7 +215,7 @@ struct timed_model {
     [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
 };
 
-/// Returns: nothing, after a note, if MODEL was not made of `--original`.
+/// Returns: nothing, after a note, if MODEL was not made from `--original`.
 std::optional<timed_model> time_model(const profile_options& options, const std::string& model,
                                       const std::vector<std::string>& files) {
     auto common = options.common;

@@ -6,7 +6,7 @@
 #include <stemma/error.hpp>
 #include <stemma/onnx/definitions.hpp>
 #include <stemma/query/find_modules.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/sort_by_cost.hpp>
 
 #include <fmt/core.h>
@@ -73,7 +73,7 @@ int run_query(const query_options& options) {
     const auto asked = stemma::parse_query(options.text);
     if (!options.dims.empty() && !stemma::parse_cost_measure(options.sort)) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for --sort macs, flops or activations");
+                            "requires --sort macs, flops or activations");
     }
     const auto opened = open_model(options.common);
     const auto list =

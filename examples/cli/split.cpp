@@ -87,7 +87,7 @@ int split(split_request asked) {
     }
     if (!asked.dims.empty() && !stemma::parse_cost_measure(asked.cost)) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for --cost macs, flops or activations");
+                            "requires --cost macs, flops or activations");
     }
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;

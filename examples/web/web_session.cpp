@@ -182,7 +182,7 @@ private:
             json_.member("place", stemma::position_text(opened_.model(), box.of));
         } else if (box.kind == stemma::box_kind::closed_module) {
             json_.member("module", box.of);
-            json_.member("title", modules.attribute(box.of));
+            json_.member("title", modules.name(box.of));
             json_.member("class", modules.class_name(box.of));
             json_.member("about", modules.path(box.of));
         } else {

@@ -38,7 +38,7 @@
 #include <stemma/cut/model_part.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_options.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/cut/split_to_folder.hpp>
 #include <stemma/fold/fold_file.hpp>
 #include <stemma/fold/node_shapes.hpp>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page names what `--help` names, and a shell completes it.
+"""The manual page lists everything `--help` lists, and shells complete it.
 
 usage: manual_test.py PROGRAM page|bash|zsh|fish FIXTURES
 
-Status 77 when there is no such shell.
+Status 77 if the shell is missing.
 """
 import os
 import pathlib
@@ -29,7 +29,7 @@ def commands():
 
 
 def options_of(command):
-    """Names of options as --help prints them, and the values of those that allow only some."""
+    """Names of options as --help prints them, and the values of those with fixed choices."""
     names, choices = set(), {}
     for line in printed_by(PROGRAM, command, "--help").splitlines():
         if re.match(r"  -", line):
@@ -59,7 +59,7 @@ def check_page():
 
 
 def bash(script, line):
-    """What bash offers for the last word of a line."""
+    """Bash's completions for the last word of a line."""
     text = " ".join(line)
     quoted = line[-1].startswith("'")
     parts = [*line[:-1], *([line[-1]] if quoted else re.findall(r"[^:=]+|[:=]", line[-1]) or [""])]
@@ -67,7 +67,7 @@ def bash(script, line):
     offered = printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
                          f'COMP_CWORD={len(parts) - 1}; COMP_LINE="{text}"; COMP_POINT={len(text)}; _stemma; '
                          "printf '%s\\n' \"${COMPREPLY[@]}\"")
-    # What bash puts before it: all up to the last character that ends a word.
+    # The prefix that bash adds: everything up to the last word break.
     before = "" if quoted else line[-1][:max(line[-1].rfind(":"), line[-1].rfind("=")) + 1]
     return "\n".join(before + each for each in offered.splitlines())
 
@@ -94,7 +94,7 @@ def check_completion(script, complete, long_only):
 
 
 def check_of_model(script, complete, model):
-    """Modules, classes and operators of the model on the line, and policies."""
+    """Completes modules, classes and operators of the model on the line, and policies."""
     for line, begin in ((["cut", model, "--module"], "encoder.layer.0.at"), (["query", model], "encoder.layer.0.at"),
                         (["explain", model], "encoder.layer.0.at")):
         offered = complete(script, ["stemma", *line, begin]).split("\n")
@@ -114,7 +114,7 @@ def check_of_model(script, complete, model):
 
 
 def check_zsh(script):
-    """What zsh offers is drawn on a terminal; here only that it reads the script, and its words."""
+    """Zsh draws completions on a terminal; this tests only that it reads the script, and its words."""
     printed_by("zsh", "-n", script)
     text = script.read_text()
     for command in commands():

@@ -272,7 +272,7 @@ class Compare(Case):
 
     def test_a_changed_weight_is_found(self):
         content = (FIXTURES / "mlp" / "model.onnx").read_bytes()
-        at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data behind their length
+        at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data after its length
         changed = self.folder / "changed.onnx"
         changed.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
         told = self.compare(FIXTURES / "mlp" / "model.onnx", changed, 1)

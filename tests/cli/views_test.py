@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands that write views of a model for other programs: dag, export.
+"""Runs the commands that write views for other programs: dag, export.
 
 usage: views_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -18,7 +18,7 @@ MODELS = ["bert_micro", "control_flow", "quirks", "scale_1000", "shared_twice", 
 
 class ViewCase(Case):
     def write(self, *arguments, fixture, stem="model", capture=True):
-        """The text that a command writes about a fixture."""
+        """The output of a command for a fixture."""
         folder = FIXTURES / fixture
         with_capture = ["-m", folder / "modules.json"] if capture else []
         out = self.folder / "out"
@@ -34,7 +34,7 @@ class ViewCase(Case):
 
 
 def shown_names(sidecar):
-    """By place, the names that reports use for nodes."""
+    """The names of nodes in reports, by position."""
     nodes = sidecar["nodes"]
     names = [node["name"] for node in nodes]
     weights = {value["name"] for value in sidecar["values"] if value["kind"] == "initializer"}
@@ -134,7 +134,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 class Graphml(ViewCase):
     def read(self, fixture, *options):
-        """The flat content as NetworkX reads it, and the document."""
+        """The flat graph as NetworkX reads it, and the document."""
         import networkx  # Debian: python3-networkx
         text = self.write("export", "--to", "graphml", *options, fixture=fixture)
         return networkx.parse_graphml(text), xml.fromstring(text)
@@ -155,7 +155,7 @@ class Graphml(ViewCase):
                             node["provenance"]) for node in sidecar["nodes"]))
                 modules = graph.number_of_nodes() - len(operators)
                 self.assertEqual(modules, 0 if options else len(sidecar["modules"]) - 1)
-                # Without bodies, edges are the reads of values that nodes make.
+                # Without bodies, edges are reads of outputs of nodes.
                 if fixture not in ("control_flow", "quirks"):
                     self.assertEqual(graph.number_of_edges(), reads)
                 tensors = {edge["tensor"] for _, _, edge in graph.edges(data=True)}
@@ -296,7 +296,7 @@ class Pictures(ViewCase):
 
 
 class Overlays(ViewCase):
-    """What the page shows of overlays is checked in a browser, by report_test.mjs."""
+    """report_test.mjs checks in a browser how the page shows overlays."""
     MODEL = FIXTURES / "mlp" / "model.onnx"
 
     def overlay(self, document):
@@ -374,7 +374,7 @@ class Overlays(ViewCase):
 
 
 class ModelExplorer(ViewCase):
-    """The rules are those of Model Explorer's own format of graphs and of data on nodes."""
+    """Follows the rules of Model Explorer's formats for graphs and node data."""
 
     def read(self, fixture, **more):
         overlays = [self.folder / "counts.json", self.folder / "bytes.json"]
@@ -455,7 +455,7 @@ class ModelExplorer(ViewCase):
                              sum(module["nodes"] > 0 for module in sidecar["modules"]))
 
     def test_bytes_of_weights_are_those_of_the_file(self):
-        # Every weight of this model is read; int64 and float32 are what it has.
+        # Every weight of this model is read; the types are int64 and float32.
         _, (_, weights) = self.read("mlp")
         shown = sum(one["value"] for one in weights["main"]["results"].values())
         self.assertEqual(shown, 4 * (4 * 8 + 8 + 8 * 3 + 3))

@@ -9,14 +9,14 @@
 
 namespace test::numerics_probe_manifest {
 
-TEST_CASE("probe_manifest: names are read in their order", "[numerics][probe_manifest]") {
+TEST_CASE("probe_manifest: reads names in order", "[numerics][probe_manifest]") {
     const test::scratch_folder folder;
     const auto path = folder.make(
         "a.json", R"({"schema": "stemma.probe/1", "values": [{"name": "b"}, {"name": "a"}]})");
     CHECK(stemma::probed_names(path) == std::vector<std::string>{"b", "a"});
 }
 
-TEST_CASE("probe_manifest: anything else is refused", "[numerics][probe_manifest]") {
+TEST_CASE("probe_manifest: rejects anything else", "[numerics][probe_manifest]") {
     const test::scratch_folder folder;
     for (const auto* text :
          {"", "{", "[]", "{}", R"({"schema": "stemma.probe/1"})", R"({"schema": 1, "values": []})",

@@ -33,7 +33,7 @@ nlohmann::json manifest_of(const stemma::model_prober& prober) {
 
 } // namespace
 
-TEST_CASE("probe_model: outputs are added, and every other byte stays", "[numerics][probe_model]") {
+TEST_CASE("probe_model: adds outputs, and keeps every other byte", "[numerics][probe_model]") {
     for (const auto* name : {"bert_micro/model.onnx", "unet_tiny/model.onnx", "mlp/model.onnx",
                              "control_flow/model.onnx", "gpt2_tiny/model.onnx"}) {
         INFO(name);
@@ -79,7 +79,7 @@ TEST_CASE("probe_model: shared values are exposed once, and no more than request
     CHECK(named.added().size() == 1);
 }
 
-TEST_CASE("probe_model: values of unknown type are left out and said", "[numerics][probe_model]") {
+TEST_CASE("probe_model: omits and reports values of unknown type", "[numerics][probe_model]") {
     const auto bytes =
         test::model(test::graph({test::node("Strange", {"x"}, {"t"}, "/a/Strange", "other"),
                                  test::node("Relu", {"t"}, {"y"}, "/b/Relu")},
@@ -95,7 +95,7 @@ TEST_CASE("probe_model: values of unknown type are left out and said", "[numeric
     CHECK(json["left_out"][0]["reason"] == "unknown_type");
 }
 
-TEST_CASE("probe_model: the manifest lists values with types, and modules with borders",
+TEST_CASE("probe_model: the manifest lists values with types, and modules with boundaries",
           "[numerics][probe_model]") {
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const stemma::model_prober prober(opened);
@@ -116,7 +116,7 @@ TEST_CASE("probe_model: the manifest lists values with types, and modules with b
     }
 }
 
-TEST_CASE("probe_model: a graph in several pieces takes outputs at its end",
+TEST_CASE("probe_model: adds outputs at the end of a graph in several chunks",
           "[numerics][probe_model]") {
     const auto bytes =
         test::message()

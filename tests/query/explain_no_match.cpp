@@ -43,7 +43,7 @@ TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("confidence:0.123", "matches no node"));
 }
 
-TEST_CASE("explain_no_match: suggests how to query other things than modules") {
+TEST_CASE("explain_no_match: suggests how to query things other than modules") {
     CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
     CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
     CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
@@ -51,7 +51,7 @@ TEST_CASE("explain_no_match: suggests how to query other things than modules") {
     CHECK(explain("blocks.7.Mixer").find("asks for") == std::string::npos);
 }
 
-TEST_CASE("explain_no_match: what fits only apart is said to") {
+TEST_CASE("explain_no_match: says if terms only match separately") {
     CHECK(explain("op:Gemm and blocks") == "no node matches all terms");
     CHECK(explain("head and blocks") == "no module matches all terms");
     CHECK(explain("head[depth:2]") == "no module matches all terms");

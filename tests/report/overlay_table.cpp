@@ -46,7 +46,7 @@ double number(const stemma::overlay_cell& cell) {
 
 } // namespace
 
-TEST_CASE("read_overlay: takes columns and rows of any program") {
+TEST_CASE("read_overlay: reads columns and rows of any program") {
     const auto table = read(R"({"schema": "stemma.overlay/1", "title": "a run", "more": [1],
         "columns": [{"name": "heat", "unit": "K", "direction": "lower", "additive": true},
                     {"name": "chip"}],
@@ -71,7 +71,7 @@ TEST_CASE("read_overlay: takes columns and rows of any program") {
     CHECK(std::get<std::string>(table.nodes[0].cells[1]) == "B");
 }
 
-TEST_CASE("read_overlay: takes reports of this program") {
+TEST_CASE("read_overlay: reads reports of this program") {
     const auto time = read(R"({"schema": "stemma.profile/1", "runs": 4, "modules": [
         {"path": "fc1", "us": 8, "own_us": 4, "calls": 4, "min_us": 1, "max_us": 3,
          "providers": {"CPU": 6, "QNN": 2}}]})");

@@ -80,8 +80,7 @@ TEST_CASE("shape_inference: nearly all extents of the fixtures are numbers or fo
     CHECK(open * 1000 < values);
 }
 
-TEST_CASE("shape_inference: extents that are not fixed are formulas, or what they are bound to",
-          "[types]") {
+TEST_CASE("shape_inference: symbolic extents are formulas, or their bound values", "[types]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const stemma::wire_model model(bytes, "bert_micro");
     const std::string name = "/encoder/layer.0/attention/self/Softmax_output_0";

@@ -55,7 +55,7 @@ public:
                 fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
             }
             if (m != 0) {
-                builder_.child(modules.index().parent(m), modules.attribute(m));
+                builder_.child(modules.index().parent(m), modules.name(m));
             }
             builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
             if (modules.calls(m) != no_id) {
@@ -207,14 +207,14 @@ private:
     [[nodiscard]] std::string_view text(detail::json_part object, std::string_view key) const {
         const auto entry = object[key];
         if (!entry.is_text()) {
-            fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
+            fail(error_code::malformed, "lacks the string '" + std::string(key) + "'");
         }
         return entry.text();
     }
 
     [[nodiscard]] std::vector<std::string> strings(detail::json_part array) const {
         if (!array.is_texts()) {
-            fail(error_code::malformed, "a list of names contains something else");
+            fail(error_code::malformed, "a list of names contains a non-string");
         }
         return array.texts();
     }
@@ -278,7 +278,7 @@ private:
         const bool agrees = path.empty() ? parent.is_null() : parent == expected;
         if (!agrees) {
             fail(error_code::contradiction,
-                 "'" + std::string(path) + "' names another parent than its path");
+                 "'" + std::string(path) + "' has a parent that contradicts its path");
         }
     }
 

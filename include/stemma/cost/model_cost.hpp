@@ -116,11 +116,11 @@ public:
         for (id node = 0; node < model.node_count(); ++node) {
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
-            polynomial made;
+            polynomial produced;
             for (id i = 0; i < model.output_count(node); ++i) {
-                made += value(collector.bytes()[model.first_output(node) + i]);
+                produced += value(collector.bytes()[model.first_output(node) + i]);
             }
-            bytes_.push_back(made.estimate(typical));
+            bytes_.push_back(produced.estimate(typical));
             activations_.push_back(value(collector.activations()[node]).estimate(typical));
         }
     }
@@ -236,23 +236,23 @@ private:
             return;
         }
         detail::fact_table facts(model, types);
-        std::vector<std::string> known;
+        std::vector<std::string> names;
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& dims = facts[value].dims;
             for (std::size_t i = 0; dims && i < dims->size(); ++i) {
                 if ((*dims)[i] == detail::any_extent && model.kind(value) == value_kind::input) {
-                    known.push_back(std::string(model.value_name(value)) + "." + std::to_string(i));
+                    names.push_back(std::string(model.value_name(value)) + "." + std::to_string(i));
                 }
             }
         }
         for (id i = 0; i < facts.names().size(); ++i) {
-            known.emplace_back(facts.names()[i]);
+            names.emplace_back(facts.names()[i]);
         }
         for (const auto& [name, size] : options.dims) {
-            if (!detail::range::contains(known, name)) {
+            if (!detail::range::contains(names, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
-                                   known.empty() ? std::string("all dimensions are fixed")
-                                                 : "unknown; known: " + detail::join_list(known)));
+                                   names.empty() ? std::string("all dimensions are fixed")
+                                                 : "unknown; names: " + detail::join_list(names)));
             }
         }
     }
@@ -277,7 +277,7 @@ private:
 };
 
 /// Computes the cost of the modules of an opened model; functions count per call.
-/// Requires: evidence was not forgotten. Throws and complexity: as `model_cost`.
+/// Requires: the model keeps its evidence. Throws and complexity: as `model_cost`.
 [[nodiscard]] inline model_cost find_cost(attributed_model& opened,
                                           const cost_options& options = {}) {
     const auto& model = opened.model();

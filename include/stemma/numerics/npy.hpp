@@ -52,7 +52,7 @@ public:
             expect(':');
             if (key == "descr") {
                 if (next() == '[') {
-                    fail(error_code::unsupported, "records of several fields hold no tensor");
+                    fail(error_code::unsupported, "structured records are not supported");
                 }
                 descr = quoted();
             } else if (key == "fortran_order") {
@@ -181,9 +181,8 @@ private:
                     place,     order == (little ? '>' : '<'), header.column_major};
         }
     }
-    STEMMA_THROW(
-        error(error_code::unsupported, file, place,
-              "elements of type '" + std::string(header.descr) + "' are not read as numbers"));
+    STEMMA_THROW(error(error_code::unsupported, file, place,
+                       "elements of type '" + std::string(header.descr) + "' are not supported"));
 }
 
 /// Returns: the .npy header of a tensor, or "" for an element type unknown to NumPy. Complexity:

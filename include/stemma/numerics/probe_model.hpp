@@ -49,7 +49,7 @@ enum class probe_omission : std::uint8_t {
     inside,       ///< in the body of a node, or in a function
 };
 
-/// Returns: the name that manifests use.
+/// Returns: the name used in manifests.
 [[nodiscard]] constexpr std::string_view to_string(probe_omission why) noexcept {
     switch (why) {
     case probe_omission::unknown_type:
@@ -88,7 +88,7 @@ public:
     /// Returns: the values at module boundaries.
     [[nodiscard]] const module_values& borders() const noexcept { return borders_; }
 
-    /// Returns: the observable values, inputs first, then in an order of execution.
+    /// Returns: the observable values, inputs first, then in execution order.
     [[nodiscard]] std::span<const id> shown() const noexcept { return shown_; }
 
     /// Returns: those of them that become outputs.
@@ -100,8 +100,8 @@ public:
     }
 
     /// Writes the model with its new outputs. Returns: its size in bytes.
-    /// Throws: `error` of `error_code::too_large` where it reaches 2 GiB, `cannot_write`, and as
-    ///   `place_external_data`. Complexity: O(bytes).
+    /// Throws: `error` of `error_code::too_large` if it reaches 2 GiB, `cannot_write`, and as
+    /// `place_external_data`. Complexity: O(bytes).
     std::uint64_t write(const std::string& path, const write_options& options = {}) const {
         output_file written(path);
         detail::file_splice splice(opened_.file(), written);
@@ -257,7 +257,7 @@ private:
         if (size >= std::uint64_t{1} << 31U) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
                                "the result would have " + std::to_string(size) +
-                                   " bytes, and protobuf ends below 2 GiB"));
+                                   " bytes; protobuf's limit is 2 GiB"));
         }
         sink.copy(0, length_at);
         sink.write(length);

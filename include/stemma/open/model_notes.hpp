@@ -94,7 +94,8 @@ private:
         add("capture.misfit",
             of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
                 " parameter paths lead to a module of the capture; " +
-                (fits * 2 < tried ? "it seems to be of another model" : "the rest does not fit it"),
+                (fits * 2 < tried ? "it seems to belong to another model"
+                                  : "the rest does not fit it"),
             "");
     }
 

@@ -97,16 +97,16 @@ private:
 /// Adds alternative names of entries: those of tied tensors. Complexity: O(entries * log entries +
 /// names added).
 inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& modules,
-                     const checkpoint* known) {
+                     const checkpoint* saved) {
     std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each name
     const auto tie = [&](const std::vector<std::string>& names) {
         for (const auto& name : names) {
             ties.emplace(name, names);
         }
     };
-    if (known != nullptr) {
+    if (saved != nullptr) {
         std::map<std::size_t, std::vector<std::string>> same;
-        for (const auto& entry : known->entries()) {
+        for (const auto& entry : saved->entries()) {
             same[entry.alias_of].push_back(entry.name);
         }
         for (const auto& [first, names] : same) {

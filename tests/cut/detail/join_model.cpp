@@ -28,7 +28,7 @@ std::string joined(const stemma::detail::split_folder& folder) {
 
 } // namespace
 
-TEST_CASE("follow_recipe: gives every model back, byte for byte", "[onnx][join_model]") {
+TEST_CASE("follow_recipe: restores every model byte for byte", "[onnx][join_model]") {
     for (const auto& file : test::model_files()) {
         INFO(file);
         test::split_scene scene(file);
@@ -47,7 +47,7 @@ TEST_CASE("follow_recipe: gives every model back, byte for byte", "[onnx][join_m
     }
 }
 
-TEST_CASE("follow_recipe: gives models back that no exporter would write", "[onnx][join_model]") {
+TEST_CASE("follow_recipe: restores models that no exporter would write", "[onnx][join_model]") {
     std::size_t tried = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         INFO(seed);
@@ -66,7 +66,7 @@ TEST_CASE("follow_recipe: gives models back that no exporter would write", "[onn
     CHECK(tried > 50);
 }
 
-TEST_CASE("follow_recipe: a recipe that does not fit the files is an error", "[onnx][join_model]") {
+TEST_CASE("follow_recipe: rejects a recipe that does not match the files", "[onnx][join_model]") {
     test::split_scene scene(test::fixture("mlp/model.onnx"));
     const test::scratch_folder folder;
     scene.write(scene.planner.divide(stemma::balanced_parts{2}), folder.path());

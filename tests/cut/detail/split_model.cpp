@@ -80,8 +80,7 @@ TEST_CASE("find_loads: parameters are those of find_weights, also in Constants a
     CHECK(loads[test::node_called(model, "again")].parameters == 0);
 }
 
-TEST_CASE("split_skeleton: has neither nodes nor data that a part holds, and all the rest",
-          "[onnx][split_model]") {
+TEST_CASE("split_skeleton: has everything except nodes and data in parts", "[onnx][split_model]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const auto& model = scene.model();
     const auto parts = scene.planner.divide(stemma::balanced_parts{3});

@@ -3,14 +3,14 @@
 
 #include "../../catch.hpp"
 
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <algorithm>
 #include <string>
 
 namespace test::query_detail_query_words {
 
-TEST_CASE("query_keys: stand in order, each once, and each can be asked with") {
+TEST_CASE("query_keys: are sorted, unique and usable") {
     using stemma::detail::query_keys;
     using stemma::detail::query_operand;
     CHECK(std::is_sorted(query_keys.begin(), query_keys.end(),

@@ -218,7 +218,7 @@ std::string made_by(const example& tried) {
 
 } // namespace
 
-TEST_CASE("type_rules: each rule makes what its operator does") {
+TEST_CASE("type_rules: each rule agrees with its operator") {
     for (const auto& tried : examples) {
         INFO(tried.domain << "::" << tried.op_type << " of " << tried.inputs << " with '"
                           << tried.attributes << "'");
@@ -226,7 +226,7 @@ TEST_CASE("type_rules: each rule makes what its operator does") {
     }
 }
 
-TEST_CASE("type_rules: operators that share a rule make the same") {
+TEST_CASE("type_rules: operators that share a rule agree") {
     for (const auto& known : stemma::detail::type_rules) {
         for (const auto& rule : known.rules) {
             INFO(known.domain << "::" << rule.op_type);

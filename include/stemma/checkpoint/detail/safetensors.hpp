@@ -100,7 +100,7 @@ public:
     void text(std::string_view key, const std::string& value) {
         if (key != "dtype" || !type_.empty()) {
             fail(entry_.name,
-                 "'" + std::string(key.substr(0, 200)) + "' is a text, or occurs twice");
+                 "'" + std::string(key.substr(0, 200)) + "' is a string, or occurs twice");
         }
         type_ = value;
     }

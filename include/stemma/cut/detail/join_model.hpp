@@ -65,7 +65,7 @@ struct split_files {
     const auto add_range = [&](id file, std::uint64_t first, std::uint64_t count) {
         const auto size = split_files::at(folder, file).bytes().size();
         if (first > size || count > size - first) {
-            folder.fail("recipe", "a piece reaches beyond the end of its file");
+            folder.fail("recipe", "a piece extends past the end of its file");
         }
         source.add_range(first, count, file);
     };
@@ -107,7 +107,7 @@ struct split_files {
             }
             const auto message = part->model->tensors()[part->tensors.at(piece.text)].message;
             if (piece.first > message.size || piece.count > message.size - piece.first) {
-                folder.fail("recipe", "a piece of '" + piece.text + "' reaches beyond its end");
+                folder.fail("recipe", "a piece of '" + piece.text + "' extends past its end");
             }
             source.add_range(message.begin + piece.first, piece.count,
                              split_files::part(p->second));

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/split_manifest.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>

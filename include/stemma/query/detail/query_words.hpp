@@ -2,7 +2,7 @@
 #ifndef STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
 #define STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
 
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <array>
 #include <cstdint>

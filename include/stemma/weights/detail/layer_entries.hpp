@@ -205,7 +205,7 @@ public:
             if (search.model.op_type(node) == "BatchNormalization") {
                 const auto m = search.attributions[node].module;
                 norms_are_called_norm_ =
-                    norms_are_called_norm_ || search.modules.attribute(m).starts_with("norm");
+                    norms_are_called_norm_ || search.modules.name(m).starts_with("norm");
             }
         }
     }
@@ -335,7 +335,7 @@ private:
             return {};
         }
         const auto parent = modules.index().parent(module);
-        const auto last = modules.attribute(module);
+        const auto last = modules.name(module);
         const auto names = norm_names(last);
         const auto is_absent = [&](std::string_view name) {
             const auto m = modules.child(parent, name);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to make functions of all modules, and to open them again? Beside it the floor:
-// a hash of every operator's bytes, as nobody finds equal bodies without reading them, and a copy.
+// The cost of folding all modules into functions, and of unfolding them. Floor: a hash of every
+// operator's bytes, because finding equal bodies requires reading them, and a copy.
 #include "../../attributed_scene.hpp"
 
 #include <stemma/core/detail/hash.hpp>
-#include <stemma/fold/detail/fold_model.hpp>
-#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
@@ -24,7 +24,7 @@
 
 namespace {
 
-/// A model, and what folding makes of it.
+/// A model, and its folded form.
 struct scene : stemma_bench::attributed_scene {
     using attributed_scene::attributed_scene;
 

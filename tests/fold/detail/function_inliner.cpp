@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace test::fold_detail_inline_functions {
+namespace test::fold_detail_function_inliner {
 
 namespace {
 
@@ -55,7 +55,7 @@ message reference(const char* name, const char* to) {
 
 } // namespace
 
-TEST_CASE("function_inliner: what comes out of calls is named after them, at any depth") {
+TEST_CASE("function_inliner: names inlined values after the calls, at any depth") {
     const auto inner =
         test::function("d", "G", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "r")});
     const auto outer = test::function("d", "F", {"a"}, {"c"},
@@ -70,7 +70,8 @@ TEST_CASE("function_inliner: what comes out of calls is named after them, at any
                                    test::node("Relu", {"two/m"}, {"y"}, "y/r")}));
 }
 
-TEST_CASE("function_inliner: attributes are the call's, else the default, else not there") {
+TEST_CASE(
+    "function_inliner: attributes have the call's value, else the default, else are omitted") {
     const auto function = test::function("d", "F", {"a"}, {"b"},
                                          {test::node("Op", {"a"}, {"b"})
                                               .inner(5, reference("given", "p"))
@@ -103,7 +104,7 @@ TEST_CASE("function_inliner: omitted inputs and outputs stay omitted") {
           plain({test::node("Op", {"x", ""}, {"y", "f/e"})}));
 }
 
-TEST_CASE("function_inliner: a function that gives away an input, or one value twice, copies it") {
+TEST_CASE("function_inliner: copies an output that is an input or repeated") {
     const auto function =
         test::function("d", "F", {"a"}, {"a", "b", "b"}, {test::node("Relu", {"a"}, {"b"})});
     CHECK(inlined(
@@ -114,7 +115,7 @@ TEST_CASE("function_inliner: a function that gives away an input, or one value t
                                      {"p", "q", "r"}));
 }
 
-TEST_CASE("function_inliner: calls in bodies are opened there, bodies in functions are renamed") {
+TEST_CASE("function_inliner: inlines calls in bodies, and renames bodies in functions") {
     const auto relu = test::function("d", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})});
     const auto body = [](const message& node, const char* result) {
         return test::graph_attribute("then_branch", test::graph({node}, {}, {result}));
@@ -133,7 +134,7 @@ TEST_CASE("function_inliner: calls in bodies are opened there, bodies in functio
                                   {body(test::node("Relu", {"x"}, {"f/z"}), "f/z")})}));
 }
 
-TEST_CASE("function_inliner: names that are taken are not given again") {
+TEST_CASE("function_inliner: does not reuse names") {
     const auto function =
         test::function("d", "F", {"a"}, {"b"},
                        {test::node("Relu", {"a"}, {"m"}), test::node("Relu", {"m"}, {"b"})});
@@ -148,7 +149,7 @@ TEST_CASE("function_inliner: names that are taken are not given again") {
     CHECK(model.redefined().empty());
 }
 
-TEST_CASE("function_inliner: functions that call themselves, or without end, are refused") {
+TEST_CASE("function_inliner: rejects recursive and exponential calls") {
     const auto f = test::function("d", "F", {"a"}, {"b"}, {call("G", {"a"}, {"b"}, "")});
     const auto g = test::function("d", "G", {"a"}, {"b"}, {call("F", {"a"}, {"b"}, "")});
     CHECK_THROWS_AS(inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {f, g}).bytes()),
@@ -173,7 +174,7 @@ TEST_CASE("function_inliner: functions that call themselves, or without end, are
                     stemma::error);
 }
 
-TEST_CASE("function_inliner: calls of one name have scopes of their own") {
+TEST_CASE("function_inliner: calls with the same name have different scopes") {
     const auto f = test::function(
         "d", "F", {"a"}, {"b"},
         {test::node("Relu", {"a"}, {"m"}, "r"), test::node("Neg", {"m"}, {"b"}, "n")});
@@ -191,7 +192,7 @@ TEST_CASE("function_inliner: calls of one name have scopes of their own") {
     CHECK(model.name(6) == "f~4/r");
 }
 
-TEST_CASE("function_inliner: of functions of one name the overload says which is called") {
+TEST_CASE("function_inliner: the overload selects among functions with one name") {
     const auto of = [](const char* op, const char* overload) {
         return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})
             .text(13, overload);
@@ -206,7 +207,7 @@ TEST_CASE("function_inliner: of functions of one name the overload says which is
     CHECK(model.op_type(1) == "Neg");
 }
 
-TEST_CASE("function_inliner: operators of another version are refused, imports come along") {
+TEST_CASE("function_inliner: rejects operators of another version, and keeps imports") {
     const auto function = [](std::uint64_t version) {
         return test::function("d", "F", {"a"}, {"b"}, {test::node("Split", {"a"}, {"b"})})
             .inner(9, test::opset("", version));
@@ -245,4 +246,4 @@ TEST_CASE("function_inliner: fixtures with functions of PyTorch become well-form
     CHECK(opened > 5);
 }
 
-} // namespace test::fold_detail_inline_functions
+} // namespace test::fold_detail_function_inliner

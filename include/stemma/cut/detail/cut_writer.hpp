@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_CUT_MODEL_HPP
-#define STEMMA_CUT_DETAIL_CUT_MODEL_HPP
+#ifndef STEMMA_CUT_DETAIL_CUT_WRITER_HPP
+#define STEMMA_CUT_DETAIL_CUT_WRITER_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut.hpp>
@@ -300,31 +300,31 @@ private:
 
     [[nodiscard]] std::vector<const tensor_annotation*>
     annotations_of(const cut_plan& plan, const graph_extras& extras) const {
-        std::vector<const tensor_annotation*> found;
+        std::vector<const tensor_annotation*> result;
         if (extras.annotations.empty()) {
-            return found;
+            return result;
         }
         const auto look = [&](id value) {
             const auto note = extras.annotations.find(model_.value_name(value));
             if (note != extras.annotations.end()) {
-                found.push_back(&note->second);
+                result.push_back(&note->second);
             }
         };
         std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
         std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
         for_each_output(plan, look);
-        return found;
+        return result;
     }
 
     /// Returns: these initializers, and those mentioned only in an annotation.
     [[nodiscard]] static std::vector<id>
     with_annotated(std::vector<id> initializers, std::span<const tensor_annotation* const> notes,
                    const graph_extras& extras) {
-        std::unordered_set<id> known(initializers.begin(), initializers.end());
+        std::unordered_set<id> listed(initializers.begin(), initializers.end());
         for (const auto* note : notes) {
             for (auto name : note->parameters) {
                 const auto value = extras.initializers.find(name);
-                if (value != extras.initializers.end() && known.insert(value->second).second) {
+                if (value != extras.initializers.end() && listed.insert(value->second).second) {
                     initializers.push_back(value->second);
                 }
             }
@@ -359,4 +359,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_CUT_MODEL_HPP
+#endif // STEMMA_CUT_DETAIL_CUT_WRITER_HPP

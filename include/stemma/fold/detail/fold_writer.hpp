@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
-#define STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
+#ifndef STEMMA_FOLD_DETAIL_FOLD_WRITER_HPP
+#define STEMMA_FOLD_DETAIL_FOLD_WRITER_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/edit_bodies.hpp>
@@ -308,4 +308,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_FOLD_DETAIL_FOLD_MODEL_HPP
+#endif // STEMMA_FOLD_DETAIL_FOLD_WRITER_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
-#define STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
+#ifndef STEMMA_CUT_DETAIL_EDITED_JOIN_HPP
+#define STEMMA_CUT_DETAIL_EDITED_JOIN_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
@@ -217,4 +217,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_JOIN_EDITED_HPP
+#endif // STEMMA_CUT_DETAIL_EDITED_JOIN_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace test::cut_detail_cut_model {
+namespace test::cut_detail_cut_writer {
 
 namespace {
 
@@ -71,8 +71,7 @@ test::names texts(const stemma::wire_model& model, const std::vector<id>& values
 
 } // namespace
 
-TEST_CASE("cut_writer: nodes and what they say of themselves go along as they are",
-          "[onnx][cut_model]") {
+TEST_CASE("cut_writer: copies nodes with their metadata unchanged", "[onnx][cut_model]") {
     const auto part = cut(example(), {"second"});
     const stemma::wire_model model(part);
     REQUIRE(model.node_count() == 1);
@@ -85,7 +84,7 @@ TEST_CASE("cut_writer: nodes and what they say of themselves go along as they ar
     CHECK(model.functions().empty());
 }
 
-TEST_CASE("cut_writer: inputs and outputs with their types, and the annotations of values",
+TEST_CASE("cut_writer: writes inputs and outputs with types, and annotations of values",
           "[onnx][cut_model]") {
     const auto part = cut(example(), {"second"});
     const stemma::wire_model model(part);
@@ -101,8 +100,7 @@ TEST_CASE("cut_writer: inputs and outputs with their types, and the annotations 
     CHECK(model.tensors().size() == 2);
 }
 
-TEST_CASE("cut_writer: the model's metadata stay, and say where the part is from",
-          "[onnx][cut_model]") {
+TEST_CASE("cut_writer: keeps the model's metadata, and adds the origin", "[onnx][cut_model]") {
     const auto part = cut(example(), {"second"});
     const stemma::wire_model model(part);
     CHECK(stemma::detail::find_model_metadata(model, "author") == "somebody");
@@ -110,7 +108,7 @@ TEST_CASE("cut_writer: the model's metadata stay, and say where the part is from
     CHECK(part.find("of before") == std::string::npos);
 }
 
-TEST_CASE("cut_writer: before IR 4 an initializer is an input, too", "[onnx][cut_model]") {
+TEST_CASE("cut_writer: before IR 4, initializers are also inputs", "[onnx][cut_model]") {
     for (std::uint64_t ir : {3U, 4U}) {
         const auto part = cut(example(ir), {"second"});
         const stemma::wire_model model(part);
@@ -118,8 +116,7 @@ TEST_CASE("cut_writer: before IR 4 an initializer is an input, too", "[onnx][cut
     }
 }
 
-TEST_CASE("cut_writer: a policy that renames renames all that is at the boundary",
-          "[onnx][cut_model]") {
+TEST_CASE("cut_writer: a renaming policy applies to the whole boundary", "[onnx][cut_model]") {
     struct prefixed : stemma::standard_cut {
         [[nodiscard]] std::string boundary_name(std::string_view name) const {
             return "in_" + std::string(name);
@@ -135,7 +132,7 @@ TEST_CASE("cut_writer: a policy that renames renames all that is at the boundary
     CHECK(stemma::detail::read_graph_extras(model)[0].annotations.count("in_b") == 1);
 }
 
-TEST_CASE("cut_writer: a copy builds the same", "[onnx][cut_model]") {
+TEST_CASE("cut_writer: a copy builds the same part", "[onnx][cut_model]") {
     const auto bytes = example().bytes();
     const stemma::wire_model model(bytes);
     stemma::cut_planner<> planner(model);
@@ -172,4 +169,4 @@ TEST_CASE("cut_writer: a part of a function has the function's operator sets",
     CHECK(model.opset_imports().back().version == 13);
 }
 
-} // namespace test::cut_detail_cut_model
+} // namespace test::cut_detail_cut_writer

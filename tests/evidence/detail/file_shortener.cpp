@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/evidence/detail/short_files.hpp>
+#include <stemma/evidence/detail/file_shortener.hpp>
 
 #include "../../catch.hpp"
 
 #include <string>
 #include <vector>
 
-namespace test::evidence_detail_short_files {
+namespace test::evidence_detail_file_shortener {
 
 namespace {
 
@@ -46,4 +46,4 @@ TEST_CASE("file_shortener: a shortened path stays, and is the same file") {
     CHECK(shorten({"", "/", "/net.py", "/net.py"}) == list{"", "", "net.py", "net.py"});
 }
 
-} // namespace test::evidence_detail_short_files
+} // namespace test::evidence_detail_file_shortener

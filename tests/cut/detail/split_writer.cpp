@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/write_split.hpp>
+#include <stemma/cut/detail/split_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -11,10 +11,9 @@
 #include <set>
 #include <string>
 
-namespace test::cut_detail_write_split {
+namespace test::cut_detail_split_writer {
 
-TEST_CASE("split_writer: every part is a model of its own that names its origin",
-          "[onnx][write_split]") {
+TEST_CASE("split_writer: every part is a model that names its origin", "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
     const auto parts = scene.planner.divide(stemma::balanced_parts{3});
@@ -35,8 +34,7 @@ TEST_CASE("split_writer: every part is a model of its own that names its origin"
     CHECK(folder.file_count() == 6); // with weights, skeleton and manifest
 }
 
-TEST_CASE("split_writer: the manifest says which tensors go from where to where",
-          "[onnx][write_split]") {
+TEST_CASE("split_writer: the manifest lists the tensors between parts", "[onnx][write_split]") {
     test::split_scene scene(test::fixture("bert_micro/model.onnx"));
     const test::scratch_folder folder;
     const auto parts = scene.planner.divide(stemma::balanced_parts{4});
@@ -60,4 +58,4 @@ TEST_CASE("split_writer: the manifest says which tensors go from where to where"
     }
 }
 
-} // namespace test::cut_detail_write_split
+} // namespace test::cut_detail_split_writer

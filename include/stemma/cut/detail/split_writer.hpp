@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
-#define STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
+#ifndef STEMMA_CUT_DETAIL_SPLIT_WRITER_HPP
+#define STEMMA_CUT_DETAIL_SPLIT_WRITER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/split_model.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/split_manifest.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/xxh64.hpp>
@@ -236,4 +236,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_WRITE_SPLIT_HPP
+#endif // STEMMA_CUT_DETAIL_SPLIT_WRITER_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
-#define STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+#ifndef STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP
+#define STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -94,7 +94,7 @@ private:
         const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
         if (!patch) {
             STEMMA_THROW(error(error_code::malformed, model_.file(),
-                               std::string(fold_source_tags_key), "is not what folding writes"));
+                               std::string(fold_source_tags_key), "was not written by fold"));
         }
         auto tagged = patch->apply(untagged);
         restored_tags_ = tagged.has_value();
@@ -184,4 +184,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_FOLD_DETAIL_OPEN_FOLDS_HPP
+#endif // STEMMA_FOLD_DETAIL_FOLD_OPENER_HPP

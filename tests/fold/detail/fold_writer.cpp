@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/fold_model.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace test::fold_detail_fold_model {
+namespace test::fold_detail_fold_writer {
 
 namespace {
 
@@ -32,7 +32,7 @@ using stemma::no_id;
 std::map<std::string, std::size_t> opened_sizes(const stemma::wire_model& model) {
     const stemma::graph_contents contents(model);
     std::map<std::string, std::size_t> sizes;
-    for (const auto& function : model.functions()) { // callees stand first
+    for (const auto& function : model.functions()) { // callees come first
         std::size_t size = 0;
         for (auto node : contents.nodes(function.graph)) {
             const auto callee = model.callee(node);
@@ -54,7 +54,7 @@ std::map<std::string, std::string> metadata_of(const stemma::wire_model& model, 
 
 } // namespace
 
-TEST_CASE("fold_writer: functions call functions, and opened they hold all nodes") {
+TEST_CASE("fold_writer: functions call functions, and contain all nodes when inlined") {
     auto scene = test::layered_model(4);
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
@@ -81,7 +81,7 @@ TEST_CASE("fold_writer: functions call functions, and opened they hold all nodes
     CHECK(model.opset_imports().back().domain == "net");
 }
 
-TEST_CASE("fold_writer: operators of modules that are no functions say the way to their module") {
+TEST_CASE("fold_writer: operators of modules without functions record the path to their module") {
     auto scene = test::layered_model(2);
     scene.options.selection = stemma::of_classes{{"Layer"}};
     const auto folded = scene.fold();
@@ -99,7 +99,7 @@ TEST_CASE("fold_writer: operators of modules that are no functions say the way t
     CHECK(found == 2);
 }
 
-TEST_CASE("fold_writer: a model of an old version is lifted, a newer one keeps its own") {
+TEST_CASE("fold_writer: raises an old IR version, keeps a newer one") {
     for (const std::uint64_t version : {3U, 7U, 8U, 11U}) {
         auto scene = test::layered_model(2, version);
         const auto folded = scene.fold();
@@ -130,7 +130,7 @@ TEST_CASE("fold_writer: a function imports what its body uses") {
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules of all calls") {
+TEST_CASE("fold_writer: the contents of functions are attributed to the modules of all calls") {
     std::size_t compared = 0;
     std::size_t of_several = 0;
     for (const auto& file : test::model_files()) {
@@ -154,7 +154,7 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
         stemma::detail::string_splice splice(opened.file().bytes());
         writer.build().write(splice);
 
-        // What stands in bodies, from the plan: module by module.
+        // The contents of bodies from the plan, module by module.
         std::map<std::pair<std::string, id>, std::set<id>> expected; // function, position
         for (id r = 1; r < plan.regions.size(); ++r) {
             if (plan.is_graph(r)) {
@@ -167,7 +167,7 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
                                              : tags.attributions[item.index].module;
                 if (!opened.modules().index().is_ancestor(plan.regions[r].module, module)) {
                     REQUIRE(stemma::detail::is_constant_node(model, item.index));
-                    module = plan.regions[r].module; // these stand wherever they are read
+                    module = plan.regions[r].module; // these are wherever they are read
                 }
                 expected[{function.domain + function.numbered(), i}].insert(module);
             }
@@ -205,4 +205,4 @@ TEST_CASE("fold_writer: the tagger attributes what functions hold to the modules
     CHECK(of_several > 100);
 }
 
-} // namespace test::fold_detail_fold_model
+} // namespace test::fold_detail_fold_writer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/join_edited.hpp>
+#include <stemma/cut/detail/edited_join.hpp>
 
 #include "../../catch.hpp"
 #include "../../edited_split.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace test::cut_detail_join_edited {
+namespace test::cut_detail_edited_join {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string joined(const test::edited_split& split) {
 
 } // namespace
 
-TEST_CASE("edited_join: edits take the place of what was there", "[onnx][join_edited]") {
+TEST_CASE("edited_join: edits replace the original", "[onnx][join_edited]") {
     test::edited_split split;
     split.replace(1, "Relu", "Tanh");
     const auto source = test::read_bytes(split.folder().file("model.onnx"));
@@ -48,7 +48,7 @@ TEST_CASE("edited_join: edits take the place of what was there", "[onnx][join_ed
     CHECK(after.graph(0).outputs.size() == 1);
 }
 
-TEST_CASE("edited_join: new nodes, weights, types, operator sets and functions come along",
+TEST_CASE("edited_join: adds new nodes, weights, types, operator sets and functions",
           "[onnx][join_edited]") {
     test::edited_split split;
     split.add_to_graph(0, test::message()
@@ -77,7 +77,7 @@ TEST_CASE("edited_join: new nodes, weights, types, operator sets and functions c
     CHECK(declared == 1);
 }
 
-TEST_CASE("edited_join: another version of an operator set, or of a function, is refused",
+TEST_CASE("edited_join: rejects another version of an operator set or function",
           "[onnx][join_edited]") {
     test::edited_split version;
     version.add(0, test::message().inner(8, test::opset("", 11)));
@@ -95,4 +95,4 @@ TEST_CASE("edited_join: another version of an operator set, or of a function, is
     CHECK_THROWS_AS(joined(other), stemma::error);
 }
 
-} // namespace test::cut_detail_join_edited
+} // namespace test::cut_detail_edited_join

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to cut all blocks of a model out, and all of its modules? Beside it the floor:
-// a copy of the bytes that the parts have, operator by operator, into one text for each part. Files
-// go to the folder for temporary ones: TMPDIR=/dev/shm for one in memory.
+// The cost of cutting out all blocks of a model, and all of its modules. Floor: copying the bytes
+// of the parts, operator by operator, into a string per part. Files are written to the temporary
+// folder: TMPDIR=/dev/shm keeps them in memory.
 #include "../../attributed_scene.hpp"
 
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
@@ -29,7 +29,7 @@ namespace {
 
 using stemma::id;
 
-/// A model, and the parts to be cut out of it.
+/// A model, and the parts to cut out.
 struct scene : stemma_bench::attributed_scene {
     explicit scene(const benchmark::State& state)
         : attributed_scene(static_cast<std::size_t>(state.range(0))) {
@@ -44,7 +44,7 @@ struct scene : stemma_bench::attributed_scene {
         }
     }
 
-    std::vector<std::vector<id>> parts; // the nodes of each
+    std::vector<std::vector<id>> parts; // nodes
 };
 
 void count(benchmark::State& state, const scene& made) {
@@ -109,7 +109,7 @@ void plan_and_write(benchmark::State& state) {
     count(state, s);
 }
 
-/// Cuts the parts of a scene into a folder, as `write_cuts` asks for.
+/// Cuts the parts of a scene into files of a folder.
 struct all_parts {
     const scene& of;
     std::string folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
-#define STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
+#ifndef STEMMA_FOLD_DETAIL_FUNCTION_INLINER_HPP
+#define STEMMA_FOLD_DETAIL_FUNCTION_INLINER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
@@ -195,7 +195,7 @@ private:
             names_->note(position, place_of(around), made_);
         }
         if (out.size() >= std::uint64_t{1} << 31U) {
-            fail(error_code::too_large, name, "the result would reach 2 GiB, where protobuf ends");
+            fail(error_code::too_large, name, "the result would reach protobuf's limit of 2 GiB");
         }
     }
 
@@ -396,4 +396,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_FOLD_DETAIL_INLINE_FUNCTIONS_HPP
+#endif // STEMMA_FOLD_DETAIL_FUNCTION_INLINER_HPP

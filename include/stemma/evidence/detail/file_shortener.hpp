@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
-#define STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
+#ifndef STEMMA_EVIDENCE_DETAIL_FILE_SHORTENER_HPP
+#define STEMMA_EVIDENCE_DETAIL_FILE_SHORTENER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/evidence/user_frames.hpp>
@@ -130,4 +130,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_EVIDENCE_DETAIL_SHORT_FILES_HPP
+#endif // STEMMA_EVIDENCE_DETAIL_FILE_SHORTENER_HPP

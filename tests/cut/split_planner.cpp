@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace test::cut_split_plan {
+namespace test::cut_split_planner {
 
 namespace {
 
@@ -60,7 +60,7 @@ void check(const test::split_scene& scene, const std::vector<stemma::split_part>
 
 } // namespace
 
-TEST_CASE("split_planner: parts of every model hold every node once and run one after the other",
+TEST_CASE("split_planner: parts of every model contain every node once and run in sequence",
           "[onnx][split_plan]") {
     for (const auto& file : test::model_files()) {
         INFO(file);
@@ -71,7 +71,7 @@ TEST_CASE("split_planner: parts of every model hold every node once and run one 
     }
 }
 
-TEST_CASE("split_planner: parts of equal cost: none above the mean and the costliest node",
+TEST_CASE("split_planner: balanced parts: none above the mean plus the most expensive node",
           "[onnx][split_plan]") {
     for (const std::string name : {"bert_micro", "unet_tiny", "two_tower", "gpt2_tiny"}) {
         test::split_scene scene(test::fixture(name + "/model.onnx"));
@@ -130,4 +130,4 @@ TEST_CASE("split_planner: a custom cost decides", "[onnx][split_plan]") {
     }
 }
 
-} // namespace test::cut_split_plan
+} // namespace test::cut_split_planner

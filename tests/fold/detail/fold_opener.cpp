@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
 
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-namespace test::fold_detail_open_folds {
+namespace test::fold_detail_fold_opener {
 
 namespace {
 
 using stemma::no_id;
 
-/// Folds what is attributed, and returns what comes back.
+/// Folds by attribution, and returns the unfolded result.
 std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_model& opened,
                                                    const stemma::fold_options<>& options) {
     const auto& model = opened.model();
@@ -36,7 +36,7 @@ std::pair<std::string, std::size_t> there_and_back(const stemma::attributed_mode
 
 } // namespace
 
-TEST_CASE("fold_opener: every fixture comes back byte for byte") {
+TEST_CASE("fold_opener: restores every fixture byte for byte") {
     std::size_t functions = 0;
     for (const auto& file : test::model_files()) {
         CAPTURE(file);
@@ -55,7 +55,7 @@ TEST_CASE("fold_opener: every fixture comes back byte for byte") {
     CHECK(functions > 100);
 }
 
-TEST_CASE("fold_opener: files that no exporter would write come back, too") {
+TEST_CASE("fold_opener: restores files that no exporter would write") {
     test::random_numbers random(5);
     std::size_t folded = 0;
     std::size_t in_bodies = 0;
@@ -113,7 +113,7 @@ TEST_CASE(
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("fold_opener: bodies that capture values of a shared function get their names back") {
+TEST_CASE("fold_opener: restores names captured by bodies of a shared function") {
     std::vector<test::message> nodes;
     std::vector<stemma::attribution> where;
     for (const std::string layer : {"0", "1", "2"}) {
@@ -134,7 +134,7 @@ TEST_CASE("fold_opener: bodies that capture values of a shared function get thei
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 
-TEST_CASE("fold_opener: functions that the model has stay, however odd, and come back") {
+TEST_CASE("fold_opener: keeps the model's own functions, however odd") {
     const auto of = [](const char* name, const char* op, const char* domain = "") {
         return test::function("net", name, {"a"}, {"b"},
                               {test::node(op, {"a"}, {"b"}, "", domain)});
@@ -164,7 +164,7 @@ TEST_CASE("fold_opener: functions that the model has stay, however odd, and come
     }
 }
 
-TEST_CASE("fold_opener: a file that was changed since is refused") {
+TEST_CASE("fold_opener: rejects a changed file") {
     auto scene = test::layered_model(3);
     const auto folded = scene.fold();
     const auto replaced = [&](std::string_view from, std::string_view to) {
@@ -178,7 +178,7 @@ TEST_CASE("fold_opener: a file that was changed since is refused") {
     CHECK_THROWS_AS(test::unfold(replaced("\"Layer\"]", "\"Lager\"]")), stemma::error);
 }
 
-TEST_CASE("fold_opener: outputs listed twice, made under two names, or that are inputs come back") {
+TEST_CASE("fold_opener: restores outputs that are repeated, renamed, or inputs") {
     const auto back = [](const std::vector<test::message>& nodes, const test::names& outputs) {
         test::fold_scene scene{test::model(test::graph(nodes, {"x"}, outputs)).bytes(),
                                test::layers(2),
@@ -199,4 +199,4 @@ TEST_CASE("fold_opener: outputs listed twice, made under two names, or that are 
     CHECK(back(nodes, {"b", "y", "a"}) == 1);
 }
 
-} // namespace test::fold_detail_open_folds
+} // namespace test::fold_detail_fold_opener

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_SPLIT_PLAN_HPP
-#define STEMMA_CUT_SPLIT_PLAN_HPP
+#ifndef STEMMA_CUT_SPLIT_PLANNER_HPP
+#define STEMMA_CUT_SPLIT_PLANNER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -28,27 +28,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// One part of a split model.
+/// A part of a split model.
 struct split_part {
-    id module = 0;          ///< that holds all of its nodes
-    id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
-    std::vector<id> nodes;  ///< of the main graph, that are its own, ascending
-    std::vector<id> clones; ///< the others it holds: copies of constants of other parts, ascending
-    std::uint64_t cost = 0; ///< of its own nodes, as the policy has it
-    cut_plan plan;          ///< how it is written
+    id module = 0;          ///< the common ancestor of its nodes
+    id level = 0;           ///< 0, 1, ... if the module is divided into levels
+    std::vector<id> nodes;  ///< its own nodes of the main graph, ascending
+    std::vector<id> clones; ///< copies of constants of other parts, ascending
+    std::uint64_t cost = 0; ///< of its own nodes, by the policy
+    cut_plan plan;          ///< for writing it
 };
 
-/// Divides the main graph of a model into parts that run one after the other.
+/// Divides the main graph of a model into parts that run in sequence.
 ///
-/// Constants, and what is computed from weights alone, go with their first reader and are copied to
-/// the others.
+/// Constants, and what is computed from weights alone, belong to their first reader's part and are
+/// copied to the others.
 template <detail::costing Cost = cost_in_bytes>
 class split_planner {
 public:
-    /// `loads` is by node and counts weights where they are first read; `attributions` by node.
-    /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and serves
-    /// nothing else. Throws: `error` of `refused` for a graph with a cycle, and for costs whose sum
-    /// is not below 2^63. Complexity: O(nodes + edges).
+    /// `loads`, by node, counts weights where they are first read; `attributions` is by node.
+    /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and is used by
+    /// nothing else. Throws: `error` of `refused` for a graph with a cycle, and if costs add up to
+    /// 2^63 or more. Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
                   const Cost& cost = {})
@@ -69,10 +69,10 @@ public:
         find_costs(loads, cost);
     }
 
-    /// Splits as a policy has it. Parts that read from each other in circles are divided by level;
-    /// with `joins` levels that nothing keeps apart are joined again.
-    /// Throws: `error` of `refused` where the policy refuses, or does not answer as its role asks.
-    /// Complexity: O(nodes + edges), and that of the policy and of `join_levels`.
+    /// Splits by a policy. Parts on cycles are divided by level; with `joins`, levels are merged
+    /// again where possible.
+    /// Throws: `error` of `refused` if the policy refuses, or returns an invalid plan.
+    /// Complexity: O(nodes + edges), plus that of the policy and of `join_levels`.
     template <partition_policy<operator_graph> Policy>
     [[nodiscard]] std::vector<split_part> divide(const Policy& policy, bool joins = false) {
         std::vector<id> of_place(order_.size());
@@ -120,8 +120,8 @@ private:
         }
     }
 
-    /// What is constant has a home where it is read. What nobody reads, and what the model gives
-    /// out, is made to count like everything else; all is where nothing else is.
+    /// Constants belong where they are read. Unread ones and outputs of the model are treated like
+    /// other nodes; so are all if the graph has nothing else.
     void find_homeless() {
         const auto& graph = facts_.view().graph;
         std::vector<bool> gives_out(model_.node_count(), false);
@@ -139,8 +139,8 @@ private:
         }
     }
 
-    /// Returns: by place in the order the cost of a node, with the constants it is the first to
-    /// read.
+    /// Returns: by position in the order, the cost of a node with the constants that it is the
+    /// first to read.
     [[nodiscard]] std::vector<std::uint64_t> costs_in_order() const {
         const auto& graph = facts_.view().graph;
         std::vector<std::uint64_t> costs(order_.size(), 0);
@@ -161,7 +161,7 @@ private:
 
     [[nodiscard]] std::vector<split_part> filled(std::vector<split_part> parts,
                                                  std::vector<id> piece) {
-        // Constants, last ones first: what reads them has a home already.
+        // Constants in reverse, so that their readers already have a part.
         for (auto v = facts_.order().rbegin(); v != facts_.order().rend(); ++v) {
             if (facts_.set.apart[*v]) {
                 for (const id reader : facts_.view().graph.readers(*v)) {
@@ -189,7 +189,7 @@ private:
         return parts;
     }
 
-    /// A part that nobody reads from gives out what is not read: a model has outputs.
+    /// A part without readers outputs its unread values, as a model must have outputs.
     void give_something_out(cut_plan& plan) const {
         if (!plan.outputs.empty()) {
             return;
@@ -217,4 +217,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_CUT_SPLIT_PLAN_HPP
+#endif // STEMMA_CUT_SPLIT_PLANNER_HPP
