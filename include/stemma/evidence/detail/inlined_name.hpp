@@ -21,26 +21,26 @@ struct inlined_scope {
 };
 
 /// Returns: the scope in an operator's name before its call was inlined, if the operators know it
-/// (`inlined_name`); an empty one if they say it cannot be known; else that of the function it
-/// stood in (`find_inlined`); nothing for other operators.
-/// Complexity: O(length of names).
+/// (`inlined`); an empty one if they say it cannot be known; else that of the function it stood in;
+/// nothing for other operators. Complexity: O(length of names).
 template <named_operators Ops>
 [[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
                                                                            operator_t<Ops> v) {
-    if constexpr (requires { ops.inlined_name(v); }) {
+    if constexpr (requires { ops.inlined(); }) {
         const auto name = detail::without_fused(ops.name(v));
+        if (name.starts_with('/')) {
+            return std::nullopt;
+        }
         if (name.starts_with(inlined_prefix) ||
             (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
-            if (const auto before = ops.inlined_name(v)) {
+            if (const auto before = ops.inlined().calls.name(v)) {
                 const auto match = split_scoped_name(*before, ops.op_type(v));
                 return match ? match : split_leftover_name(*before);
             }
         }
-    }
-    if constexpr (requires { ops.find_inlined(v); }) {
-        const std::string_view name = ops.name(v);
-        if (const auto found = name.starts_with('/') ? std::nullopt : ops.find_inlined(v)) {
-            const bool own = name.starts_with(inlined_prefix) && !found->within;
+        if (const auto found = ops.inlined().modules.find(v)) {
+            const bool own =
+                std::string_view(ops.name(v)).starts_with(inlined_prefix) && !found->within;
             return scoped_name{found->scope, scope_style::called, own, found->within};
         }
     }

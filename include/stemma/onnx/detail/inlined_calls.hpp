@@ -39,7 +39,10 @@ public:
                 nodes.emplace_back(node, *name);
                 ++calls_[name->call].nodes;
                 find_witnesses(model, node, *name);
-            } else {
+            }
+        }
+        for (id node = 0; !nodes.empty() && node < model.node_count(); ++node) {
+            if (!find_name(model, node)) {
                 find_fused_witnesses(model, node);
             }
         }
