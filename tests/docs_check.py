@@ -38,12 +38,12 @@ PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
 NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
     (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
-    (r"sh examples/web/|python3 -m http\.server", "needs emscripten, or serves until it is stopped"),
-    (r"build/", "is there only after a build of its own"),
+    (r"sh examples/web/|python3 -m http\.server", "needs emscripten, or serves until stopped"),
+    (r"build/", "exists only after a separate build"),
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r".*(int8\.onnx|\.npz|numerics\.json|ort\.log|examples/runners)",
-     "needs runs of models; done by the tests runtime.numerics and cli.numerics"),
-    (r"stemma profile ", "needs the profile of a run; done by the tests runtime.profiles and cli.cost"),
+     "needs runs of models; covered by the tests runtime.numerics and cli.numerics"),
+    (r"stemma profile ", "needs the profile of a run; covered by the tests runtime.profiles and cli.cost"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
     (r"python3 stemma_export\.py", "needs torch; run by the test examples.export"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
@@ -76,7 +76,7 @@ def run_lines(program, block, folder):
         done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True,
                               timeout=300, env={**os.environ, "PATH": path})
         if done.returncode != 0:
-            yield f"'{line}' ends with {done.returncode}:\n{done.stdout}{done.stderr}"
+            yield f"'{line}' exits with {done.returncode}:\n{done.stdout}{done.stderr}"
 
 
 def problems_of(program, text, folder):
@@ -88,13 +88,13 @@ def problems_of(program, text, folder):
             for problem in run_lines(program, content, folder):
                 yield block.start(), problem
         elif kind == "cpp" and not named and not is_compiled(content):
-            yield block.start(), "stands in no source of examples/ or tests/: put it into tests/documents.cpp"
+            yield block.start(), "occurs in no source of examples/ or tests/: add it to tests/documents.cpp"
         elif kind == "console":
             words = shlex.split(content.partition("\n")[0].removeprefix("$ "))
             if not words or words[0] not in ("stemma", "cmp", "node"):
-                yield block.start(), "is no command of stemma: make it a ```sh block"
+                yield block.start(), "is not a command of stemma: make it a ```sh block"
         elif kind not in ("sh", "cpp", "text", *ELSEWHERE):
-            yield block.start(), f"nothing looks at blocks of the kind '{kind}'"
+            yield block.start(), f"no test checks blocks of kind '{kind}'"
 
 
 def scratch_folder(parent):
@@ -162,7 +162,7 @@ def main():
             if text[start:end] != content:
                 wrong += 1
                 line = text.count("\n", 0, start) + 1
-                print(f"{document.name}:{line}: shows\n{text[start:end]}but it is\n{content}"
+                print(f"{document.name}:{line}: shows\n{text[start:end]}instead of\n{content}"
                       "    remedy: run tests/docs_check.py with --update")
             result += text[behind:start] + content
             behind = end

@@ -92,7 +92,7 @@ void write_picture(const export_options& options, const stemma::attributed_model
         const auto found = stemma::find_modules(opened, options.module);
         if (found.size() > 1) {
             throw stemma::error(stemma::error_code::refused, "--module", "",
-                                fmt::format("'{}' asks for {} modules; a picture shows one",
+                                fmt::format("'{}' matches {} modules; a picture shows one",
                                             options.module, found.size()));
         }
         fold.root = found.front();

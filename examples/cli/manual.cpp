@@ -31,7 +31,7 @@ struct status_text {
 
 constexpr status_text statuses[] = {
     {done, "Done."},
-    {found_something, "A check found something, or nothing matched."},
+    {found_something, "A check has findings, or nothing matched."},
     {bad_usage, "Invalid command line or query."},
     {bad_input, "An input is missing, truncated or malformed."},
     {cannot_write, "The output could not be written."},
@@ -372,7 +372,7 @@ _stemma() {{
                    in_quotes(command->get_name() + ":" + command->get_description()));
     }
     fmt::print(
-        "        'help:say what a command takes'\n    )\n    if ((CURRENT == 2)); then\n"
+        "        'help:describe a command'\n    )\n    if ((CURRENT == 2)); then\n"
         "        _describe command commands\n        _files -g '*.onnx'\n        return\n    fi\n"
         "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
         "    case $command in\n    help)\n        _describe command commands\n        ;;\n");
@@ -452,7 +452,7 @@ void print_fish(const CLI::App& app) {
     end
 end
 complete -c stemma -n __fish_use_subcommand -a '(__fish_complete_suffix .onnx)'
-complete -c stemma -n __fish_use_subcommand -f -a help -d 'say what a command takes'
+complete -c stemma -n __fish_use_subcommand -f -a help -d 'describe a command'
 )fish");
     for (const auto* option : options_of(app, false)) {
         print("__fish_use_subcommand", *option);

@@ -90,7 +90,7 @@ class Misfits(Case):
                 trace = self.folder / "trace.json"
                 trace.write_text(swapped(text, a, b))
                 nodes, said = self.tag(fixture, "unnamed", FIXTURES / fixture / "modules.json", trace)
-                self.assertRegex(said, "read by other operations|other shapes|does not fit|another model")
+                self.assertRegex(said, "read by other operations|different shapes|does not fit|another model")
                 self.assert_nothing_wrong_is_sure(nodes, true_modules(fixture))
 
     def test_with_the_modules_listed_in_another_order(self):

@@ -222,7 +222,7 @@ class Profile(Case):
         text = self.succeed("tree", model, "--profile", path, "--sort", "time").stdout
         times = [line.split(" ms")[0].split()[-1] for line in text.splitlines()[1:5]]
         self.assertEqual(times, ["2.040", "2.000", "0.030", "0.010"])
-        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms of no node\n", text)
+        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms without a node\n", text)
         self.fail_with(2, "tree", model, "--profile", path, "--format", "json",
                        saying="--profile: requires --format text")
 

@@ -104,7 +104,7 @@ class Dialects(Case):
         damaged.write_bytes(whole[:place] + b"', 'k_proj' " + whole[place + 12:])
         result = run("tag", damaged, "--oracle", DIALECTS / "builder.truth.json", "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("name_scopes is not a list of texts", result.stderr)
+        self.assertIn("name_scopes is not a list of strings", result.stderr)
         report = json.loads(result.stdout)
         self.assertEqual(report["provenance"]["metadata"], 39)
         self.assertEqual(report["exact"], 40)  # also in the name

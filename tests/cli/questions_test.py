@@ -50,7 +50,7 @@ class Query(Case):
     def test_a_list_of_nothing_is_none(self):
         model = FIXTURES / "bert_micro/model.onnx"
         self.fail_with(1, "query", model, "op:Softmax", "--list", "initializers",
-                       saying="the nodes that fit read no initializers")
+                       saying="the matching nodes read no initializers")
         self.assertEqual(self.ask("op:Softmax", "--list", "values"),
                          [f"/encoder/layer.{i}/attention/self/Softmax_output_0" for i in (0, 1)])
 

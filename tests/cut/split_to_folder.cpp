@@ -75,11 +75,10 @@ TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][spli
 TEST_CASE("split_to_folder: an invalid plan is an error", "[onnx][split_to_folder]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");
-    refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "part that is not there");
-    refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "part that is not there");
+    refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "nonexistent part");
+    refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "nonexistent part");
     refused(opened, {.partition = nowhere{{3, {0}, {0}, {}}}}, "not every part has a module");
-    refused(opened, {.partition = nowhere{{1, {0}, {stemma::no_id}, {}}}},
-            "module that is not there");
+    refused(opened, {.partition = nowhere{{1, {0}, {stemma::no_id}, {}}}}, "nonexistent module");
     refused(opened, {.partition = nowhere{{1, {0}, {}, "not today"}}}, "not today");
     refused(opened, {.partition = stemma::balanced_parts{0}}, "into 0 parts");
     refused(opened, {.cost = endless{}}, "2^63");

@@ -6,7 +6,7 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 

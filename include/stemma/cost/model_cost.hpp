@@ -252,7 +252,7 @@ private:
             if (!detail::range::contains(names, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
                                    names.empty() ? std::string("all dimensions are fixed")
-                                                 : "unknown; names: " + detail::join_list(names)));
+                                                 : "unknown; known: " + detail::join_list(names)));
             }
         }
     }

@@ -220,7 +220,7 @@ private:
             STEMMA_THROW(
                 error(error_code::not_found, opened.file().path(), "",
                       subject.module == no_id
-                          ? "there is nothing to cut out"
+                          ? "no nodes to cut out"
                           : "module '" + opened.modules().path(subject.module) + "' has no nodes"));
         }
         return subject.module;

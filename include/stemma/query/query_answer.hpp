@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>

@@ -55,10 +55,11 @@ public:
         std::map<std::string_view, unsigned> stems;
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
-            if (const auto& dims = search.headers[t].dims; dims.size() == 2) {
-                tripled_.insert(dims[1] == 3 * dims[0]   ? dims[1]
-                                : dims[0] == 3 * dims[1] ? dims[0]
-                                                         : -1);
+            const auto& dims = search.headers[t].dims;
+            if (dims.size() == 2 && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
+                for (const auto& use : search.uses[t]) {
+                    tripled_.emplace(use.module, std::max(dims[0], dims[1]));
+                }
             }
         }
         for (const auto& [stem, count] : stems) {
@@ -257,7 +258,10 @@ private:
             const auto& dims = search_.headers[t].dims;
             const auto wide = std::count_if(dims.begin(), dims.end(), [](auto n) { return n > 1; });
             const bool leaf = search_.is_leaf(use.module);
-            if (role.attribute.empty() || (!role.sure && (!leaf || wide > 1))) {
+            // A computed one that is read as stored is a function of several entries.
+            const bool derived =
+                moved && role.sure && !role.transposed && dims.size() > 2 && wide > 1;
+            if (role.attribute.empty() || derived || (!role.sure && (!leaf || wide > 1))) {
                 continue;
             }
             const auto path = search_.modules.path(use.module);
@@ -312,23 +316,25 @@ private:
         if (matrix && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
             return "in_proj_weight";
         }
-        if (matrix && dims[0] == dims[1]) {
+        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : 3 * dims[0]});
+        if (matrix && dims[0] == dims[1] && is_joined) {
             return "out_proj.weight";
         }
         if (dims.size() != 1 || role.attribute != "bias") {
             return {};
         }
-        return tripled_.contains(dims[0])       ? "in_proj_bias"
-               : tripled_.contains(3 * dims[0]) ? "out_proj.bias"
-                                                : std::string();
+        return tripled_.contains({use.module, dims[0]}) ? "in_proj_bias"
+               : is_joined                              ? "out_proj.bias"
+                                                        : std::string();
     }
 
     static constexpr std::size_t most_below = 4096;
 
     weight_search& search_;
-    const content_entries* contents_;   // if the model holds the entries' values
-    std::set<std::string_view> series_; // names that occur with many numbers
-    std::set<std::int64_t> tripled_; // the longer extents of matrices three times as long as wide
+    const content_entries* contents_;               // if the model holds the entries' values
+    std::set<std::string_view> series_;             // names that occur with many numbers
+    std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
+                                                    // matrices three times as long as wide
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
