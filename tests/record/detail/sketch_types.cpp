@@ -25,7 +25,9 @@ TEST_CASE("sketch_types: a function that nobody calls any more was inlined") {
                test::node("Relu", {"x"}, {"y"}, "y")});
     const stemma::wire_model then(before);
     const stemma::wire_model now(after);
-    const std::vector<stemma::attribution> of(then.node_count());
+    stemma::attribution root;
+    root.module = 0;
+    const std::vector<stemma::attribution> of(then.node_count(), root);
     const auto sketch = stemma::detail::read_sketch(
         stemma::detail::to_json(stemma::detail::sketch_of(then, of)), 1);
     REQUIRE(sketch);
