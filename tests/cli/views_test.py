@@ -238,18 +238,19 @@ class Pictures(ViewCase):
         nodes = " ".join(map(self.texts, self.parts(svg, "node")))
         for text in ("Gather", "Gemm", "Tanh", "pooler_output", "last_hidden_state", "32\u00d732"):
             self.assertIn(text, nodes)
-        edges = " ".join(map(self.texts, self.parts(svg, "edge")))
-        self.assertIn("batch_size\u00d732", edges)
+        labels = " ".join(map(self.texts, self.parts(svg, "label")))
+        self.assertIn("batch_size\u00d732", labels)
 
-    def test_titles_stand_above_the_edges_that_cross_them(self):
+    def test_titles_and_labels_stand_above_the_edges_that_cross_them(self):
         for fixture in ("bert_micro", "control_flow"):
             svg = self.draw(fixture=fixture)
             kinds = [group.get("class") for group in svg.iter(SVG + "g")]
-            self.assertGreater(kinds.index("title"), len(kinds) - 1 - kinds[::-1].index("edge"))
-            for title in self.parts(svg, "title"):
+            self.assertGreater(min(kinds.index("title"), kinds.index("label")),
+                               len(kinds) - 1 - kinds[::-1].index("edge"))
+            for title in self.parts(svg, "title") + self.parts(svg, "label"):
                 self.assertTrue(self.texts(title))
                 self.assertTrue(all(text.get("paint-order") == "stroke" for text in title))
-            self.assertEqual("".join(map(self.texts, self.parts(svg, "cluster"))).strip(), "")
+            self.assertEqual("".join(map(self.texts, self.parts(svg, "cluster") + self.parts(svg, "edge"))).strip(), "")
 
     def test_closed_modules_have_the_nodes_of_the_tree(self):
         boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))

@@ -177,10 +177,7 @@ for (const name of models) {
         const truth = level === "disabled" ? after.nodes.map(moduleOf) : modulesAfter(original, after, moduleOf);
         const { exact, told } = exactShare(report, events, after, truth);
         const exactly = `${(100 * exact).toFixed(2)} % on the exact module, of ${(100 * told).toFixed(1)} % that can be told`;
-        // Modules of fused nodes are exact with the original at hand; optimized.mjs measures the accuracy of tags that
-        // passed
-        // through fusion.
-        check(told >= 0.9 && (exact >= 0.99 || (way === "tagged" && level !== "disabled")), `${what}: ${exactly}`);
+        check(told >= 0.8 && exact >= 0.99, `${what}: ${exactly}`);
         console.log(`${what}: ${report.us} us, ${exactly}, ${report.unmatched_us} unmatched, ${report.fused} fused`);
         if (level === "disabled" && way === "tagged") {
             // Outputs of each node, as counted by ONNX Runtime.
