@@ -43,7 +43,22 @@ class Normed(nn.Sequential):
         super().__init__(nn.utils.weight_norm(nn.Conv1d(2, 3, 3)), nn.ReLU(), nn.Conv1d(3, 2, 1))
 
 
+class Handed(nn.Module):
+    """A module that uses the parameters of its children itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.attn = nn.Module()
+        self.attn.qkv, self.attn.proj = nn.Linear(6, 18), nn.Linear(18, 6)
+
+    def forward(self, x):
+        for one in (self.attn.qkv, self.attn.proj):
+            x = nn.functional.linear(x, one.weight, one.bias)
+        return x
+
+
 MODELS = {"attention": (Attention, ((1, 3, 8), (1, 5, 8))), "folded": (Folded, ((1, 2, 6, 6),)),
+          "handed": (Handed, ((1, 3, 6),)),
           "normed": (Normed, ((1, 2, 6),))}
 
 

@@ -95,7 +95,7 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
 
 TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree",
           "[weights][identify_parameters]") {
-    for (const std::string name : {"attention", "folded", "normed"}) {
+    for (const std::string name : {"attention", "folded", "handed", "normed"}) {
         INFO(name);
         const auto data = std::string(STEMMA_TEST_DATA "/weights/") + name;
         const stemma::attributed_model alone(data + ".onnx", {});

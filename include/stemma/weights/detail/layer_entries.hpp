@@ -381,7 +381,8 @@ private:
         for (const auto& [name, paired] : norm_names(last)) {
             const bool may = !norms_are_called_norm_ || name.starts_with("norm");
             if (may && is_absent(name)) {
-                return {prefix + name, paired ? confidence::entry_fits : confidence::entry_guessed};
+                return {prefix + name,
+                        paired ? confidence::entry_folded : confidence::entry_unpaired};
             }
         }
         return {};

@@ -110,6 +110,7 @@ public:
                 taken.emplace(entry, t);
             }
         }
+        note_biases();
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty()) {
                 continue;
@@ -252,6 +253,24 @@ private:
         }
     }
 
+    /// Notes the owners of named biases by the values that they are added to: a module may use the
+    /// parameters of its children itself.
+    void note_biases() {
+        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
+            const auto& origin = search_.origins[t];
+            const bool named = origin.basis == parameter_basis::name &&
+                               search_.headers[t].dims.size() == 1 &&
+                               origin.entries.front().ends_with(".bias");
+            for (const auto& use : search_.uses[t]) {
+                const auto inputs = search_.model.inputs(use.node);
+                if (named && search_.model.op_type(use.node) == "Add" && inputs.size() == 2) {
+                    const auto owner = owner_path(origin.entries.front());
+                    bias_owners_.emplace(inputs[1 - use.slot], owner);
+                }
+            }
+        }
+    }
+
     void guess(std::size_t t, bool moved, std::map<std::string, std::size_t>& taken) {
         for (const auto& use : search_.uses[t]) {
             const auto role = search_.role(use);
@@ -264,9 +283,16 @@ private:
             if (role.attribute.empty() || derived || (!role.sure && (!leaf || wide > 1))) {
                 continue;
             }
-            const auto path = search_.modules.path(use.module);
-            auto attribute = attention_name(t, use, role);
-            attribute = attribute.empty() ? std::string(role.attribute) : attribute;
+            auto path = search_.modules.path(use.module);
+            std::string attribute(role.attribute);
+            const auto beside = role.transposed
+                                    ? bias_owners_.find(search_.model.first_output(use.node))
+                                    : bias_owners_.end();
+            if (beside != bias_owners_.end()) {
+                path = beside->second;
+            } else if (auto name = attention_name(t, use, role); !name.empty()) {
+                attribute = std::move(name);
+            }
             auto entry = (path.empty() ? "" : path + ".") + attribute;
             if (const auto known = taken.find(entry); known != taken.end()) {
                 const bool more = search_.origins[t].entries.empty();
@@ -295,7 +321,8 @@ private:
             origin.entries = {std::move(entry)};
             origin.quantized = is_narrow_type(search_.headers[t].data_type);
             search_.settle(t, {}, path, parameter_basis::usage,
-                           leaf ? confidence::entry_used : confidence::entry_guessed);
+                           leaf || beside != bias_owners_.end() ? confidence::entry_used
+                                                                : confidence::entry_guessed);
         }
     }
 
@@ -333,6 +360,7 @@ private:
     weight_search& search_;
     const content_entries* contents_;               // if the model holds the entries' values
     std::set<std::string_view> series_;             // names that occur with many numbers
+    std::map<id, std::string> bias_owners_;         // by value that a named bias is added to
     std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
                                                     // matrices three times as long as wide
 };
