@@ -8,7 +8,7 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/cut/detail/split_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/partition.hpp>

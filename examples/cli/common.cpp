@@ -146,6 +146,15 @@ std::string short_name(std::string_view name) {
 
 } // namespace
 
+std::string first_names(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
+        text.append(i == 0 ? "" : ", ").append(short_name(names[i]));
+    }
+    return text.append(names.size() > most ? ", \xe2\x80\xa6" : "");
+}
+
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile) {

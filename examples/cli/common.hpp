@@ -196,6 +196,9 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims);
 /// Returns: write options for the library.
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
 
+/// Returns: the first few names for a message, shortened.
+std::string first_names(const std::vector<std::string>& names);
+
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);
 

@@ -3,7 +3,7 @@
 #include "report.hpp"
 
 #include <stemma/compare/compare_models.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include <fmt/core.h>
 
@@ -149,7 +149,7 @@ void add_compare(CLI::App& app, action& chosen) {
                       "compare only: structure, initializers, tags")
                 ->check(CLI::IsMember({"structure", "initializers", "tags"}));
             takes.value("--rows", options.rows, "N", "maximal differences printed per kind", "20");
-            takes.footer("Status 1 when the models differ.\n\n"
+            takes.footer("Exits with 1 if the models differ.\n\n"
                          "Examples:\n  stemma compare model.onnx optimized.onnx\n"
                          "  stemma compare old.onnx new.onnx --only structure,initializers");
         });

@@ -6,7 +6,7 @@
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/write_diff.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/sync_navigation.hpp>
 
@@ -319,13 +319,12 @@ void add_diff(CLI::App& app, action& chosen) {
             takes.value("--tolerance", options.tolerance, "X",
                         "ignore relative differences up to X", "0");
             takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
-            takes.footer(
-                "Status 1 when anything differs; of modules, when they are not of the same\n"
-                "function up to weights and names.\n\n"
-                "Examples:\n  stemma diff old.onnx new.onnx\n"
-                "  stemma diff model.onnx optimized.onnx --nodes\n"
-                "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
-                "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
+            takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
+                         "differ beyond weights and names.\n\n"
+                         "Examples:\n  stemma diff old.onnx new.onnx\n"
+                         "  stemma diff model.onnx optimized.onnx --nodes\n"
+                         "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
+                         "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
         });
 }
 

@@ -4,7 +4,7 @@
 #include "report.hpp"
 
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>

@@ -121,15 +121,15 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
         print_rest(rest.size(), options.rows);
     }
     put("{}\n",
-        shaded(fmt::format(
-                   "{} ms in {}{}; {}{}", milliseconds(times.total()), counted(times.runs(), "run"),
-                   source.dropped > 0 ? fmt::format(" ({} dropped)", source.dropped) : "",
-                   source.format,
-                   times.fused() == 0 ? std::string()
-                   : source.divided
-                       ? fmt::format("; {} divided by cost", counted(times.fused(), "kernel"))
-                       : fmt::format("; {} at the module that all of them are in",
-                                     counted(times.fused(), "fused kernel"))),
+        shaded(fmt::format("{} ms in {}{}; {}{}", milliseconds(times.total()),
+                           counted(times.runs(), "run"),
+                           source.dropped > 0 ? fmt::format(" ({} dropped)", source.dropped) : "",
+                           source.format,
+                           times.fused() == 0 ? std::string()
+                           : source.divided   ? fmt::format("; {} divided by cost",
+                                                            counted(times.fused(), "kernel"))
+                                              : fmt::format("; {} assigned to their common module",
+                                                            counted(times.fused(), "fused kernel"))),
                shade::dim));
 }
 
@@ -325,18 +325,16 @@ void add_profile(CLI::App& app, action& chosen) {
         app, chosen, "profile", "show the time of a profile by module", run_profile,
         [](command_line takes, profile_options& options) {
             takes.common(options.common, "text,json,csv");
-            takes.argument(
-                "PROFILE", options.files,
-                "what a runtime measured: ONNX Runtime, TensorRT, OpenVINO, QNN, or CSV");
+            takes.argument("PROFILE", options.files,
+                           "a profile of ONNX Runtime, TensorRT, OpenVINO or QNN, or CSV");
             takes.value("--original", options.original, "ORIGINAL",
-                        "the original of MODEL, which provides the modules; -m then refers to "
-                        "it then");
+                        "the original of MODEL, which provides the modules; -m then refers to it");
             takes
                 .value("--against", options.against, "PROFILE",
                        "a second profile, shown beside the first; repeatable, for more runs")
                 ->allow_extra_args(false);
             takes.value("--against-model", options.against_model, "MODEL",
-                        "its model, if it is another one");
+                        "its model, if different");
             takes.value("--warm-up", options.warm_up, "N",
                         "runs to skip at the start of each profile; 1 if there are "
                         "several");

@@ -171,7 +171,7 @@ private:
         const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
         const auto rest = times.unmatched().empty()
                               ? std::string()
-                              : fmt::format(", of which {:.3f} ms of no node",
+                              : fmt::format(", of which {:.3f} ms without a node",
                                             times.unmatched_total() / runs / 1000);
         put("{}\n", shaded(fmt::format("{:.3f} ms a run in {}{}", times.total() / runs / 1000,
                                        counted(times.runs(), "run"), rest),
@@ -420,7 +420,7 @@ void add_tree(CLI::App& app, action& chosen) {
                 .value("--profile", options.profiles, "FILE",
                        "a profile, as for `profile`: adds the column time")
                 ->allow_extra_args(false);
-            takes.flag("--all", options.all, "list each module, also those alike");
+            takes.flag("--all", options.all, "list every module, also identical ones");
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
                          "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
                          "  stemma tree model.onnx --columns macs,flops --dim batch=1\n"

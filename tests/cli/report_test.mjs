@@ -10,6 +10,7 @@ import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
 import {Page, needBrowser} from "./browser.mjs";
+import {chainModel} from "./chain_model.mjs";
 
 needBrowser();
 const [program, fixtures] = process.argv.slice(2, 4).map(path => resolve(path));
@@ -67,24 +68,9 @@ const crossings = (page, m) => page.evaluate(`(() => {
 
 /** A model of many nodes: `blocks` blocks of four layers of `width` nodes each, in a chain. */
 function chain(blocks, width) {
-  const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
-  const field = (number, bytes) => Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
-  const text = (number, value) => field(number, Buffer.from(value));
-  const info = name => text(1, name);
-  const nodes = [];
-  let value = "x";
-  for (let b = 0; b < blocks; ++b) {
-    for (let l = 0; l < 4; ++l) {
-      for (let i = 0; i < width; ++i) {
-        const name = `/blocks.${b}/layer${l}/Relu_${i}`;
-        nodes.push(field(1, Buffer.concat([text(1, value), text(2, `${name}_output`), text(3, name), text(4, "Relu")])));
-        value = `${name}_output`;
-      }
-    }
-  }
-  const graph = Buffer.concat([...nodes, text(2, "chain"), field(11, info("x")), field(12, info(value))]);
+  const layer = (_, l) => Array.from({length: width}, (_, i) => `/blocks.${Math.floor(l / 4)}/layer${l % 4}/Relu_${i}`);
   const path = join(folder, "chain.onnx");
-  writeFileSync(path, Buffer.concat([Buffer.from([8, 8]), field(7, graph), field(8, Buffer.from([16, 17]))]));
+  writeFileSync(path, chainModel(Array.from({length: 4 * blocks}, layer).flat()));
   return path;
 }
 
@@ -175,7 +161,7 @@ const tests = {
     assert.equal(await page.text("#content h2"), "pooler BertPooler");
     await page.click("svg .module", "dense");
     assert.equal(await page.text("#content h2"), "dense Linear");
-    assert.equal(await page.text(".row.chosen .label"), "dense Linear");
+    assert.equal(await page.text("#tree [aria-selected=true] .label"), "dense Linear");
     assert.ok((await visible()).includes("activation Tanh"));
     await page.click("svg .node", "Gemm");
     const detail = await page.text("#detail");
@@ -227,7 +213,7 @@ const tests = {
           return {boxes: [...document.querySelectorAll("svg .box rect")].map(e => numbers(e, ["x", "y", "width", "height"])),
                   edges: [...document.querySelectorAll("svg path.edge:not(.back)")].map(e => {
                     const [a, b] = [0, e.getTotalLength()].map(at => e.getPointAtLength(at));
-                    return [a.x, a.y, b.x, b.y];
+                    return [a.x, a.y, b.x, b.y, e.getAttribute("d").includes("Q")];
                   })};
         })()`);
         const where = `${name}/${stem}, module ${m}`;
@@ -236,12 +222,24 @@ const tests = {
         boxes.forEach(([x, y, width, height], i) => boxes.slice(0, i).forEach(([u, v, across, down]) => {
           assert.ok(x >= u + across || u >= x + width || y >= v + down || v >= y + height, `${where}: boxes overlap`);
         }));
-        for (const [x, y, u, v] of edges) {
+        for (const [x, y, u, v, turns] of edges) {
           assert.ok(boxes.some(box => near(x, box[0] + box[2] / 2) && near(y, box[1] + box[3])), `${where}: edge from nowhere`);
           assert.ok(boxes.some(box => near(u, box[0] + box[2] / 2) && near(v, box[1])), `${where}: edge to nowhere`);
-          assert.ok(v > y, `${where}: an edge leads up`);
+          assert.ok(turns ? u > x : v > y, `${where}: an edge leads up, or back to a column`);
         }
         assert.equal(await crossings(page, m), 0, `${where}: an edge passes through a box`);
+        assert.equal(await page.evaluate(`(() => {
+          const labels = [...document.querySelectorAll("svg .flow")].map(e => e.getBBox());
+          return labels.length === 0 ? 0 : [...document.querySelectorAll("svg path.edge")].filter(e => {
+            for (let at = 0; at < e.getTotalLength(); at += 4) {
+              const {x, y} = e.getPointAtLength(at);
+              if (labels.some(label => x > label.x && x < label.x + label.width && y > label.y + 2 && y < label.y + label.height - 2)) {
+                return true;
+              }
+            }
+            return false;
+          }).length;
+        })()`), 0, `${where}: a label stands on an edge`);
         const labels = await page.evaluate(`[...document.querySelectorAll("svg .flow")].map(e => e.getBBox())
           .map(({x, y, width, height}) => [x, y + 2, width, height - 4])`); // without what is around letters
         const meet = ([x, y, width, height], [u, v, across, down]) => x < u + across && u < x + width && y < v + down && v < y + height;
@@ -357,6 +355,36 @@ const tests = {
     await named.close();
   },
 
+  async "a picture that is far higher than wide is broken into columns"() {
+    const page = await Page.open(report(fixture("bert_micro_12l")));
+    const measure = count => page.evaluate(`(() => {
+      const boxes = Array.from({length: ${count}}, () => ({width: 90, height: 30}));
+      const edges = boxes.slice(1).map((_, i) => ({from: i, to: i + 1}));
+      edges.push(...boxes.slice(3).map((_, i) => ({from: i, to: i + 3})));
+      const size = layOut(boxes, edges);
+      const inside = edges.every(({points}) => points.every(({x, y}) => x >= 0 && y >= 0 && x <= size.width && y <= size.height));
+      const ends = edges.every(({points, from, to}) => points[0].y === boxes[from].y + 15 && points.at(-1).y === boxes[to].y - 15);
+      let through = 0;
+      for (const {points, from, to} of edges) {
+        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+        path.setAttribute("d", curve(points));
+        for (let i = 1; i < 200; ++i) {
+          const {x, y} = path.getPointAtLength(path.getTotalLength() * i / 200);
+          through += boxes.some((box, b) => b !== from && b !== to && Math.abs(x - box.x) < 45 && Math.abs(y - box.y) < 15) ? 1 : 0;
+        }
+      }
+      return {...size, inside, ends, through};
+    })()`);
+    const small = await measure(12), large = await measure(120);
+    assert.ok(small.height > 2 * small.width, "a short one stays whole");
+    assert.ok(large.height < 2 * large.width && large.width < 1600, JSON.stringify(large));
+    for (const {inside, ends, through} of [small, large]) {
+      assert.ok(inside && ends, "edges lead from box to box");
+      assert.equal(through, 0, "an edge passes through a box");
+    }
+    await page.close();
+  },
+
   async "what a search finds is reached by keys"() {
     const page = await Page.open(report(fixture("bert_micro")));
     const press = key => page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "${key}", bubbles: true}))`);
@@ -364,7 +392,7 @@ const tests = {
     await press("ArrowDown");
     assert.equal(await page.evaluate("document.activeElement.dataset.node !== undefined"), true);
     await press("Enter");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     await press("ArrowUp");
     assert.equal(await page.evaluate("document.activeElement.id"), "search");
     await press("Escape");
@@ -379,7 +407,7 @@ const tests = {
     assert.deepEqual(await page.texts("#found .row .label"), ["/encoder/layer.1/attention/self/Softmax Softmax"]);
     await page.click("#found .row");
     assert.equal(await page.text("#content h2"), "self BertSelfAttention");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     assert.equal((await page.texts("svg .node.chosen")).length, 1);
     await page.type("#search", "BertIntermediate");
     const named = sidecar(model).modules.filter(module =>
@@ -519,7 +547,7 @@ const tests = {
             go("m=" + m);
             for (const group of document.querySelectorAll("svg .heated")) {
               const fill = getComputedStyle(group.querySelector("rect")).fill;
-              for (const text of group.querySelectorAll(":scope > text")) {
+              for (const text of group.querySelectorAll(":scope > .face > text")) {
                 least = Math.min(least, contrast(fill, getComputedStyle(text).fill));
               }
             }
@@ -530,6 +558,28 @@ const tests = {
       }
       await page.close();
     }
+  },
+
+  async "everybody can read a report, and reach all of it by keys"() {
+    const page = await Page.open(`${report(fixture("bert_micro"))}#m=8&n=50`);
+    for (const tab of ["Graph", "Nodes", "Boundary", "Parameters", "Conflicts"]) {
+      await page.click("[role=tab]", tab);
+      assert.deepEqual(await page.barriers(), [], tab);
+    }
+    await page.press("ArrowRight");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Graph");
+    await page.view.locator("#tree").focus();
+    await page.press("ArrowRight");
+    await page.press("ArrowDown");
+    assert.equal(await page.evaluate(`document.querySelector("#tree [aria-selected=true]").dataset.module`), "9");
+    await page.view.locator("svg .module .toggle").first().focus();
+    await page.press("Enter");
+    assert.equal((await page.texts("svg .module.open")).length, 1);
+    await page.view.locator("svg .module .face").first().focus();
+    await page.press("Enter");
+    assert.equal(await page.text("#content h2"), "attention BertAttention");
+    assert.deepEqual(page.problems, []);
+    await page.close();
   },
 
   async "names of a model are never read as markup"() {

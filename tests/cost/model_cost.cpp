@@ -43,6 +43,10 @@ TEST_CASE("model_cost: unlisted operators are unknown, not free", "[cost]") {
     CHECK(cost[0].unknown == 1);
     CHECK(cost.unlisted() == std::map<std::string, std::uint64_t>{{"Relu", 1}});
     CHECK(cost.text(cost[0].macs) == "56*batch");
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        CHECK(cost.knows_cost(node) == (opened.model().op_type(node) == "Gemm"));
+        CHECK(cost.knows_bytes(node));
+    }
 }
 
 TEST_CASE("model_cost: functions count at each call", "[cost]") {

@@ -184,7 +184,7 @@ TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
         FAIL("tagged");
     } catch (const stemma::error& problem) {
         CHECK(problem.code() == stemma::error_code::contradiction);
-        CHECK(std::string(problem.what()) == "mine: has other nodes than when it was attributed");
+        CHECK(std::string(problem.what()) == "mine: changed since it was attributed");
     }
     CHECK(test::bytes_of(model) == changed);
     attributed_proto(model).tag();

@@ -45,10 +45,10 @@ TEST_CASE("explain_no_match: names the failing term, and similar names") {
 
 TEST_CASE("explain_no_match: suggests how to query things other than modules") {
     CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
-    CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
-    CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
-    CHECK(says("in", "'name:in' asks for the node of that name"));
-    CHECK(explain("blocks.7.Mixer").find("asks for") == std::string::npos);
+    CHECK(says("Mixer", "'class:Mixer' matches modules of that class"));
+    CHECK(says("MatMul", "'op:MatMul' matches nodes of that type"));
+    CHECK(says("in", "'name:in' matches the node of that name"));
+    CHECK(explain("blocks.7.Mixer").find("matches modules") == std::string::npos);
 }
 
 TEST_CASE("explain_no_match: says if terms only match separately") {

@@ -246,12 +246,12 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("a[class:B", 2, "missing ']'");
     refuses("a)", 2, "unmatched ')'");
     refuses("a]", 2, "unmatched ']'");
-    refuses("a and", 6, "missing at the end");
-    refuses("not", 4, "missing at the end");
-    refuses("and a", 1, "missing before 'and'");
-    refuses("()", 2, "missing here");
-    refuses("op:", 4, "missing at the end");
-    refuses("'a", 1, "quote is not closed");
+    refuses("a and", 6, "expected a term at the end");
+    refuses("not", 4, "expected a term at the end");
+    refuses("and a", 1, "expected a term before 'and'");
+    refuses("()", 2, "expected a term");
+    refuses("op:", 4, "expected a term at the end");
+    refuses("'a", 1, "unterminated quote");
     refuses("a and klass:B", 7, "'klass:' is unknown");
     refuses("op<B", 3, "can be compared");
     refuses("is:red", 1, "'red' is unknown");
@@ -260,14 +260,14 @@ TEST_CASE("query: errors name the column, counted in characters") {
     refuses("attr:axis>x", 11, "expected a number");
     refuses("bytes>10QB", 7, "expected a size");
     refuses("between:a", 10, "missing '..'");
-    refuses("feeds:", 7, "missing at the end");
+    refuses("feeds:", 7, "expected a term at the end");
     refuses("a[op:B]", 3, "is a node term");
-    refuses("depth:x", 7, "whole number");
-    refuses("depth>-1", 7, "whole number");
+    refuses("depth:x", 7, "is an integer");
+    refuses("depth>-1", 7, "is an integer");
     refuses("confidence>2", 12, "0 to 1");
     refuses("confidence>nan", 12, "0 to 1");
     refuses("depth<3", 1, "not depth>");
-    refuses("'\xc3\xa4\xc3\xb6' x", 6, "missing");
+    refuses("'\xc3\xa4\xc3\xb6' x", 6, "expected 'and' or 'or'");
     refuses(std::string(200, '('), 101, "nested too deeply");
     CHECK(refusal_of("a[depth<3]") == "accepted");
 }

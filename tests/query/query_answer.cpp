@@ -6,7 +6,7 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 
@@ -94,6 +94,12 @@ TEST_CASE("query_answer: modules are all that a query names, even nested ones") 
     CHECK(paths("class:Sequential") == wanted(is_sequential));
     CHECK(paths("class:Sequential").count("features.1.conv") == 1);
     CHECK(paths("features.**") == wanted(is_below));
+    CHECK(paths("features.** and class:Sequential") ==
+          wanted([&](id m) { return is_below(m) && is_sequential(m); }));
+    CHECK(paths("features.** and not features.1") == wanted([&](id m) {
+              return is_below(m) && !(modules.path(m) + ".").starts_with("features.1.");
+          }));
+    CHECK(paths("classifier or class:Sequential") == wanted(is_sequential));
     CHECK(paths("depth>1") == wanted([&](id m) { return modules.index().depth(m) > 1; }));
     CHECK(paths("not features") == std::set<std::string>{"classifier"});
     CHECK(paths("") == wanted([](id) { return true; }));

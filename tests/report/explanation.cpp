@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>

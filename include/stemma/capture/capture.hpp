@@ -47,7 +47,7 @@ public:
     void read(const module_tree& modules, std::string_view file) {
         file_ = file;
         if (has_modules()) {
-            fail(error_code::contradiction, "there are two roots");
+            fail(error_code::contradiction, "has two roots");
         }
         for (id m = 0; m < modules.size(); ++m) {
             ++count_;
@@ -225,7 +225,7 @@ private:
         const auto next = static_cast<id>(paths_.size());
         if (path.empty()) {
             if (next != 0) {
-                fail(error_code::contradiction, "there are two roots");
+                fail(error_code::contradiction, "has two roots");
             }
             return paths_.intern(path);
         }

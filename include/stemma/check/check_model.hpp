@@ -10,8 +10,8 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/diagnostics.hpp>
 

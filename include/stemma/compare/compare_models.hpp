@@ -7,7 +7,7 @@
 #include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>

@@ -107,6 +107,7 @@ public:
             modules_[m].peak = peaks[m];
         }
         unlisted_ = collector.unlisted();
+        unknown_ = collector.unknown();
         unknown_values_ =
             static_cast<std::uint64_t>(detail::range::count(collector.bytes(), detail::any_extent));
         keep_names(algebra);
@@ -117,10 +118,14 @@ public:
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
             polynomial produced;
+            bool is_sized = true;
             for (id i = 0; i < model.output_count(node); ++i) {
-                produced += value(collector.bytes()[model.first_output(node) + i]);
+                const auto bytes = collector.bytes()[model.first_output(node) + i];
+                is_sized = is_sized && bytes != detail::any_extent;
+                produced += value(bytes);
             }
             bytes_.push_back(produced.estimate(typical));
+            sized_.push_back(is_sized);
             activations_.push_back(value(collector.activations()[node]).estimate(typical));
         }
     }
@@ -143,6 +148,11 @@ public:
 
     /// Returns: the same for bytes of all produced values, inside and as outputs.
     [[nodiscard]] double node_activations(id node) const noexcept { return activations_[node]; }
+
+    /// Whether the operations of a node are known, those of everything inside included.
+    [[nodiscard]] bool knows_cost(id node) const noexcept { return !unknown_[node]; }
+    /// Whether the sizes of all its outputs are known.
+    [[nodiscard]] bool knows_bytes(id node) const noexcept { return sized_[node]; }
 
     /// Returns: a module's number by a measure, for typical symbolic extents.
     /// Complexity: O(terms).
@@ -252,7 +262,7 @@ private:
             if (!detail::range::contains(names, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
                                    names.empty() ? std::string("all dimensions are fixed")
-                                                 : "unknown; names: " + detail::join_list(names)));
+                                                 : "unknown; known: " + detail::join_list(names)));
             }
         }
     }
@@ -270,6 +280,8 @@ private:
     std::vector<double> macs_;
     std::vector<double> bytes_;
     std::vector<double> activations_;
+    std::vector<bool> unknown_; // by node
+    std::vector<bool> sized_;
     std::map<std::string, std::uint64_t> unlisted_;
     std::uint64_t unknown_values_ = 0;
     std::vector<std::string> names_;       // by symbol

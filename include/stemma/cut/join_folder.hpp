@@ -4,9 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/cut/detail/edited_join.hpp>
-#include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/xxh64.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/model/module_tree.hpp>

@@ -19,11 +19,11 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include <algorithm>
 #include <numeric>

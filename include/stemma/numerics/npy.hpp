@@ -167,7 +167,7 @@ private:
     auto size = byte(8) | byte(9) << 8U;
     size |= is_long ? byte(10) << 16U | byte(11) << 24U : 0;
     if (byte(6) < 1 || byte(6) > 3 || size > bytes.size() - begin) {
-        fail(error_code::malformed, "the header is cut off, or of an unknown version");
+        fail(error_code::malformed, "the header is truncated, or of an unknown version");
     }
     detail::npy_header_reader header(bytes.substr(begin, size), file, place);
     auto type = header.descr;

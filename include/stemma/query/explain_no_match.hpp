@@ -289,7 +289,7 @@ private:
             return {};
         }
         const auto hint = [&](std::string_view word, std::string_view what) {
-            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
+            return "; '" + std::string(word) + term.pattern + "' matches " + std::string(what);
         };
         for (id m = 0; m < modules_.index().size(); ++m) {
             if (std::string_view(modules_.class_name(m)) == term.pattern) {

@@ -5,10 +5,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/query/query_facts.hpp>

@@ -3,8 +3,8 @@
 #define STEMMA_QUERY_PARSE_QUERY_HPP
 
 #include <stemma/core/nearest_texts.hpp>
+#include <stemma/query/detail/query_keys.hpp>
 #include <stemma/query/detail/query_lexer.hpp>
-#include <stemma/query/detail/query_words.hpp>
 #include <stemma/query/query.hpp>
 
 #include <algorithm>

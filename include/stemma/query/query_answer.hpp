@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
@@ -106,47 +106,64 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     answer.initializers = list(read);
 }
 
-/// Marks the modules that a query names, by path, tag, class or the like, without their
-/// descendants.
+/// Returns: the modules that a query names by path, tag, class or the like, rather than all inside
+/// them; nothing for queries that also match by what they exclude or contain.
 template <module_view Modules>
-void mark_named(const query& asked, const module_matcher<Modules>& matcher, vertex_marks& named) {
+[[nodiscard]] std::optional<vertex_marks>
+named_modules(const query& asked, const module_matcher<Modules>& matcher, std::size_t count) {
+    if (asked.kind == query_kind::everything) {
+        return vertex_marks(count, 1);
+    }
     if (asked.kind == query_kind::module) {
-        const auto holds = matcher.of_modules(asked.parts.front());
-        std::transform(named.begin(), named.end(), holds.begin(), named.begin(),
-                       [](auto a, auto b) { return static_cast<char8_t>(a | b); });
-    } else if (asked.kind != query_kind::negation) {
-        for (const auto& part : asked.parts) {
-            mark_named(part, matcher, named);
+        return matcher.of_modules(asked.parts.front());
+    }
+    if (asked.kind != query_kind::all_of && asked.kind != query_kind::any_of) {
+        return std::nullopt;
+    }
+    const bool all = asked.kind == query_kind::all_of;
+    std::optional<vertex_marks> named;
+    for (const auto& part : asked.parts) {
+        auto of_part = named_modules(part, matcher, count);
+        if (!of_part) {
+            if (!all) {
+                return std::nullopt;
+            }
+        } else if (!named) {
+            named = std::move(of_part);
+        } else {
+            std::transform(
+                named->begin(), named->end(), of_part->begin(), named->begin(),
+                [all](auto a, auto b) { return static_cast<char8_t>(all ? a & b : a | b); });
         }
     }
+    return named;
 }
 
-/// Adds to the topmost matches their descendants that the query names; the root is dropped unless
-/// it is alone.
+/// Narrows or extends the topmost matching modules to those in them that the query names, if it
+/// names any; without the root if there are others.
 template <module_view Modules>
-void add_named_modules(const query& asked, const module_matcher<Modules>& matcher,
-                       const tree_index& tree, std::vector<id>& modules) {
-    vertex_marks named(tree.size(), asked.kind == query_kind::everything ? 1 : 0);
-    mark_named(asked, matcher, named);
-    std::vector<id> all;
-    for (const auto highest : modules) {
-        all.push_back(highest);
-        for (auto m = highest + 1; m < tree.end(highest); ++m) {
-            if (named[m] != 0) {
-                all.push_back(m);
+void choose_named_modules(const query& asked, const module_matcher<Modules>& matcher,
+                          const tree_index& tree, std::vector<id>& modules) {
+    if (const auto named = named_modules(asked, matcher, tree.size())) {
+        std::vector<id> chosen;
+        for (const auto topmost : modules) {
+            for (auto m = topmost; m < tree.end(topmost); ++m) {
+                if ((*named)[m] != 0) {
+                    chosen.push_back(m);
+                }
             }
         }
+        modules = std::move(chosen);
     }
-    if (all.size() > 1 && all.front() == 0) {
-        all.erase(all.begin());
+    if (modules.size() > 1 && modules.front() == 0) {
+        modules.erase(modules.begin());
     }
-    modules = std::move(all);
 }
 
 } // namespace detail
 
-/// The modules of an answer are those of `find_matching_modules`, and their descendants that the
-/// query names: all modules of a class, even nested ones, and all modules for "".
+/// The modules of an answer are those that the query names, nested ones included: all of a class,
+/// all for "". A query that names none (`not features`) gets those of `find_matching_modules`.
 ///
 /// The values of an answer are the outputs of its nodes and the initializers that they read; if the
 /// query has terms about values, only those that match them.
@@ -163,7 +180,7 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
         answer.modules = find_matching_modules(asked, modules, tagged.tags, ops,
                                                tagged.attributions, tagged.provenances, facts);
         if (!asked.asks_for_sizes()) {
-            detail::add_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
+            detail::choose_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
         }
     }
     answer.nodes = matcher.find(asked);

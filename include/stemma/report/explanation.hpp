@@ -9,7 +9,7 @@
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>

@@ -118,7 +118,7 @@ private:
             return {};
         }
         if (!found->is_string()) {
-            fail(place + "." + key, "not a text");
+            fail(place + "." + key, "not a string");
         }
         return found->get<std::string>();
     }
@@ -186,7 +186,7 @@ private:
             for (std::size_t c = 0; c < values->size(); ++c) {
                 const auto& value = (*values)[c];
                 if (!value.is_null() && !value.is_number() && !value.is_string()) {
-                    fail(place_of(place + ".values", c), "neither a number, a text nor null");
+                    fail(place_of(place + ".values", c), "neither number, string nor null");
                 }
                 row.cells.push_back(cell_of(value, 1));
             }

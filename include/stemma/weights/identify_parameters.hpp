@@ -8,6 +8,7 @@
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/derived_entries.hpp>
 #include <stemma/weights/detail/layer_entries.hpp>
+#include <stemma/weights/detail/sliced_entries.hpp>
 #include <stemma/weights/detail/used_entries.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -170,8 +171,12 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     }
     const detail::computed_initializers computed(search, names);
     names.find_declared(computed);
+    if (!reliable) {
+        detail::sliced_entries(search).find_declared();
+    }
     if (search.entries.empty()) {
         folds.find_usual(computed);
+        detail::sliced_entries(search).find_usual();
         names.find_usual(computed);
     }
     detail::add_ties(search.origins, opened.modules(), options.known);

@@ -63,7 +63,7 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
                      "reads 'gone', which no part produces"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"d"}, {"a"}))),
-                     "makes 'a'"));
+                     "produces 'a'"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          0, test::message().inner(1, test::node("Neg", {"o"}, {"o"}))),
                      "in a cycle"));

@@ -57,7 +57,7 @@ TEST_CASE("overlay_colours: unknown values have no colour") {
 TEST_CASE("overlay_colours: a column without numbers is refused") {
     const auto table = table_of(stemma::column_direction::lower);
     CHECK_THROWS_WITH(overlay_colours(table, "note"),
-                      "a run: no numeric column is named 'note'; there are time");
+                      "a run: no numeric column is named 'note'; known: time");
     CHECK_THROWS_WITH(overlay_colours(overlay_table(), ""), "has no column of numbers");
 }
 

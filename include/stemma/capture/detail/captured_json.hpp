@@ -62,10 +62,10 @@ public:
             return {};
         }
         if (!entry.is_array()) {
-            fail("has something other than a list as '" + std::string(key) + "'");
+            fail("'" + std::string(key) + "' is not a list");
         }
         if (!entry.is_texts()) {
-            fail("has something other than strings in '" + std::string(key) + "'");
+            fail("'" + std::string(key) + "' is not a list of strings");
         }
         return entry.texts();
     }

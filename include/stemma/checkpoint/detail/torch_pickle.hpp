@@ -55,7 +55,7 @@ public:
             const auto full = std::string(module.substr(0, longest)) + "." +
                               std::string(attribute.substr(0, longest));
             values.fail(error_code::unsupported,
-                        "needs '" + full +
+                        "needs '" + quoted_name(full) +
                             "', neither a tensor nor a container, and pickles are not executed: "
                             "save model.state_dict()");
         }

@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/edited_nodes.hpp>
 #include <stemma/cut/detail/edited_tensors.hpp>
-#include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>

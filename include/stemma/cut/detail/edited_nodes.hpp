@@ -131,9 +131,9 @@ private:
                 if (!made.second) {
                     folder_.refuse(
                         nodes_[i].part,
-                        "makes '" + std::string(name) + "', which '" +
+                        "produces '" + std::string(name) + "', which '" +
                             folder_.parts()[nodes_[made.first->second].part].file->path() +
-                            "' makes, too");
+                            "' also produces");
                 }
             });
         }

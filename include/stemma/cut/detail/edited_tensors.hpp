@@ -3,8 +3,8 @@
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>

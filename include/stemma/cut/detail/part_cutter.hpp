@@ -332,7 +332,7 @@ private:
 
     [[nodiscard]] std::string why_refused(const cut_plan& plan, const std::string& text) const {
         if (plan.refusal == cut_refusal::no_output) {
-            return "nothing outside reads what it makes";
+            return "nothing outside reads its results";
         }
         if (plan.refusal != cut_refusal::non_convex) {
             return text;

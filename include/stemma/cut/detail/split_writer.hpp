@@ -8,7 +8,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_planner.hpp>

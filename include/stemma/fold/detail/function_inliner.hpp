@@ -263,7 +263,7 @@ private:
             fail(error_code::malformed, function.name, "calls itself");
         }
         if (open_.size() > max_depth || ++calls_ > max_calls_) {
-            fail(error_code::unsupported, function.name, "is called too deeply or too often");
+            fail(error_code::unsupported, function.name, "has too deeply nested or too many calls");
         }
         check_versions(function);
         std::vector<std::string> inputs;

@@ -10,14 +10,15 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
-#include <stemma/record/detail/are_names_kept.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
+#include <stemma/record/detail/sketch_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -42,16 +43,14 @@ public:
                   std::span<const node_mark_found> given)
         : now_(now)
         , then_(then)
+        , types_(now, then)
         , lookup_(then)
         , modules_(modules)
         , found_(now.node_count())
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
         find_by_names();
-        const auto maker_of = [&](id node) {
-            return found_[node].by_hint ? no_id : found_[node].node;
-        };
-        if (!are_names_kept(now, then, maker_of)) {
+        if (!names_are_kept()) {
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
@@ -92,21 +91,20 @@ private:
         bool by_hint = false; // by name only
     };
 
-    /// What was inserted for a runtime: conversions of layouts belong where the data come from, and
-    /// a Reshape for a product that takes matrices only to that.
+    /// Conversions inserted for a runtime belong where the data come from, a Reshape to its Gemm.
     void follow_data(std::vector<claim>& of) {
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto inputs = now_.inputs(node);
             if (of[node].module != no_id || inputs.empty()) {
                 continue;
             }
+            const auto type = now_.op_type(node);
             auto from = no_id;
-            if (now_.op_type(node) == "ReorderInput" && inputs[0] != no_id) {
+            if (type == "ReorderInput" && inputs[0] != no_id) {
                 from = now_.producer(inputs[0]);
-            } else if (const auto readers = readers_of(node); now_.op_type(node) == "Reshape" &&
-                                                              readers.size() == 1 &&
-                                                              now_.op_type(readers[0]) == "Gemm") {
-                from = readers[0];
+            } else if (type == "Reshape" && readers_of(node).size() == 1) {
+                const auto reader = readers_of(node).front();
+                from = now_.op_type(reader) == "Gemm" ? reader : no_id;
             }
             if (from != no_id && of[from].module != no_id) {
                 of[node] = of[from];
@@ -143,8 +141,20 @@ private:
         }
     }
 
-    [[nodiscard]] bool same_type(id node, id before) const {
-        return has_same_type(now_, node, then_, before);
+    /// Tools that renumber all values reuse names for others. Operators of types that are new,
+    /// or gone, say nothing about that.
+    [[nodiscard]] bool names_are_kept() const {
+        std::size_t total = 0;
+        std::size_t same = 0;
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto& entry = found_[node];
+            if (entry.node != no_id && !entry.by_hint && !types_.is_new(node) &&
+                !types_.is_gone(entry.node)) {
+                ++total;
+                same += types_.are_same(node, entry.node) ? 1U : 0U;
+            }
+        }
+        return 2 * same >= total;
     }
 
     void take_marks(std::span<const node_mark_found> given) {
@@ -191,10 +201,10 @@ private:
     /// copied from there.
     [[nodiscard]] bool stands_where(const node_mark_found& mark) {
         const auto holder = holder_[mark.number];
-        if (holder == no_id && same_type(mark.node, mark.number)) {
+        if (holder == no_id && types_.are_same(mark.node, mark.number)) {
             return true;
         }
-        if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
+        if (holder != no_id && holder != mark.node && types_.are_same(holder, mark.number) &&
             !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
             return false;
         }
@@ -318,7 +328,7 @@ private:
         }
         for (const auto& mark : marks_of(node)) {
             // A mark that the names of its values do not lead to was copied from elsewhere.
-            if (entry.node == no_id || (entry.by_hint && same_type(node, mark.number))) {
+            if (entry.node == no_id || (entry.by_hint && types_.are_same(node, mark.number))) {
                 grow(node, mark.number);
             }
         }
@@ -366,6 +376,11 @@ private:
         if (region_.size() == max_region) {
             candidate.exact = false;
         }
+        // What a call did is done by others now, in its module or below.
+        if (types_.is_gone_call(region_.front()) &&
+            modules_.end(candidate.module) != candidate.module + 1) {
+            return {};
+        }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
         candidate.confidence =
             std::min(candidate.confidence,
@@ -375,6 +390,7 @@ private:
 
     const onnx_model& now_;
     const graph_sketch& then_;
+    sketch_types types_;
     sketch_lookup lookup_;
     const tree_index& modules_;
     std::vector<identity> found_; // by node now

@@ -75,7 +75,7 @@ private:
         STEMMA_THROW(error(error_code::refused, table.title, "",
                            names.empty() ? std::string("has no column of numbers")
                                          : "no numeric column is named '" + std::string(wanted) +
-                                               "'; there are " + names));
+                                               "'; known: " + names));
     }
 
     void note(const overlay_row& row, std::size_t column, numbers& values, bool counts) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of Conan 2 that the recipe uses, without a cache or settings."""
+"""The part of Conan 2 that the recipe uses, without cache or settings."""
 
 
 class _Information:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_NUMERICS_PROBE_MODEL_HPP
-#define STEMMA_NUMERICS_PROBE_MODEL_HPP
+#ifndef STEMMA_NUMERICS_MODEL_PROBER_HPP
+#define STEMMA_NUMERICS_MODEL_PROBER_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -397,4 +397,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_NUMERICS_PROBE_MODEL_HPP
+#endif // STEMMA_NUMERICS_MODEL_PROBER_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
-#define STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
+#ifndef STEMMA_CUT_DETAIL_WRITE_JOINED_HPP
+#define STEMMA_CUT_DETAIL_WRITE_JOINED_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
@@ -143,4 +143,4 @@ inline void write_joined(const message_tree& rope, const split_folder& folder,
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_JOIN_MODEL_HPP
+#endif // STEMMA_CUT_DETAIL_WRITE_JOINED_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/query/detail/query_words.hpp>
+#include <stemma/query/detail/query_keys.hpp>
 
 #include "../../catch.hpp"
 
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace test::query_detail_query_words {
+namespace test::query_detail_query_keys {
 
 TEST_CASE("query_keys: are sorted, unique and usable") {
     using stemma::detail::query_keys;
@@ -29,4 +29,4 @@ TEST_CASE("query_keys: are sorted, unique and usable") {
     }
 }
 
-} // namespace test::query_detail_query_words
+} // namespace test::query_detail_query_keys

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/model_prober.hpp>
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace test::numerics_probe_model {
+namespace test::numerics_model_prober {
 
 namespace {
 
@@ -129,4 +129,4 @@ TEST_CASE("probe_model: adds outputs at the end of a graph in several chunks",
     CHECK(outputs_of(stemma::model_prober(opened).bytes()) == std::vector<std::string>{"y", "t"});
 }
 
-} // namespace test::numerics_probe_model
+} // namespace test::numerics_model_prober

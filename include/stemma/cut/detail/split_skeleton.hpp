@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
-#define STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
+#ifndef STEMMA_CUT_DETAIL_SPLIT_SKELETON_HPP
+#define STEMMA_CUT_DETAIL_SPLIT_SKELETON_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
@@ -268,4 +268,4 @@ private:
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_CUT_DETAIL_SPLIT_MODEL_HPP
+#endif // STEMMA_CUT_DETAIL_SPLIT_SKELETON_HPP

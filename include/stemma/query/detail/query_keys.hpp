@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
-#define STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
+#ifndef STEMMA_QUERY_DETAIL_QUERY_KEYS_HPP
+#define STEMMA_QUERY_DETAIL_QUERY_KEYS_HPP
 
 #include <stemma/query/query.hpp>
 
@@ -66,4 +66,4 @@ inline constexpr std::array<query_key, 3> query_flags{
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_QUERY_DETAIL_QUERY_WORDS_HPP
+#endif // STEMMA_QUERY_DETAIL_QUERY_KEYS_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/numerics/probe_manifest.hpp>
+#include <stemma/numerics/probed_names.hpp>
 
 #include "../catch.hpp"
 #include "../scratch_folder.hpp"
@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-namespace test::numerics_probe_manifest {
+namespace test::numerics_probed_names {
 
-TEST_CASE("probe_manifest: reads names in order", "[numerics][probe_manifest]") {
+TEST_CASE("probed_names: reads names in order", "[numerics][probed_names]") {
     const test::scratch_folder folder;
     const auto path = folder.make(
         "a.json", R"({"schema": "stemma.probe/1", "values": [{"name": "b"}, {"name": "a"}]})");
     CHECK(stemma::probed_names(path) == std::vector<std::string>{"b", "a"});
 }
 
-TEST_CASE("probe_manifest: rejects anything else", "[numerics][probe_manifest]") {
+TEST_CASE("probed_names: rejects anything else", "[numerics][probed_names]") {
     const test::scratch_folder folder;
     for (const auto* text :
          {"", "{", "[]", "{}", R"({"schema": "stemma.probe/1"})", R"({"schema": 1, "values": []})",
@@ -29,4 +29,4 @@ TEST_CASE("probe_manifest: rejects anything else", "[numerics][probe_manifest]")
     CHECK_THROWS_AS(stemma::probed_names(folder.file("missing")), stemma::error);
 }
 
-} // namespace test::numerics_probe_manifest
+} // namespace test::numerics_probed_names

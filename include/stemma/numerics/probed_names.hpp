@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_NUMERICS_PROBE_MANIFEST_HPP
-#define STEMMA_NUMERICS_PROBE_MANIFEST_HPP
+#ifndef STEMMA_NUMERICS_PROBED_NAMES_HPP
+#define STEMMA_NUMERICS_PROBED_NAMES_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
@@ -40,4 +40,4 @@ namespace stemma::inline STEMMA_ABI {
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_NUMERICS_PROBE_MANIFEST_HPP
+#endif // STEMMA_NUMERICS_PROBED_NAMES_HPP

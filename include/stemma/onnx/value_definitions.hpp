@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_ONNX_DEFINITIONS_HPP
-#define STEMMA_ONNX_DEFINITIONS_HPP
+#ifndef STEMMA_ONNX_VALUE_DEFINITIONS_HPP
+#define STEMMA_ONNX_VALUE_DEFINITIONS_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -61,4 +61,4 @@ namespace detail {
 
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_ONNX_DEFINITIONS_HPP
+#endif // STEMMA_ONNX_VALUE_DEFINITIONS_HPP

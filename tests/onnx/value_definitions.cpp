@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace test::onnx_definitions {
+namespace test::onnx_value_definitions {
 
 using stemma::id;
 
@@ -28,4 +28,4 @@ TEST_CASE("definitions_of, definers_text: name all definitions of a value") {
     CHECK(stemma::detail::definitions_of(model, z) == std::vector<id>{z});
 }
 
-} // namespace test::onnx_definitions
+} // namespace test::onnx_value_definitions

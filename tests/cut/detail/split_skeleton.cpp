@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
 
 #include "../../catch.hpp"
 #include "../../find_in_model.hpp"
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace test::cut_detail_split_model {
+namespace test::cut_detail_split_skeleton {
 
 TEST_CASE("find_loads: a weight counts once, where it is first read; bodies count for their owner",
           "[onnx][split_model]") {
@@ -106,4 +106,4 @@ TEST_CASE("split_skeleton: has everything except nodes and data in parts", "[onn
     CHECK(text.size() * 5 < model.bytes().size());
 }
 
-} // namespace test::cut_detail_split_model
+} // namespace test::cut_detail_split_skeleton

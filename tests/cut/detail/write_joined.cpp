@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cut/detail/join_model.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
@@ -12,7 +12,7 @@
 
 #include <string>
 
-namespace test::cut_detail_join_model {
+namespace test::cut_detail_write_joined {
 
 namespace {
 
@@ -87,4 +87,4 @@ TEST_CASE("follow_recipe: rejects a recipe that does not match the files", "[onn
     refused(R"(["weights", 0, 1000000])");
 }
 
-} // namespace test::cut_detail_join_model
+} // namespace test::cut_detail_write_joined
