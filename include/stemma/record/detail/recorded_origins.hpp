@@ -108,8 +108,7 @@ private:
             }
             if (from != no_id && of[from].module != no_id) {
                 of[node] = of[from];
-                of[node].confidence =
-                    std::min(of[node].confidence, detail::confidence::recorded_alone);
+                of[node].confidence = std::min(of[node].confidence, confidence::recorded_alone);
             }
         }
     }
