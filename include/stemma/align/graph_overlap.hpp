@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -17,14 +20,16 @@ namespace stemma::inline STEMMA_ABI {
 /// one has of it.
 struct graph_overlap {
     double contents = 0;   ///< stored values large enough to be distinctive
+    double sizes = 0;      ///< the numbers of their elements that are not zero
     double parameters = 0; ///< names of stored values
     double results = 0;    ///< names of the values that operators produce
     double structure = 0;  ///< operators kept with everything that they read
 
     /// Whether one graph may have been made from the other. Graphs of unrelated models share a few
-    /// masks and generic names, and small pieces of structure.
+    /// masks and generic names, shapes and small pieces of structure.
     [[nodiscard]] bool is_related() const noexcept {
-        return contents >= 0.1 || parameters >= 0.3 || results >= 0.5 || structure >= 0.6;
+        return contents >= 0.1 || sizes >= 0.8 || parameters >= 0.3 || results >= 0.5 ||
+               structure >= 0.6;
     }
 };
 
@@ -59,6 +64,27 @@ struct overlap_count {
         .share();
 }
 
+/// Returns: in ascending order.
+[[nodiscard]] inline std::vector<std::uint64_t> sizes_in(const comparable_graph& graph) {
+    std::vector<std::uint64_t> result;
+    for (id v = 0; v < graph.value_count(); ++v) {
+        if (graph.nonzero(v) != 0) {
+            result.push_back(graph.nonzero(v));
+        }
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+[[nodiscard]] inline double share_of_sizes(const comparable_graph& before,
+                                           const comparable_graph& after) {
+    const auto a = sizes_in(before);
+    const auto b = sizes_in(after);
+    std::vector<std::uint64_t> common;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+    return overlap_count{common.size(), a.size(), b.size()}.share();
+}
+
 [[nodiscard]] inline double share_of_parameters(const comparable_graph& before,
                                                 const comparable_graph& after) {
     std::unordered_set<std::string_view> names;
@@ -80,7 +106,7 @@ struct overlap_count {
 } // namespace detail
 
 /// Returns: what two graphs have in common, given their alignment.
-/// Complexity: O(operators + values) of both graphs, expected.
+/// Complexity: O(operators + values) of both graphs, expected, and O(n log n) in stored values.
 [[nodiscard]] inline graph_overlap find_overlap(const comparable_graph& before,
                                                 const comparable_graph& after,
                                                 const graph_alignment& found) {
@@ -104,7 +130,7 @@ struct overlap_count {
             results.common += same_name ? 1U : 0U;
         }
     }
-    return {detail::share_of_contents(before, after, found),
+    return {detail::share_of_contents(before, after, found), detail::share_of_sizes(before, after),
             detail::share_of_parameters(before, after), results.share(), structure.share()};
 }
 

@@ -29,7 +29,7 @@ struct unordered_content {
 
 /// Complexity: two multiplications per element.
 template <class Word>
-[[nodiscard]] unordered_content sum_of_elements(std::string_view bytes) noexcept {
+[[nodiscard]] unordered_content unordered_content_of(std::string_view bytes) noexcept {
     unordered_content result;
     for (std::size_t at = 0; at + sizeof(Word) <= bytes.size(); at += sizeof(Word)) {
         Word word = 0;
@@ -42,20 +42,25 @@ template <class Word>
     return result;
 }
 
-[[nodiscard]] inline unordered_content sum_of_elements(std::string_view bytes,
-                                                       unsigned bits) noexcept {
+[[nodiscard]] inline unordered_content unordered_content_of(std::string_view bytes,
+                                                            unsigned bits) noexcept {
     switch (bits) {
     case 64:
-        return sum_of_elements<std::uint64_t>(bytes);
+        return unordered_content_of<std::uint64_t>(bytes);
     case 32:
-        return sum_of_elements<std::uint32_t>(bytes);
+        return unordered_content_of<std::uint32_t>(bytes);
     case 16:
-        return sum_of_elements<std::uint16_t>(bytes);
+        return unordered_content_of<std::uint16_t>(bytes);
     case 8:
-        return sum_of_elements<std::uint8_t>(bytes);
+        return unordered_content_of<std::uint8_t>(bytes);
     default:
         return {};
     }
+}
+
+/// Returns: the sum of the elements' hashes alone.
+[[nodiscard]] inline std::uint64_t sum_of_elements(std::string_view bytes, unsigned bits) noexcept {
+    return unordered_content_of(bytes, bits).sum;
 }
 
 /// Returns: a hash of the signs of floating-point numbers, little-endian words of `width` bytes, in
@@ -108,7 +113,7 @@ public:
         content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U};
         if (header.dims.size() > 1 && header.elements() >= least_elements) {
             const auto bits = detail::bits_of_type(header.data_type);
-            const auto unordered = detail::sum_of_elements(bytes, bits);
+            const auto unordered = detail::unordered_content_of(bytes, bits);
             result.loose = unordered.sum;
             result.nonzero = unordered.nonzero;
             if (bits >= 16 && is_floating(header.data_type)) {

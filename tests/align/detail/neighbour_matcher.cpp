@@ -106,14 +106,17 @@ TEST_CASE("neighbour_matcher: an operator leads with the only one that it may ha
     CHECK(found.values.partner(1) == 2);
 }
 
-TEST_CASE("neighbour_matcher: an operator that reads something known to be different is another") {
+TEST_CASE("neighbour_matcher: an operator that reads something else now stands for the only one in "
+          "its place, without being it") {
     comparable_scene before({"x", "z"});
     before.add("Exp", {"z"}, "a").add("Add", {"x", "a"}, "b");
     comparable_scene after({"x", "z"});
     after.add("Exp", {"z"}, "a").add("Add", {"x", "z"}, "b");
     const growth found(before, after, {{"x", "x"}, {"z", "z"}});
     CHECK(found.is("a", "a"));
-    CHECK(found.is("b", ""));
+    CHECK(found.values.partner(0) == 0);
+    CHECK(found.is("b", "b"));
+    CHECK(found.values.partner(1) == no_id);
 }
 
 } // namespace test::align_detail_neighbour_matcher
