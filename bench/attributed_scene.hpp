@@ -19,7 +19,7 @@
 
 namespace stemma_bench {
 
-/// A generated model whose operators have been attributed.
+/// A generated model with attributed operators.
 struct attributed_scene {
     explicit attributed_scene(std::size_t nodes) {
         model_options options;

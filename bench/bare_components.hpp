@@ -12,7 +12,7 @@ namespace stemma_bench {
 using stemma::id;
 using stemma::no_id;
 
-/// Tarjan's algorithm, written by hand: the readers of v are `reader[first(v)]` up to, and without,
+/// Tarjan's algorithm, hand-written: the readers of v are `reader[first(v)]` up to, excluding,
 /// `reader[first(v + 1)]`.
 inline std::vector<id> components_by_hand(const std::vector<id>& first,
                                           const std::vector<id>& reader) {

@@ -14,7 +14,7 @@ namespace stemma_bench {
 using stemma::id;
 using stemma::no_id;
 
-/// What a loop written by hand works on: the arrays of a graph, and nothing else.
+/// A graph as plain arrays, for hand-written loops.
 struct bare_graph {
     explicit bare_graph(const stemma::operator_graph& graph) : count(graph.vertex_count()) {
         for (id v = 0; v < count; ++v) {
@@ -32,15 +32,15 @@ struct bare_graph {
     }
 
     id count = 0;
-    std::vector<id> in{0};    ///< by vertex, and one more: where its producers begin
-    std::vector<id> out{0};   ///< by vertex, and one more: where its readers begin
-    std::vector<id> producer; ///< by edge: those of one reader together
+    std::vector<id> in{0};    ///< by vertex, plus end: the first of its producers
+    std::vector<id> out{0};   ///< by vertex, plus end: the first of its readers
+    std::vector<id> producer; ///< by edge, grouped by reader
     std::vector<id> value;    ///< by edge
-    std::vector<id> reader;   ///< those of one producer together
-    std::vector<id> edge;     ///< beside each of `reader`
+    std::vector<id> reader;   ///< grouped by producer
+    std::vector<id> edge;     ///< parallel to `reader`
 };
 
-/// Returns: the deepest module that holds what is known of some operators; `no_id` if nothing is.
+/// Returns: the common ancestor of the modules of some operators; `no_id` if all are unknown.
 inline id common_module(const std::vector<id>& known, const id* first, const id* last,
                         const stemma::tree_index& tree) {
     id low = no_id;

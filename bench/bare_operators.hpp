@@ -15,11 +15,11 @@ namespace stemma_bench {
 
 using stemma::id;
 
-/// What is known of operators, as arrays that a loop written by hand reads as they are.
+/// Properties of operators as plain arrays, for hand-written loops.
 struct named_arrays {
     using graph_type = stemma::operator_graph;
 
-    /// The arrays of another view, which must stay as long.
+    /// The properties of another view, which must outlive this.
     template <class Ops>
     explicit named_arrays(const Ops& ops) : edges(ops.graph()) {
         for (id v = 0; v < edges.vertex_count(); ++v) {
@@ -48,17 +48,17 @@ struct named_arrays {
     const graph_type& edges;
     std::vector<std::string_view> names;           ///< by operator
     std::vector<std::string_view> types;           ///< by operator
-    std::vector<id> first_parameter{0};            ///< by operator, and one more
-    std::vector<id> parameters;                    ///< those of one operator together
+    std::vector<id> first_parameter{0};            ///< by operator, plus end
+    std::vector<id> parameters;                    ///< grouped by operator
     std::vector<std::string_view> parameter_names; ///< by parameter
 };
 
-/// What is known of modules, likewise.
+/// Properties of modules as plain arrays.
 struct module_arrays {
-    /// The arrays of a tree, which must stay as long; classes go by depth.
+    /// The properties of a tree, which must outlive this; classes depend on the depth.
     explicit module_arrays(const stemma::module_tree& modules) : tree(modules.index()) {
         for (id m = 0; m < tree.size(); ++m) {
-            attributes.push_back(modules.attribute(m));
+            names.push_back(modules.name(m));
             const auto kind = tree.depth(m) % 4;
             classes.push_back(kind == 0   ? "Model"
                               : kind == 1 ? "Block"
@@ -69,14 +69,14 @@ struct module_arrays {
     }
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree; }
-    [[nodiscard]] std::string_view attribute(id m) const { return attributes[m]; }
+    [[nodiscard]] std::string_view name(id m) const { return names[m]; }
     [[nodiscard]] std::string_view class_name(id m) const { return classes[m]; }
     [[nodiscard]] std::string_view qualified_class(id m) const { return qualified[m]; }
 
     const stemma::tree_index& tree;
-    std::vector<std::string_view> attributes; ///< by module
-    std::vector<std::string_view> classes;    ///< by module
-    std::vector<std::string_view> qualified;  ///< by module
+    std::vector<std::string_view> names;     ///< by module
+    std::vector<std::string_view> classes;   ///< by module
+    std::vector<std::string_view> qualified; ///< by module
 };
 
 } // namespace stemma_bench

@@ -11,26 +11,26 @@
 
 namespace stemma_bench {
 
-/// Measures what an algorithm of the library takes beside the same work written by hand for one
-/// kind of data, in turns, so that both find the same machine.
+/// Measures an algorithm of the library against a hand-written loop for the same task, alternating
+/// the two so that both meet the same load.
 ///
-/// The time of the benchmark is that of the algorithm. Counters: `by_hand_ms`, and `ratio`, how
-/// many times as long the algorithm takes; all are medians. Both give what they found, which is
-/// compared before: if it differs, the benchmark is an error. Needs `in_turns`.
+/// The benchmark's time is that of the algorithm. Counters: `by_hand_ms`, and `ratio`, the
+/// algorithm's time over it; all are medians. Both return their results, which are compared first:
+/// if they differ, the benchmark fails. Requires: `in_turns`.
 template <class Algorithm, class ByHand>
 void measure_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand) {
     using clock = std::chrono::steady_clock;
     using milliseconds = std::chrono::duration<double, std::milli>;
-    // What was freed once is kept at once (glibc): else it is chance which of the two has its
-    // memory at the end of the heap, and gives it back, and pays for it, every time.
+    // Freed memory stays in the process from the start (glibc): otherwise whichever of the two
+    // happens to be at the top of the heap returns its memory to the kernel in every run.
     std::vector<char> kept(std::size_t{30} << 20U);
     benchmark::DoNotOptimize(kept.data());
     std::vector<char>().swap(kept);
     if (!(algorithm() == by_hand())) {
-        state.SkipWithError("the algorithm and the work by hand differ");
+        state.SkipWithError("the algorithm and the hand-written loop differ");
         return;
     }
-    // What is short is done several times over, so that the clock can tell.
+    // Short work is repeated to exceed the resolution of the clock.
     const auto take = [](auto& work, std::size_t rounds) {
         const auto begin = clock::now();
         for (std::size_t i = 0; i < rounds; ++i) {
@@ -58,7 +58,7 @@ void measure_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand
     state.counters["ratio"] = median(own) / median(other);
 }
 
-/// How a benchmark that uses `measure_beside` is to be run.
+/// Settings for a benchmark that uses `measure_beside`.
 inline void in_turns(benchmark::internal::Benchmark* bench) {
     bench->Iterations(21)->UseManualTime()->Unit(benchmark::kMillisecond);
 }

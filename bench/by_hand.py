@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What do the algorithms cost beside the same work written by hand for one kind of data?
+"""How do the algorithms compare with hand-written loops for the same task on one kind of data?
 
 usage: by_hand.py BUILD [--runs R]
 
-Runs the benchmarks that measure both in turns, and compare what they find (bench/beside.hpp), and prints for each
-algorithm the time of the scene that takes longest, and the least and the greatest ratio of all scenes; each of
-these is the median of the runs.
+Runs the benchmarks that alternate the two and compare their results (bench/beside.hpp). Prints for each algorithm
+the time of its slowest scene, and the lowest and highest ratio over all scenes; each figure is the median of the runs.
 """
 import argparse
 import json
@@ -26,9 +25,9 @@ def main():
     for program in sorted((options.build / "bench").glob("*_bench")):
         scenes = {}  # algorithm: scene: time and ratio of each run
         for _ in range(options.runs):
-            made = subprocess.run([program, "--benchmark_filter=manual_time", "--benchmark_format=json"],
-                                  check=True, capture_output=True, text=True).stdout
-            for one in json.loads(made or '{"benchmarks": []}')["benchmarks"]:
+            output = subprocess.run([program, "--benchmark_filter=manual_time", "--benchmark_format=json"],
+                                    check=True, capture_output=True, text=True).stdout
+            for one in json.loads(output or '{"benchmarks": []}')["benchmarks"]:
                 if one.get("error_occurred"):
                     sys.exit(f"{program.name}: {one['name']}: {one['error_message']}")
                 algorithm, _, scene = one["name"].partition("/")

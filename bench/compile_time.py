@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What stemma costs a compiler, beside a program that parses JSON with nlohmann-json and prints it.
+"""The cost of compiling stemma, compared with a program that parses JSON with nlohmann-json and prints it.
 
 usage: compile_time.py [--compiler C++] [--runs N] [--flag=FLAG]... [SOURCE...]
        compile_time.py --headers [--compiler C++] [--runs N] [--rows N]
 
-Compiles that program, two that use the generic core (propagation over a graph of one's own; all of tagging), and each
-SOURCE (else the first programs of examples/) at -O0 and -O2, in turns, and prints processor seconds and peak memory of the fastest run
-and what they are to those of the first. --flag is for programs with stemma only, as -DNAME or -I FOLDER.
+Compiles that program, two that use the generic core (propagation over a custom graph; all of tagging), and each
+SOURCE (by default the first programs of examples/) at -O0 and -O2, alternating. Prints processor seconds and peak
+memory of the fastest run, and their ratios to the JSON program. --flag (-DNAME, -IFOLDER) applies to programs with
+stemma only.
 
-With --headers: the umbrellas at -O0, preprocessed lines, and for each of the heaviest includes from outside how much
-it costs alone. Parts overlap, so they do not add up.
+With --headers: the umbrellas at -O0, their preprocessed lines, and the cost of each of their heaviest third-party
+includes alone. These overlap, so they do not add up.
 """
 import argparse
 import os
@@ -30,7 +31,7 @@ FIRST = [ROOT / "examples" / name for name in ("first.cpp", "tag_model.cpp")]
 
 
 def spent(command):
-    """Returns: processor seconds and peak MB of a command, with all that it starts."""
+    """Returns: processor seconds and peak MB of a command and its children."""
     child = subprocess.Popen([str(word) for word in command])
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -49,9 +50,9 @@ def compare(options):
             for level in ("-O0", "-O2"):
                 for source in sources:
                     more = options.flag if source != MEASURE else []
-                    found = spent([options.compiler, *FLAGS, *more, level, "-c", source, "-o", f"{folder}/object.o"])
+                    cost = spent([options.compiler, *FLAGS, *more, level, "-c", source, "-o", f"{folder}/object.o"])
                     key = (source, level)
-                    best[key] = tuple(map(min, found, best.get(key, found)))
+                    best[key] = tuple(map(min, cost, best.get(key, cost)))
     for source in sources:
         cells = []
         for level in ("-O0", "-O2"):
@@ -70,16 +71,16 @@ def measure(compiler, header, folder, runs):
 
 
 def outside_includes(umbrella):
-    """What the headers below an umbrella include from elsewhere."""
-    seen, found, open_headers = set(), set(), [umbrella]
+    """The third-party and standard headers that an umbrella includes, directly or not."""
+    seen, outside, open_headers = set(), set(), [umbrella]
     while open_headers:
         header = open_headers.pop()
         if header in seen:
             continue
         seen.add(header)
         for name in re.findall(r"^\s*#\s*include <([^>]+)>", (ROOT / "include" / header).read_text(), re.M):
-            (open_headers.append if name.startswith("stemma/") else found.add)(name)
-    return found
+            (open_headers.append if name.startswith("stemma/") else outside.add)(name)
+    return outside
 
 
 def list_headers(options):
@@ -91,11 +92,11 @@ def list_headers(options):
             taken, lines = measure(options.compiler, header, folder, options.runs)
             return taken, f"| `<{header}>` | {taken:.2f} | {lines:,} |"
 
-        known = set()
+        listed = set()
         for umbrella in UMBRELLAS:
             print(row(umbrella)[1])
-            outside = outside_includes(umbrella) - known
-            known |= outside
+            outside = outside_includes(umbrella) - listed
+            listed |= outside
             for _, text in sorted(map(row, outside), reverse=True)[:options.rows]:
                 print(text.replace("| `", "| of these, `"))
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does it cost to cut all blocks of a model out: by `stemma cut`, and one after the other by
-onnx.utils.extract_model of the installed onnx?
+"""The cost of cutting out all blocks of a model: with `stemma cut`, and one by one with extract_model of the
+installed onnx.
 
 usage: cut_peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R] [--sample K]
 
-`cut` of all blocks `encoder.layer.*`, and of all modules, with as many threads as there are processors
-and in one, is compared with cp of the model. The peer is timed on K blocks and taken times their number.
+`cut` of all blocks `encoder.layer.*`, and of all modules, with one thread per processor and with one, is compared
+with cp of the model. The peer is timed on K blocks and extrapolated to all.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ from peers import measure, print_figures, run_once
 
 
 def look_at(out, sample):
-    """Number and bytes of the parts in a folder, and inputs and outputs of some of them."""
+    """Number and bytes of the parts in a folder, and inputs and outputs of a sample of them."""
     cuts = json.loads((out / "index.json").read_text())["cuts"]
     size = sum((out / cut["file"]).stat().st_size for cut in cuts)
     step = max(1, len(cuts) // max(1, sample))
@@ -53,10 +53,10 @@ def main():
         parts, counts = {}, {}
         for name, command in list(commands.items())[1:]:
             run_once(command, out)
-            # In a process of its own: memory that this one holds counts as that of what it starts.
+            # In a separate process: the memory of this one would count as that of the commands it starts.
             with ProcessPoolExecutor(1) as pool:
                 counts[name], size, parts[name] = pool.submit(look_at, out, options.sample).result()
-            print(f"{name}: {counts[name]} parts, {size} bytes besides weights.bin")
+            print(f"{name}: {counts[name]} parts, {size} bytes without weights.bin")
         figures = measure(commands, out, options.runs)
         print_figures(figures, "cp", "cut, all blocks")
         if options.sample == 0:
@@ -70,8 +70,8 @@ def main():
         count = counts["cut, all blocks"]
         peer = statistics.median(seconds) * count
         ours = statistics.median(figure[0] for figure in figures["cut, all blocks"])
-        print(f"extract_model: {statistics.median(seconds):.2f} s a block, {peer:.1f} s for all "
-              f"{count}; cut: {ours:.3f} s; {peer / ours:.0f} times")
+        print(f"extract_model: {statistics.median(seconds):.2f} s per block, {peer:.1f} s for all "
+              f"{count}; cut: {ours:.3f} s; ratio {peer / ours:.0f}")
 
 
 if __name__ == "__main__":

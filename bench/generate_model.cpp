@@ -69,7 +69,7 @@ int run(int count, char** words) {
     }
     const auto made = stemma_bench::generate_model(options);
     if (!save(words[2], made.model) || (!capture.empty() && !save(capture, made.capture))) {
-        std::cerr << words[2] << ": cannot be written\n";
+        std::cerr << words[2] << ": cannot write\n";
         return 4;
     }
     std::cout << made.nodes << " nodes, " << made.model.size() << " bytes\n";

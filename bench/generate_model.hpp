@@ -13,30 +13,30 @@
 
 namespace stemma_bench {
 
-/// What a generated model looks like.
+/// Shapes of generated models.
 enum class model_shape {
     /// Stacked transformer blocks, named as torch's exporter names them.
     blocks,
-    /// One operator that all others read.
+    /// One operator read by all others.
     fan_out,
-    /// Every operator reads the one before it.
+    /// Every operator reads its predecessor.
     chain,
     /// One operator that reads all others.
     fan_in,
-    /// A chain without evidence that is read by another module at every step: all tag sets differ.
+    /// A chain without evidence, each step read by a different module: all tag sets differ.
     distinct_sets,
     /// Names that differ only behind a long common prefix.
     long_names,
-    /// One operator whose scope has a segment for each operator asked for: a tree that deep.
+    /// One operator whose scope has as many segments as operators were asked for.
     deep
 };
 
 struct model_options {
     /// The least number of operators; whole blocks are written.
     std::size_t nodes = 1000;
-    /// Bytes of weights inside the file, about: the width of all layers follows from them.
+    /// Approximate bytes of weights in the file; determines the width of all layers.
     std::size_t weights = 0;
-    /// Whether every node carries metadata and a docstring like those of torch's dynamo exporter.
+    /// Whether every node has metadata and a docstring like those of torch's dynamo exporter.
     bool dynamo = false;
     model_shape shape = model_shape::blocks;
 };
@@ -74,34 +74,34 @@ public:
 
     [[nodiscard]] std::size_t nodes() const noexcept { return nodes_; }
 
-    /// Begins a module with everything that is written until `leave`.
-    void enter(std::string_view attribute, std::string_view type, bool torch = false) {
+    /// Begins a module, which gets everything written until `leave`.
+    void enter(std::string_view name, std::string_view type, bool torch = false) {
         if (!path_.empty()) {
             path_ += '.';
         }
-        path_ += attribute;
+        path_ += name;
         scope_ += '/';
-        scope_ += attribute;
+        scope_ += name;
         const auto dot = path_.find_last_of('.');
         note_module(path_.substr(0, dot == std::string::npos ? 0 : dot), type, torch);
     }
-    void leave(std::string_view attribute) {
-        path_.resize(path_.size() - attribute.size());
+    void leave(std::string_view name) {
+        path_.resize(path_.size() - name.size());
         if (!path_.empty()) {
             path_.pop_back();
         }
-        scope_.resize(scope_.size() - attribute.size() - 1);
+        scope_.resize(scope_.size() - name.size() - 1);
     }
-    /// Writes operators under a scope of which no module is noted again (a second call).
-    void enter_again(std::string_view attribute, std::string_view scope) {
+    /// Begins a scope without recording a module (a second call).
+    void enter_again(std::string_view name, std::string_view scope) {
         path_ += path_.empty() ? "" : ".";
-        path_ += attribute;
+        path_ += name;
         scope_ += '/';
         scope_ += scope;
     }
-    void leave_again(std::string_view attribute, std::string_view scope) {
-        leave(attribute);
-        scope_.resize(scope_.size() + attribute.size() - scope.size());
+    void leave_again(std::string_view name, std::string_view scope) {
+        leave(name);
+        scope_.resize(scope_.size() + name.size() - scope.size());
     }
     void root(std::string_view type) { note_module("", type, false); }
 
@@ -122,7 +122,7 @@ public:
         put_bytes(tensor, 9, bytes_of(value));
         return op("Constant", {}, tensor_attribute(tensor));
     }
-    /// A Constant with one integer, or with a row of them.
+    /// A Constant with an integer, or a vector of them.
     std::string constant(std::int64_t value) {
         std::string tensor;
         put_number(tensor, 2, int64_type);
@@ -141,7 +141,7 @@ public:
         return op("Constant", {}, tensor_attribute(tensor));
     }
 
-    /// What a parameter has: `width` is the same for all and follows from the bytes of weights.
+    /// The shape of a parameter; `width` is common to all.
     enum class extent : std::uint8_t { width, width_by_width, words_by_width };
 
     /// Returns: the name of the parameter, an initializer of the current module.
@@ -287,7 +287,7 @@ private:
         return op("ReduceMean", {input}, integers_attribute("axes", {-1}));
     }
 
-    /// All parameters are as wide as makes them take the bytes that were asked for.
+    /// Chooses the width of all parameters such that they take the requested bytes.
     void put_parameters(std::string& graph) {
         std::uint64_t vectors = 0;
         std::uint64_t squares = 0;
@@ -344,7 +344,7 @@ private:
         put_bytes(entry, 2, value);
         put_bytes(node_, 9, entry);
     }
-    /// Dimensions that are no numbers are names.
+    /// Dimensions that are not numbers are symbolic.
     static void put_info(std::string& graph, unsigned field, std::string_view name,
                          std::uint64_t element, std::initializer_list<std::string_view> extents) {
         std::string shape;
@@ -507,7 +507,7 @@ inline generated_model write_adverse(const model_options& options) {
 
 } // namespace detail
 
-/// Returns: the same bytes for the same options, always.
+/// Returns: a model, always the same bytes for the same options.
 inline generated_model generate_model(const model_options& options) {
     return options.shape == model_shape::blocks ? detail::write_blocks(options)
            : options.shape == model_shape::deep ? detail::write_deep(options)

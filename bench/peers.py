@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times the program against cp and the peers on one generated model, as whole processes.
+"""Times the program against cp and its peers on a generated model, as whole processes.
 
 usage: peers.py BUILD [--nodes N] [--weights BYTES] [--folder FOLDER] [--runs R] [--without PEER,...]
 
-BUILD is a build folder with the programs stemma, bench/generate_model and bench/protobuf_tag. Every
-command writes to a fresh path. Printed are medians, and how they relate to cp of what tag writes, and to
-tag, in the same run; tag is `stemma tag --carrier metadata`. Where output is synced, cp's is as well. Times
-are wall time; the processor time beside it says how busy the machine was. Stops where the peer on protobuf
-writes other bytes than tag.
+BUILD is a build folder with the programs stemma, bench/generate_model and bench/protobuf_tag. Every command writes
+to a fresh path. Prints medians and their ratios to cp of the tagged file and to tag (`stemma tag --carrier
+metadata`) in the same run. Where output is synced, so is that of cp. Times are wall times; the processor time beside
+them shows how busy the machine was. Fails if the protobuf peer writes different bytes from tag.
 """
 import argparse
 import filecmp
@@ -21,8 +20,8 @@ import sys
 import tempfile
 import time
 
-# Loads, parses names against the tree that parameters make, gives nodes without a name what their
-# readers have in common, unites sets of tags, writes them all, saves.
+# Loads, resolves names against the tree derived from parameters, gives unnamed nodes the common
+# ancestor of their readers, unites tag sets, writes them all, saves.
 PYTHON_TAG = """
 import json, sys, onnx
 model = onnx.load(sys.argv[1])
@@ -85,8 +84,7 @@ for i in reversed(list(networkx.topological_sort(graph))):
 
 
 def run_once(command, written):
-    """Returns seconds of wall time, of processor time, and the peak memory in KiB, mapped pages
-    included."""
+    """Returns: wall seconds, processor seconds and peak memory in KiB, mapped pages included."""
     if written.is_dir():
         shutil.rmtree(written)
     written.unlink(missing_ok=True)
@@ -101,12 +99,11 @@ def run_once(command, written):
 
 
 def measure(commands, out, runs, on_one=()):
-    """Returns for every command its figures, one for each run; the commands take turns, those of `on_one`
-    on one processor.
+    """Returns: the figures of every run by command. Commands alternate; those in `on_one` run on one processor.
 
-    Each runs twice in its turn, and the second time counts: it then gets the memory that it gave back
-    itself. Else who follows whom would decide: memory that went back to the host of a virtual machine, or
-    that is the first of its size, may take longer to get than a command takes for all else.
+    Each runs twice in its turn, and the second run counts: it reuses memory that it freed itself. Otherwise the
+    order of the commands would decide: regaining memory from the host of a virtual machine may take longer than
+    everything else a command does.
     """
     figures = {name: [] for name in commands}
     processors = os.sched_getaffinity(0)
@@ -123,7 +120,7 @@ def measure(commands, out, runs, on_one=()):
 def print_figures(figures, base, tag):
     middle = {name: [statistics.median(figure[i] for figure in measured) for i in range(3)]
               for name, measured in figures.items()}
-    print(f"| command | ms | of processor | times {base} | times {tag} | peak MiB |")
+    print(f"| command | wall ms | processor ms | times {base} | times {tag} | peak MiB |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, (seconds, work, peak) in middle.items():
         print(f"| {name} | {seconds * 1e3:.1f} | {work * 1e3:.1f} | "
@@ -139,7 +136,7 @@ def main():
     options.add_argument("--weights", default="0")
     options.add_argument("--folder", default=None)
     options.add_argument("--runs", type=int, default=5)
-    options.add_argument("--without", default="", help="names of peers, as far as the first blank")
+    options.add_argument("--without", default="", help="first words of the commands to skip, separated by commas")
     options = options.parse_args()
     build = options.build.resolve()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
@@ -153,7 +150,7 @@ def main():
         subprocess.run([*tag, "-o", tagged, "--no-sync", "-q"], check=True)
         commands = {
             "cp": ["cp", model, out],
-            "cp of what tag writes": ["cp", tagged, out],
+            "cp of the tagged file": ["cp", tagged, out],
             "tag": [*tag, "-o", out, "--no-sync", "-q"],
             "tag --threads 1": [*tag, "-o", out, "--no-sync", "-q", "--threads", "1"],
             "tag -m": [*tag, "-m", capture, "-o", out, "--no-sync", "-q"],
@@ -176,8 +173,8 @@ def main():
             if name.startswith("protobuf"):
                 subprocess.run(command, check=True)
                 if not filecmp.cmp(tagged, out, shallow=False):
-                    sys.exit(f"{name}: does not write what tag writes")
-        print_figures(measure(commands, pathlib.Path(out), options.runs), "cp of what tag writes",
+                    sys.exit(f"{name}: the output differs from that of tag")
+        print_figures(measure(commands, pathlib.Path(out), options.runs), "cp of the tagged file",
                       "tag")
         print_figures(measure(synced, pathlib.Path(out), options.runs), "cp, sync", "tag, sync")
 

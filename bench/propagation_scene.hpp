@@ -42,7 +42,7 @@ private:
     std::uint64_t state_ = 1;
 };
 
-/// Blocks of 80 operators and 16 modules in a row; `fan` readers for each operator on average.
+/// A chain of blocks of 80 operators and 16 modules; `fan` readers per operator on average.
 inline scene make_scene(id count, id percent, bool shuffled, id fan) {
     random_numbers random;
     std::vector<id> parents{no_id};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `stemma tag` of somebody who has protobuf at hand: parses the model, finds the same tags, puts
-// them into the messages and serializes these. It writes the same bytes, so what it takes longer is
-// the price of the objects.
+// `stemma tag` on top of protobuf: parses the model, computes the same tags, sets them in the
+// messages and serializes these. It writes the same bytes, so the difference in time is the cost of
+// the objects.
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/proto/proto_model.hpp>
@@ -20,7 +20,7 @@
 
 namespace {
 
-/// Returns: where the nodes come from.
+/// Returns: the modules of the nodes.
 stemma::tagging attribute(const stemma::proto_model& model, stemma::module_tree& modules) {
     const stemma::onnx_operators ops(model);
     auto rebuilt = stemma::rebuild_tree(ops);
@@ -35,7 +35,7 @@ int tag(const char* from, const char* to) {
     {
         std::ifstream in(from, std::ios::binary);
         if (!model->ParseFromIstream(&in)) {
-            std::cerr << from << ": no model\n";
+            std::cerr << from << ": not a model\n";
             return 3;
         }
     }
@@ -46,7 +46,7 @@ int tag(const char* from, const char* to) {
     stemma::tag(*model, modules, found, {}, about);
     std::ofstream out(to, std::ios::binary);
     if (!model->SerializeToOstream(&out) || !out.flush()) {
-        std::cerr << to << ": cannot be written\n";
+        std::cerr << to << ": cannot write\n";
         return 4;
     }
     return 0;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor under `stemma tag`: writes what `stemma tag --threads 1` writes, byte for byte, for
-// models of generate_model's default shape, by code that can do nothing else. What the program
-// takes longer than this is the price of what it does for all other models.
-// It is the floor of `--carrier metadata`: it writes no marks, which the program does by default.
+// The floor under `stemma tag --carrier metadata --threads 1`: writes the same bytes for models of
+// generate_model's default shape, with code that can do nothing else. The difference in time is the
+// price of handling all other models.
 //
-// All is derived from the names and the wiring in the file. What the generator guarantees is relied
-// on, and checked where that costs little: else the file is refused. Guaranteed are the names of
+// Everything is derived from the names and the wiring in the file. The guarantees of the generator
+// are relied on, and checked where that is cheap (the file is refused otherwise): the names of
 // torch's exporter; parameters in the order of their modules; values written before they are read;
 // operators without a scope only in bodies; no claim that contradicts a scope; no result that
 // serves two modules.
@@ -39,7 +38,7 @@ __extension__ using u128 = unsigned __int128;
 constexpr u32 none = 0xffff'ffffU;
 
 [[noreturn]] void refuse(const char* why) {
-    throw std::runtime_error(std::string("no model of generate_model: ") + why);
+    throw std::runtime_error(std::string("not a model of generate_model: ") + why);
 }
 
 // ---- Time --------------------------------------------------------------------------------------
@@ -62,7 +61,7 @@ constexpr std::array phase_names{"open and map",    "scan the bytes", "bind name
                                  "attribution",     "propagation",    "lengths",
                                  "record (JSON)",   "write"};
 
-/// Adds what has passed since the last lap to a phase.
+/// Adds the time since the last lap to a phase.
 class stopwatch {
 public:
     void lap(phase of) {
@@ -81,13 +80,12 @@ private:
 
 // ---- Memory ------------------------------------------------------------------------------------
 
-/// Zeros, of which a page comes into being when it is touched; large ones are asked for where they
-/// pay.
+/// Returns: zeros, allocated page by page on first touch; large pages where they pay off.
 void* reserve(std::size_t bytes, bool large_pages) {
     void* room = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) {
-        throw std::runtime_error("no memory");
+        throw std::runtime_error("out of memory");
     }
     if (large_pages) {
         ::madvise(room, bytes, MADV_HUGEPAGE);
@@ -95,8 +93,7 @@ void* reserve(std::size_t bytes, bool large_pages) {
     return room;
 }
 
-/// A table that never moves: there is room for one row to every 4 bytes of the file. Lives as long
-/// as the process.
+/// A table that never moves: it reserves a row for every 4 bytes of the file. Never freed.
 template <class Row>
 class column {
 public:
@@ -104,7 +101,7 @@ public:
         rows_ = static_cast<Row*>(reserve(file_bytes / 4 * sizeof(Row) + 4096, large_pages));
     }
     void push(Row row) { rows_[size_++] = row; }
-    /// Returns: where they begin.
+    /// Returns: the index of the first.
     u32 append(std::basic_string_view<Row> rows) {
         std::copy(rows.begin(), rows.end(), rows_ + size_);
         return static_cast<u32>(std::exchange(size_, size_ + rows.size()));
@@ -128,7 +125,7 @@ u64 fold(u64 a, u64 b) {
     return static_cast<u64>(product) ^ static_cast<u64>(product >> 64U);
 }
 
-/// The mixture that digests are made of.
+/// The mixing function of digests.
 u64 mix(u64 a, u64 b) {
     return fold(a ^ key0, b ^ key1);
 }
@@ -152,19 +149,19 @@ u32 hash_of(std::string_view text, u64 seed = 0) {
     for (; left > 16; at += 16, left -= 16) {
         h = fold(load(at) ^ key1, load(at + 8) ^ h);
     }
-    at += left; // the last 16 bytes, some of them once more
+    at += left; // the last 16 bytes, which may overlap
     return static_cast<u32>(fold(load(at - 16) ^ key1, load(at - 8) ^ h ^ key0) >> 32U);
 }
 
-/// Finds numbers by text: slots of 8 bytes, each a hash and a number, in the order of the hashes,
-/// so that to grow is to copy from the front to the end.
+/// Maps texts to numbers: slots of 8 bytes, each a hash and a number, ordered by hash, so that
+/// growing is one pass of copying.
 class hash_table {
 public:
     explicit hash_table(unsigned bits = 8) : bits_(bits), slots_(make(bits)) {}
 
     void prefetch(u32 hash) const { __builtin_prefetch(slots_ + (hash >> (32 - bits_))); }
 
-    /// Makes room for so many numbers, so that three quarters of the slots are in use at most.
+    /// Reserves room for so many numbers, at a load factor of at most three quarters.
     void expect(std::size_t count) {
         auto bits = bits_;
         while (count * 4 > (std::size_t{3} << bits)) {
@@ -175,7 +172,7 @@ public:
         }
     }
 
-    /// Returns: the number that `is_same` takes, or `next`, which then has been added.
+    /// Returns: the number that `is_same` accepts, or else `next`, which is added.
     template <class Same>
     u32 insert(u32 hash, u32 next, Same is_same) {
         if (used_ * 4 >= std::size_t{3} << bits_) {
@@ -194,7 +191,7 @@ public:
         }
     }
 
-    /// Returns: the number that `is_same` takes, or `none`.
+    /// Returns: the number that `is_same` accepts, or `none`.
     template <class Same>
     [[nodiscard]] u32 find(u32 hash, Same is_same) const {
         for (auto i = hash >> (32 - bits_); slots_[i] != 0; i = (i + 1) & mask()) {
@@ -239,7 +236,7 @@ struct text_ref {
     u32 size = 0;
 };
 
-/// Goes through the fields of a message.
+/// Iterates over the fields of a message.
 class field_reader {
 public:
     field_reader(const char* base, text_ref message)
@@ -260,15 +257,15 @@ public:
                 return value;
             }
         }
-        refuse("a number is cut off");
+        refuse("a truncated number");
     }
-    /// Returns: number and type of the next field, as they are written together.
+    /// Returns: the tag of the next field.
     u32 tag() { return static_cast<u32>(varint()); }
-    /// Returns: the content of a field of bytes.
+    /// Returns: the content of a length-delimited field.
     text_ref bytes() {
         const auto size = varint();
         if (size > static_cast<u64>(end_ - at_)) {
-            refuse("a field is cut off");
+            refuse("a truncated field");
         }
         const text_ref content{position(), static_cast<u32>(size)};
         at_ += size;
@@ -325,7 +322,7 @@ constexpr std::string_view module_key = "pkg.stemma.module";
 constexpr std::string_view tags_key = "pkg.stemma.hierarchy_tags";
 constexpr std::string_view record_key = "pkg.stemma.model";
 
-/// Returns: the bytes of a metadata entry without the tag and length in front of it.
+/// Returns: the size of a metadata entry without its own tag and length.
 constexpr u32 entry_content(std::string_view key, u32 value) {
     return 2 + varint_size(key.size()) + static_cast<u32>(key.size()) + varint_size(value) + value;
 }
@@ -333,16 +330,16 @@ constexpr u32 entry_size(u32 tag, std::string_view key, u32 value) {
     const auto content = entry_content(key, value);
     return varint_size(tag) + varint_size(content) + content;
 }
-/// Writes an entry up to its value, which has so many bytes and follows.
+/// Writes an entry up to its value, which is to follow and has so many bytes.
 char* put_entry(char* out, u32 tag, std::string_view key, u32 value) {
     out = put_varint(put_varint(out, tag), entry_content(key, value));
     out = put_text(put_varint(put_varint(out, bytes_field(1)), key.size()), key);
     return put_varint(put_varint(out, bytes_field(2)), value);
 }
 
-// ---- What is known of a model ------------------------------------------------------------------
+// ---- The model ---------------------------------------------------------------------------------
 
-/// What all operators of a type have in common.
+/// Properties of an operator type.
 struct operator_kind {
     text_ref type;
     u64 hash = 0;
@@ -355,10 +352,10 @@ struct body_graph {
     text_ref owner_message;
     u32 first = 0;
     u32 last = 0;
-    text_ref result; ///< the name of what it gives
+    text_ref result; ///< the name of its output
 };
 
-/// A scope in the names of operators, and the module it stands for.
+/// A scope in the names of operators, and its module.
 struct scope {
     u32 parent = 0;
     text_ref segment;
@@ -369,25 +366,25 @@ struct module {
     u32 parent = none;
     text_ref name;
     u32 calls = none;
-    u32 end = 0;      ///< behind the last module below
-    u32 selected = 0; ///< the nearest at or above that has a tag
+    u32 end = 0;      ///< past its last descendant
+    u32 selected = 0; ///< the nearest module with a tag, itself or an ancestor
     u32 last_child = none;
-    u32 last_scope = none; ///< the last scope that stands for it
+    u32 last_scope = none; ///< the last scope of this module
     u32 run = 0;           ///< bytes of its own part of a tag
     u32 tag = 0;           ///< bytes of its tag
     u32 path = 0;          ///< bytes of its path
     bool is_number = false;
 };
 
-/// A message that says something of a value that no operator makes, or of one.
+/// A message about a graph input, an initializer or a graph output.
 struct described_value {
     text_ref name;
     u32 size = 0; ///< of the message
     u32 value = none;
-    u32 tags = none; ///< a module, or `several` and a number of a text
+    u32 tags = none; ///< a module, or `several` and an index into `tag_lists`
 };
 
-constexpr u32 several = 0x8000'0000U; ///< as a mark
+constexpr u32 several = 0x8000'0000U; ///< a flag bit
 constexpr u32 from_outside = 0x8000'0000U;
 
 struct model {
@@ -396,16 +393,16 @@ struct model {
     stopwatch* watch = nullptr;
 
     text_ref graph;
-    // By operator, those of bodies before their owner.
+    // By operator; those of bodies precede their owner.
     column<u32> sizes;    ///< of the message
-    column<u32> scope_of; ///< then the module
+    column<u32> scope_of; ///< the scope, later the module
     column<u8> kind_of;
-    column<u8> mentions; ///< how many inputs there are, and the result
+    column<u8> mentions; ///< the number of inputs, plus one for the result
     // By mention, operator after operator.
     column<u32> numbers; ///< of the value
-    // By value, in the order in which they are first mentioned.
+    // By value, in order of first mention.
     column<text_ref> value_names;
-    column<u32> makers; ///< the operator, or `from_outside` and a place in `described`
+    column<u32> makers; ///< the operator, or `from_outside` and an index into `described`
 
     std::vector<operator_kind> kinds;
     std::vector<body_graph> bodies;
@@ -414,14 +411,14 @@ struct model {
     std::size_t parameters = 0;
     std::size_t inputs = 0;
     column<module> modules;
-    column<char> names; ///< of modules and scopes, which else were far apart in the file
+    column<char> names;                   ///< of modules and scopes, copied to be close together
     std::vector<std::string> tag_lists;   ///< of values with several tags
-    std::vector<std::string> owner_texts; ///< operators with bodies, as they are to be written
+    std::vector<std::string> owner_texts; ///< the output bytes of operators with bodies
     hash_table values_by_name{12};
 
     [[nodiscard]] std::string_view text(text_ref ref) const { return {base + ref.at, ref.size}; }
 
-    /// Returns: a text that `keep` gave.
+    /// Returns: a text stored by `keep`.
     [[nodiscard]] std::string_view name(text_ref ref) const { return {&names[ref.at], ref.size}; }
     text_ref keep(std::string_view text) {
         return {names.append(text), static_cast<u32>(text.size())};
@@ -440,7 +437,7 @@ struct scanned_node {
     std::size_t body_count = 0;
 };
 
-/// Reads operators, and binds their names some at a time, while the bytes are near.
+/// Reads operators, binding their names in batches while the bytes are in the cache.
 class scanner {
 public:
     explicit scanner(model& m) : m_(m) {
@@ -506,8 +503,8 @@ private:
         m_.described.insert(m_.described.end(), infos.begin(), infos.end());
     }
 
-    /// Makes room for the names of the whole graph, as far as what was read up to `at` tells:
-    /// weights mostly stand behind all operators, so not for many more than there are.
+    /// Reserves room for all names of the graph, extrapolating from what was read up to `at`:
+    /// weights mostly follow all operators, so not for many more than there are.
     void expect_values(u32 at) {
         const auto known = m_.value_names.size() + mentioned_.size();
         const auto all = u64{known} * m_.graph.size / (at - m_.graph.at);
@@ -523,7 +520,7 @@ private:
             }
             fields.skip(tag);
         }
-        refuse("something has no name");
+        refuse("an empty name");
     }
 
     void scan_node(text_ref message) {
@@ -533,7 +530,7 @@ private:
             switch (fields.tag()) {
             case field::input:
                 if (node.input_count == most_inputs) {
-                    refuse("many inputs");
+                    refuse("too many inputs");
                 }
                 node.inputs[node.input_count++] = fields.bytes();
                 break;
@@ -570,7 +567,7 @@ private:
             const auto tag = fields.tag();
             if (tag == field::body) {
                 if (node.body_count == node.bodies.size()) {
-                    refuse("many bodies");
+                    refuse("too many bodies");
                 }
                 node.bodies[node.body_count++] = fields.bytes();
             } else {
@@ -596,7 +593,7 @@ private:
         }
         body.last = m_.sizes.size();
         if (body.last != body.first + 1) {
-            refuse("a body of several operators");
+            refuse("a body with several operators");
         }
         m_.bodies.push_back(body);
     }
@@ -631,13 +628,13 @@ private:
     }
 
     u8 add_kind(text_ref type) {
-        u64 hash = (0xcbf2'9ce4'8422'2325U ^ 0xffU) * 0x100'0000'01b3U; // of no domain
+        u64 hash = (0xcbf2'9ce4'8422'2325U ^ 0xffU) * 0x100'0000'01b3U; // no domain
         for (const char c : m_.text(type)) {
             hash = (hash ^ static_cast<u8>(c)) * 0x100'0000'01b3U;
         }
         hash = (hash ^ 0xffU) * 0x100'0000'01b3U;
         if (m_.kinds.size() == kinds_.size() / 2) {
-            refuse("many types");
+            refuse("too many types");
         }
         const auto name = m_.text(type);
         m_.kinds.push_back({type, hash, name == "Shape" || name == "Size"});
@@ -655,8 +652,8 @@ private:
         m_.watch->lap(phase::scopes);
     }
 
-    /// Numbers the values that were mentioned. Hashes come some before the look-ups: by then the
-    /// slots have been loaded, all at the same time.
+    /// Numbers the values mentioned. Hashes are computed a batch ahead of the lookups, so that
+    /// the slots are prefetched together.
     void bind_values() {
         constexpr std::size_t batch = 64;
         std::array<u32, batch> hashes{};
@@ -685,13 +682,13 @@ private:
             m_.value_names.push(name);
             m_.makers.push(result ? next_maker_ : from_outside);
         } else if (result) {
-            refuse("a result that was read before, or made");
+            refuse("a result that was already read or written");
         }
         next_maker_ += result ? 1U : 0U;
         m_.numbers.push(number);
     }
 
-    /// Returns: the scope in `/scope/Type_number`, `none` for a name of another form.
+    /// Returns: the scope in `/scope/Type_number`; `none` for any other name.
     u32 find_scope(const name_and_type& node) {
         const auto name = m_.text(node.name);
         const auto type = m_.text(node.type);
@@ -710,7 +707,7 @@ private:
         return slash == 0 ? 0 : follow({node.name.at + 1, static_cast<u32>(slash) - 1});
     }
 
-    /// Returns: the scope of that name; one that is not around the previous one is a new one.
+    /// Returns: the scope of that name; new unless it is an ancestor of the previous one.
     u32 follow(text_ref name) {
         const char* const at = m_.base + name.at;
         const char* const before = m_.base + previous_.at;
@@ -758,7 +755,7 @@ private:
     u32 next_maker_ = 0;
 };
 
-/// Binds the names of parameters, inputs and results, which stand behind all operators.
+/// Binds the names of parameters, inputs and results, which follow all operators.
 void bind_described(model& m) {
     constexpr std::size_t batch = 64;
     std::array<u32, batch> hashes{};
@@ -775,19 +772,19 @@ void bind_described(model& m) {
             });
             if (known.value == none) {
                 if (first + i < m.parameters || first + i >= m.parameters + m.inputs) {
-                    refuse("a value that nobody reads or makes");
+                    refuse("a value without reader or producer");
                 }
-                known.tags = 0; // an input that nobody reads is the root's
+                known.tags = 0; // an unread input belongs to the root
                 continue;
             }
             auto& maker = m.makers[known.value];
             if (first + i < m.parameters + m.inputs) {
                 if (maker != from_outside) {
-                    refuse("a value that is made twice");
+                    refuse("a value with two producers");
                 }
                 maker |= static_cast<u32>(first + i) + 1;
             } else if (maker >= from_outside) {
-                refuse("a result that nobody makes");
+                refuse("a result without producer");
             }
         }
     }
@@ -795,7 +792,7 @@ void bind_described(model& m) {
 
 // ---- The tree ----------------------------------------------------------------------------------
 
-/// Makes the modules, numbered in preorder, of the names of parameters and of the scopes.
+/// Builds the modules, numbered in preorder, from the names of parameters and the scopes.
 class tree_maker {
 public:
     explicit tree_maker(model& m) : m_(m) {
@@ -836,12 +833,12 @@ private:
         if (found != next) {
             return found;
         }
-        // In preorder a module stands behind its parent, or behind all below an older sibling.
+        // In preorder a module follows its parent, or the subtree of an older sibling.
         auto above = next - 1;
         while (above != parent) {
             above = m_.modules[above].parent;
             if (above == none) {
-                refuse("modules in another order");
+                refuse("modules out of order");
             }
         }
         module made;
@@ -852,7 +849,7 @@ private:
         auto& last = m_.modules[parent].last_child;
         const auto before = last == none ? std::string_view() : m_.name(m_.modules[last].name);
         if (made.is_number && std::pair(before.size(), before) > std::pair(text.size(), text)) {
-            refuse("a list in another order");
+            refuse("a list out of order");
         }
         last = next;
         m_.modules.push(made);
@@ -870,7 +867,7 @@ private:
         if (path == previous_) {
             return;
         }
-        // Down to where the path leaves the previous one.
+        // Down to where the path diverges from the previous one.
         std::size_t kept = 0;
         while (kept < trail_.size() && trail_[kept].first <= path.size() &&
                (trail_[kept].first == path.size() || path[trail_[kept].first] == '.') &&
@@ -887,7 +884,7 @@ private:
         previous_ = path;
     }
 
-    /// Finds or makes the module that a scope stands for.
+    /// Finds or creates the module of a scope.
     void bind(u32 s) {
         auto& scope = m_.scopes[s];
         const auto around = m_.scopes[scope.parent].module;
@@ -899,10 +896,10 @@ private:
             auto next = find_child(at, name);
             next = next == none && end == segment.size() ? find_repeated(at, name) : next;
             next = next == none ? child(at, name) : next;
-            // A module that only scopes know comes before those that are used after it.
+            // A module known only from scopes precedes those used after it.
             if (next < named_ && m_.modules[next].last_scope == none &&
                 m_.modules[at].last_child >= named_) {
-                refuse("siblings in another order");
+                refuse("siblings out of order");
             }
             if (at != around && m_.modules[at].calls == none) {
                 m_.modules[at].calls = 0;
@@ -921,7 +918,7 @@ private:
         }
     }
 
-    /// Returns: for `pooler_1` the module `pooler`, if that ran.
+    /// Returns: the module `pooler` for `pooler_1`, if that ran.
     [[nodiscard]] u32 find_repeated(u32 parent, std::string_view name) const {
         auto end = name.size();
         while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') {
@@ -934,7 +931,7 @@ private:
         return found == none || m_.modules[found].last_scope == none ? none : found;
     }
 
-    /// Finds what needs the whole tree: subtrees, the modules with tags, and how long those are.
+    /// Computes what needs the whole tree: subtrees, the modules with tags, and their lengths.
     void finish() {
         const auto count = m_.modules.size();
         for (u32 i = 0; i < count; ++i) {
@@ -946,11 +943,11 @@ private:
                 continue;
             }
             const auto& parent = m_.modules[module.parent];
-            // No class is known, so what never ran is taken for a container and has no tag.
+            // Classes are unknown, so a module that never ran counts as a container without a tag.
             const bool is_selected = module.calls != 0;
             const bool below_list = parent.selected != module.parent;
             if ((below_list && !module.is_number) || (!is_selected && below_list)) {
-                refuse("a container of something else than a list");
+                refuse("a container that is not a list");
             }
             const bool runs_on = module.is_number && module.parent != 0;
             module.run = module.name.size + (runs_on ? parent.run + 1 : 0);
@@ -966,7 +963,7 @@ private:
 
     model& m_;
     hash_table children_{10};
-    u32 named_ = 0; // modules that parameters know
+    u32 named_ = 0; // modules with parameters at or below them
     std::string_view previous_;
     std::vector<std::pair<std::size_t, u32>> trail_; // ends of its names, and modules
 };
@@ -1015,8 +1012,8 @@ char* put_path(char* out, const model& m, u32 i) {
 
 // ---- Digest ------------------------------------------------------------------------------------
 
-/// Returns: the digest of operators and wiring. Values and graphs have the numbers of their first
-/// mention already.
+/// Returns: the digest of operators and wiring. Values and graphs are already numbered by first
+/// mention.
 u64 digest_of(const model& m) {
     u64 digest = m.sizes.size();
     std::size_t mention = 0;
@@ -1039,7 +1036,7 @@ u64 digest_of(const model& m) {
             return m.text(m.value_names[known]) == m.text(body.result);
         });
         if (value == none || m.makers[value] != body.first) {
-            refuse("a body that gives something else");
+            refuse("a body whose output is not its operator's");
         }
         digest = mix(digest, value);
     }
@@ -1048,14 +1045,14 @@ u64 digest_of(const model& m) {
 
 // ---- Attribution -------------------------------------------------------------------------------
 
-/// Says for every operator and value which modules it belongs to.
+/// Assigns every operator and value to its modules.
 class attributer {
 public:
     explicit attributer(model& m) : m_(m), steady_(m.sizes.size()) {}
 
-    /// Gives every operator the module of its scope, and notes who reads what no operator makes.
+    /// Gives every operator the module of its scope, and records the readers of `described`.
     void attribute() {
-        // One that has none is all that a body holds: only the owner reads it.
+        // One without a scope is the only operator of a body, read by the owner alone.
         for (const auto& body : m_.bodies) {
             if (m_.scope_of[body.first] != none) {
                 refuse("a body with a scope");
@@ -1070,7 +1067,7 @@ public:
         }
     }
 
-    /// Gives what no operator makes the tags of its readers, and results those of their makers.
+    /// Gives inputs and parameters the tags of their readers, and results those of their producers.
     void propagate() {
         unite_readers();
         for (auto i = m_.parameters + m_.inputs; i < m_.described.size(); ++i) {
@@ -1093,7 +1090,7 @@ private:
         }
         const auto module = m_.scopes[scope].module;
         bool steady = true; // the same for all inputs of the same shapes
-        // Constants may be read by their own module and those above and below it only.
+        // Only a constant's own module, its ancestors and its descendants may read it.
         for (; mention < last; ++mention) {
             const auto maker = m_.makers[m_.numbers[mention]];
             if (maker >= from_outside) {
@@ -1126,8 +1123,8 @@ private:
         }
     }
 
-    /// Where several modules read a value, all are its tags; of more than so many, what is above
-    /// them all.
+    /// A value read by several modules has all their tags; above `most_tags`, that of their common
+    /// ancestor.
     void unite_readers() {
         constexpr std::size_t most_tags = 64;
         std::sort(further_.begin(), further_.end(), [](const auto& a, const auto& b) {
@@ -1173,7 +1170,7 @@ private:
 
 // ---- Lengths -----------------------------------------------------------------------------------
 
-/// Returns: the bytes that an operator of this module gets.
+/// Returns: the bytes added to an operator of this module.
 u32 added_to_node(const model& m, u32 module) {
     return entry_size(field::node_metadata, source_key, m.modules[m.modules[module].selected].tag) +
            entry_size(field::node_metadata, module_key, m.modules[module].path);
@@ -1186,7 +1183,7 @@ char* put_node_entries(char* out, const model& m, u32 module) {
                     module);
 }
 
-/// Returns: the bytes of the list of tags of a value.
+/// Returns: the size of a value's list of tags.
 u32 list_size(const model& m, u32 tags) {
     return (tags & several) != 0 ? static_cast<u32>(m.tag_lists[tags & ~several].size())
                                  : m.modules[tags].tag + 4;
@@ -1199,18 +1196,17 @@ char* put_list(char* out, const model& m, u32 tags) {
     return put_text(put_tag(put_text(out, "[\""), m, tags), "\"]");
 }
 
-/// Returns: by how many bytes a message grows that has `size` and gets `added`, its length
-/// included.
+/// Returns: the growth of a message of `size` bytes that gets `added`, including its length.
 u32 growth(u32 size, u32 added) {
     return added + varint_size(u64{size} + added) - varint_size(size);
 }
 
-/// Makes the texts of operators with bodies, from the inside out.
+/// Makes the output bytes of operators with bodies, from the inside out.
 class owner_speller {
 public:
     explicit owner_speller(const model& m) : m_(m) {}
 
-    /// Returns: the content of an operator's message. What is in its bodies has the same module.
+    /// Returns: the content of an operator's message. Its bodies have the same module.
     std::string spell(text_ref message, u32 module) {
         module_ = module;
         return spell_message(message, field::attribute,
@@ -1223,7 +1219,7 @@ public:
     }
 
 private:
-    /// Copies a message, and puts `respell(content)` in place of the fields with a tag.
+    /// Copies a message, replacing the fields of a tag by `respell(content)`.
     template <class Respell>
     std::string spell_message(text_ref message, u32 respelled, Respell respell) const {
         std::string out;
@@ -1279,7 +1275,7 @@ private:
     u32 module_ = 0;
 };
 
-/// Spells the operators with bodies. Returns: the bytes of the graph when all tags are written.
+/// Writes the operators with bodies. Returns: the size of the graph with all tags.
 u64 measure_graph(model& m) {
     u64 size = m.graph.size;
     owner_speller speller(m);
@@ -1311,7 +1307,7 @@ u64 measure_graph(model& m) {
 
 // ---- Record ------------------------------------------------------------------------------------
 
-/// Returns: the model record, one line of JSON. Names hold nothing that JSON would escape.
+/// Returns: the model record, one line of JSON. Requires: names need no escapes.
 std::string_view spell_record(const model& m, u64 digest) {
     constexpr std::size_t beside_name = 64;
     const auto most = 1024 + m.modules.size() * beside_name + m.names.size();
@@ -1346,16 +1342,16 @@ public:
     explicit output(const char* path)
         : to_(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
         if (to_ < 0) {
-            throw std::runtime_error(std::string(path) + ": cannot be written");
+            throw std::runtime_error(std::string(path) + ": cannot write");
         }
     }
 
-    /// Makes room for so many bytes on the medium at once, which takes less time.
+    /// Preallocates so many bytes, which is faster than growing the file.
     void expect(u64 size) const {
         static_cast<void>(::fallocate(to_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)));
     }
 
-    /// Returns: room for so many bytes, few, behind what was written; `filled` says where they end.
+    /// Returns: room for a few bytes past those written; `filled` sets their end.
     char* room(std::size_t size) {
         if (used_ + size > buffer_size) {
             flush();
@@ -1385,7 +1381,7 @@ private:
         while (!bytes.empty()) {
             const auto done = ::write(to_, bytes.data(), bytes.size());
             if (done <= 0) {
-                throw std::runtime_error("the output cannot be written");
+                throw std::runtime_error("cannot write the output");
             }
             bytes.remove_prefix(static_cast<std::size_t>(done));
         }
@@ -1396,7 +1392,7 @@ private:
     std::vector<char> buffer_ = std::vector<char>(buffer_size);
 };
 
-/// The entries of the modules that were met last: a model comes back to the same few.
+/// The entries of recent modules: a model returns to the same few.
 class recent_entries {
 public:
     explicit recent_entries(const model& m) : m_(m), kept_(count) {}
@@ -1405,7 +1401,7 @@ public:
         auto& entry = kept_[module % count];
         if (entry.module != module) {
             if (added_to_node(m_, module) > entry.text.size()) {
-                refuse("long names");
+                refuse("too long names");
             }
             entry.module = module;
             entry.size = static_cast<u32>(put_node_entries(entry.text.data(), m_, module) -
@@ -1490,7 +1486,7 @@ private:
         const auto entries = entries_.of(m_.scope_of[node_++]);
         const auto size = content.size + entries.size();
         if (size > 65536) {
-            refuse("a long operator");
+            refuse("a too large operator");
         }
         char* at = out_.room(size + 20);
         at = put_varint(put_varint(at, field::node), size);
@@ -1521,7 +1517,7 @@ void map_file(const char* path, model& m) {
     const int file = ::open(path, O_RDONLY | O_CLOEXEC);
     struct stat status {};
     if (file < 0 || ::fstat(file, &status) != 0) {
-        throw std::runtime_error(std::string(path) + ": cannot be read");
+        throw std::runtime_error(std::string(path) + ": cannot read");
     }
     if (status.st_size <= 0 || status.st_size >= off_t{1} << 31) {
         refuse("its size");
@@ -1529,7 +1525,7 @@ void map_file(const char* path, model& m) {
     m.size = static_cast<u32>(status.st_size);
     void* const bytes = ::mmap(nullptr, m.size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED) {
-        throw std::runtime_error(std::string(path) + ": cannot be mapped");
+        throw std::runtime_error(std::string(path) + ": cannot map");
     }
     ::close(file);
     m.base = static_cast<const char*>(bytes);

@@ -19,14 +19,14 @@
 
 namespace stemma_bench {
 
-/// Where the members of a set stand.
+/// Placement of the members of a set.
 enum class members_are : id {
-    a_branch,  ///< every second operator; the others read from each other alone: convex
-    scattered, ///< a third of the modules, each five operators in a row: not convex
+    a_branch,  ///< every second operator; the others read only each other: convex
+    scattered, ///< a third of the modules, each five consecutive operators: not convex
 };
 
-/// A set of operators in exporter order, made of a benchmark's arguments: where its members stand,
-/// percent of operators apart, operators.
+/// A set of operators in exporter order. Arguments of the benchmark: placement, percent of
+/// scattered operators, operators.
 struct vertex_set_scene {
     explicit vertex_set_scene(const benchmark::State& state)
         : graph(
@@ -54,13 +54,13 @@ struct vertex_set_scene {
         return {graph, order, order, members};
     }
 
-    /// The vertices from the first member on, up to the one behind the last.
+    /// The vertices from the first member to the last.
     [[nodiscard]] std::pair<id, id> range() const { return {members.front(), members.back() + 1}; }
 
     stemma::operator_graph graph;
     bare_graph bare{graph};
     stemma::vertex_set set;
-    std::vector<id> order; ///< also says by vertex where it stands
+    std::vector<id> order; ///< also the position of each vertex
     std::vector<id> members;
 
 private:
@@ -83,7 +83,7 @@ private:
     }
 };
 
-/// The scenes of convex sets that a benchmark goes through.
+/// Adds the scenes with convex sets.
 inline void convex_sets(benchmark::internal::Benchmark* bench) {
     for (const int size : {1'000, 100'000, 1'000'000}) {
         bench->Args({static_cast<id>(members_are::a_branch), 3, size});
@@ -91,7 +91,7 @@ inline void convex_sets(benchmark::internal::Benchmark* bench) {
     in_turns(bench);
 }
 
-/// The scenes of sets, convex or not.
+/// Adds the scenes with sets of all kinds.
 inline void vertex_sets(benchmark::internal::Benchmark* bench) {
     for (const int size : {1'000, 100'000, 1'000'000}) {
         bench->Args({static_cast<id>(members_are::scattered), 3, size});

@@ -49,10 +49,10 @@ int main(int, char** arguments) {
             length[node] = std::max(length[node], length[reader] + 1);
         }
     }
-    std::cout << "longest way: " << *std::max_element(length.begin(), length.end()) << " of "
+    std::cout << "longest path: " << *std::max_element(length.begin(), length.end()) << " of "
               << order.size() << " operators\n";
 
-    // Against the edges, the immediate dominator of a node is what all ways from it pass next.
+    // Against the edges, the immediate dominator of a node is the next node on all paths from it.
     std::vector<id> next(num_vertices(graph), stemma::no_id);
     boost::lengauer_tarjan_dominator_tree(
         boost::make_reverse_graph(graph), order.front(),
@@ -61,7 +61,7 @@ int main(int, char** arguments) {
     while (first + 1 < model.node_count() && model.op_type(first) != "Gather") {
         ++first;
     }
-    std::cout << "all ways from " << model.name(first) << " pass these modules\n";
+    std::cout << "all paths from " << model.name(first) << " pass through these modules\n";
     id module = stemma::no_id;
     for (id node = next[first]; node != stemma::no_id; node = next[node]) {
         if (module != opened.tags().attributions[node].module) {

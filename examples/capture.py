@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Captures what PyTorch knows of a model, as `stemma.capture/1`: modules, one run, an FX graph, and
-what the exporter knew when it wrote the ONNX file.
+"""Captures what PyTorch knows about a model as `stemma.capture/1`: its modules, one run, an FX graph,
+and the exporter's scopes of an ONNX file.
 
     from capture import capture
     capture(model, (image,), path="model.capture.json", export="model.onnx")
@@ -10,8 +10,8 @@ or, where FUNCTION() returns (model, args) or (model, args, kwargs),
 
     python3 capture.py FILE.py:FUNCTION -o model.capture.json --export model.onnx
 
-and then `stemma tag model.onnx -m model.capture.json`. Needs nothing but torch, 1.13 or later. What
-the installed torch lacks is left out, and the capture says why under `missing`.
+then `stemma tag model.onnx -m model.capture.json`. Requires only torch 1.13 or later. Parts that the
+installed torch does not support are omitted, with the reason under `missing`.
 """
 import argparse
 import contextlib
@@ -32,23 +32,23 @@ import weakref
 
 import torch
 
-MOST_TENSORS = 1024  # of one event; what comes behind is left out
-MOST_WAITING = 256  # events that wait for the end of the call they belong to
+MOST_TENSORS = 1024  # per event; further ones are omitted
+MOST_WAITING = 256  # events buffered until the enclosing call returns
 
 
 def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", torchscript=False,
             export=None, export_options=None, training=False):
     """Captures `model(*args, **kwargs)` and returns a `captured`.
 
-    path         the file to write; without one the capture is kept in memory
-    trace        whether to run the model and write what ran
+    path         output file; if None, the capture is kept in memory
+    trace        run the model and record its calls
     fx           "symbolic_trace", "torch.export", "both", None, or "auto": the first that works
-    torchscript  whether to trace the model to TorchScript as well, and write its operators
-    export       an ONNX file to write with torch.onnx.export, and to record the scopes of
-    export_options  what else torch.onnx.export is to be given
-    training     whether to run and export in training mode
+    torchscript  also trace the model to TorchScript and record its operators
+    export       ONNX file to write with torch.onnx.export, recording its scopes
+    export_options  further arguments of torch.onnx.export
+    training     run and export in training mode
 
-    The model is left as it was, also when it raises; then no file is written.
+    The model's state is restored, even if it raises; in that case no file is written.
     """
     args = args if isinstance(args, (tuple, list)) else (args,)
     kwargs = dict(kwargs or {})
@@ -88,13 +88,13 @@ def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", to
 
 
 class captured:
-    """What `capture` made: the `path` of the file, and `missing`, {part: why it is left out}."""
+    """The result of `capture`: the `path` of the file, and `missing`: {part: reason}."""
 
     def __init__(self, path, text, missing):
         self.path, self.text, self.missing = path, text, missing
 
     def document(self):
-        """The whole capture as one dict, which may be large."""
+        """The whole capture as a dict, which may be large."""
         if self.path is None:
             return json.loads(self.text)
         with open(self.path, encoding="utf-8") as file:
@@ -108,9 +108,9 @@ def is_scripted(module):
 
 
 def class_name(module):
-    """(class, class with its package)"""
+    """(class, qualified class)"""
     if is_scripted(module):
-        with contextlib.suppress(Exception):  # what stands there depends on how it was made
+        with contextlib.suppress(Exception):  # the type depends on how the module was made
             full = re.sub(r"\b___torch_mangle_\d+\.", "", module._c._type().qualified_name())
             full = full[len("__torch__."):] if full.startswith("__torch__.") else full
             return full.rpartition(".")[2], full
@@ -119,7 +119,7 @@ def class_name(module):
 
 
 def module_paths(model):
-    """{module: its first path}, in the order of named_modules."""
+    """{module: its first path}, in named_modules order."""
     return {module: name for name, module in model.named_modules()}
 
 
@@ -128,7 +128,7 @@ def join(path, name):
 
 
 def module_aliases(model, paths):
-    """{module: further paths of it}."""
+    """{module: its other paths}."""
     aliases = {module: [] for module in paths}
     for module, path in paths.items():
         for name, child in children(module):
@@ -144,12 +144,12 @@ def module_aliases(model, paths):
 
 
 def children(module):
-    """(name, child) of all children, also of those that stand there under two names."""
+    """(name, child) of all children, repeated ones included."""
     return [(name, child) for name, child in module._modules.items() if child is not None]
 
 
 def tensors_of(module):
-    """(name, tensor, whether it is a parameter) of those that are the module's own."""
+    """(name, tensor, is_parameter) of the module's own tensors."""
     for kind, is_parameter in ((module._parameters, True), (module._buffers, False)):
         for name, tensor in kind.items():
             if tensor is not None:
@@ -157,7 +157,7 @@ def tensors_of(module):
 
 
 def shape_of(tensor):
-    """The shape, None where it is not known yet."""
+    """The shape, or None if uninitialized."""
     try:
         return [int(extent) for extent in tensor.shape]
     except (RuntimeError, TypeError):
@@ -173,7 +173,7 @@ def describe_tensor(name, tensor):
 
 
 def describe_modules(model, calls):
-    """Yields the modules, parents before children. `calls`: of those that were watched, or None."""
+    """Yields the modules, parents first. `calls` has the number of calls by path, if the model was run."""
     paths = module_paths(model)
     aliases = module_aliases(model, paths)
     for module, path in paths.items():
@@ -198,8 +198,8 @@ def describe_modules(model, calls):
 
 
 def forward_line(module):
-    """Where the forward of a module begins, as a traceback of one frame; None where it is no Python."""
-    with contextlib.suppress(Exception):  # forward may be anything that can be called
+    """The first line of a module's forward, as a traceback of one frame; None if it is not Python."""
+    with contextlib.suppress(Exception):  # forward may be any callable
         function = inspect.unwrap(type(module).forward)
         if function.__name__ == "_forward_unimplemented":
             return None
@@ -208,25 +208,25 @@ def forward_line(module):
 
 
 def stack_text(frames):
-    """Frames `(file, line, function)`, the innermost one last, as Python prints them."""
+    """Frames `(file, line, function)`, innermost last, formatted as by Python's traceback."""
     return "\n".join(f'  File "{file}", line {line}, in {function}\n    {linecache.getline(file, line).strip()}'
                      for file, line, function in frames)
 
 
 def stack_of(node):
-    """What called a node of an exporter's graph, down from the model; None where that is not known."""
+    """The call stack of a node of the exporter's graph, from the model down; None if unknown."""
     frames = []
-    with contextlib.suppress(Exception):  # what a graph tells of this is nowhere promised
+    with contextlib.suppress(Exception):  # the format of source ranges is undocumented
         for line in node.sourceRange().splitlines():
             call = re.fullmatch(r"(.+)\((\d+)\): (.+)", line)
             if call is None or call[1].replace("\\", "/").endswith("torch/jit/_trace.py"):
                 break
             frames.append((call[1], int(call[2]), call[3]))
-    return sys.intern(stack_text(reversed(frames))) if frames else None  # many nodes have the same
+    return sys.intern(stack_text(reversed(frames))) if frames else None  # shared by many nodes
 
 
 def shared_parameters(model):
-    """The groups of parameter paths that are one tensor."""
+    """Groups of parameter paths that share a tensor."""
     paths = module_paths(model)
     groups = {}  # {id: (tensor, paths)}
     for module, others in module_aliases(model, paths).items():
@@ -238,7 +238,7 @@ def shared_parameters(model):
 
 
 def tensor_names(model):
-    """(tensor, its first path) of all parameters and buffers."""
+    """(tensor, first path) of all parameters and buffers."""
     for module, path in module_paths(model).items():
         for name, tensor, _ in tensors_of(module):
             yield tensor, join(path, name)
@@ -246,7 +246,7 @@ def tensor_names(model):
 
 @contextlib.contextmanager
 def left_as_it_was(model, training):
-    """Sets the mode of all modules; restores modes, random numbers and, after training, buffers."""
+    """Sets the training mode; restores modes, the random state and, after training, buffers."""
     modes = [(module, module.training) for module in model.modules()]
     buffers = [(b, b.detach().clone()) for b in model.buffers() if training]
     random = torch.get_rng_state()
@@ -265,7 +265,7 @@ def left_as_it_was(model, training):
 # Trace --------------------------------------------------------------------------------------------
 
 def tensors_in(value, depth=0):
-    """Yields the tensors in nested containers."""
+    """Yields the tensors of nested containers."""
     if isinstance(value, torch.Tensor):
         yield value
     elif depth < 8 and isinstance(value, (tuple, list)):
@@ -277,7 +277,7 @@ def tensors_in(value, depth=0):
 
 
 class tensor_ids:
-    """Names for tensors, as long as they live: p:<parameter or buffer>, i<k> input, t<k> other."""
+    """Names of live tensors: p:<path> for parameters and buffers, i<k> for inputs, t<k> for others."""
 
     def __init__(self, model, inputs):
         self.kept = list(tensor_names(model))
@@ -301,14 +301,14 @@ class tensor_ids:
         self.watched.pop(key, None)
 
     def describe(self, value, what):
-        """The members of an event that say which tensors it has."""
+        """The members of an event that list its tensors."""
         found = list(itertools.islice(tensors_in(value), MOST_TENSORS))
         shapes = {"in": "input_shapes", "out": "output_shapes"}[what]
         return {what + "_ids": [self[t] for t in found], shapes: [shape_of(t) for t in found]}
 
 
 class module_trace:
-    """Runs a model and writes the events of the run."""
+    """Runs a model and records its events."""
 
     def __init__(self, model, args, kwargs, out, missing):
         self.model, self.args, self.kwargs, self.out, self.missing = model, args, kwargs, out, missing
@@ -317,10 +317,10 @@ class module_trace:
         self.scripted = {path for module, path in self.paths.items() if is_scripted(module)}
         self.unhooked = []
         self.calls = {}
-        self.open = []  # (path, frame that runs it)
-        self.running = None  # the call that runs
-        self.waiting = []  # it and what ran below it, until its results are known
-        self.noting = False  # whether what is called now is no event, or is one already
+        self.open = []  # (path, its frame)
+        self.running = None  # the current call
+        self.waiting = []  # the current call and its operators, until it returns
+        self.noting = False  # whether to ignore calls
         self.seq = itertools.count()
 
     def run(self):
@@ -337,7 +337,7 @@ class module_trace:
     def hook(self, module, path, restore):
         above = {"", *itertools.accumulate(path.split("."), join)} - {path}
         if above & self.scripted:
-            self.unhooked.append([path, "it runs inside of a scripted module"])
+            self.unhooked.append([path, "it runs inside a scripted module"])
             return
 
         def enter(_, inputs):
@@ -352,7 +352,7 @@ class module_trace:
             after = module.register_forward_hook(leave)
             restore.callback(after.remove)
             self.calls[path] = 0
-            # As in an export, what other hooks do is done by the caller.
+            # As in an export, other hooks count as the caller's.
             module._forward_hooks.move_to_end(after.id, last=False)
         except (RuntimeError, AttributeError) as problem:
             self.unhooked.append([path, str(problem)])
@@ -377,7 +377,7 @@ class module_trace:
             self.noting = before
 
     def stack(self):
-        """The paths of the open modules. One that raised is not open, though no hook said so."""
+        """The paths of the open modules. One that raised is closed without its hook."""
         frame = sys._getframe(1)
         for depth in range(len(self.open), 0, -1):
             running = frame
@@ -410,7 +410,7 @@ class module_trace:
                        **self.describe(output, "out"))
 
     def function_mode(self):
-        """Sees calls as they are written."""
+        """Intercepts torch functions."""
         mode = getattr(torch.overrides, "TorchFunctionMode", None)
         if mode is None:
             self.missing["trace.func"] = "this torch has no torch.overrides.TorchFunctionMode"
@@ -424,7 +424,7 @@ class module_trace:
         return calls()
 
     def dispatch_mode(self):
-        """Sees the operators that run below."""
+        """Intercepts the operators they dispatch to."""
         try:
             from torch.utils._python_dispatch import TorchDispatchMode
         except ImportError:
@@ -439,7 +439,7 @@ class module_trace:
         return operators()
 
     def call(self, func, args, kwargs):
-        if self.noting or self.running is not None:  # what a call calls is part of it
+        if self.noting or self.running is not None:  # nested calls are part of it
             return func(*args, **kwargs)
         name = torch.overrides.resolve_name(func) or full_name(func)
         stack, inputs = self.stack(), self.describe((args, kwargs), "in")
@@ -478,7 +478,7 @@ def full_name(func):
 # FX -----------------------------------------------------------------------------------------------
 
 def write_fx(model, args, kwargs, wanted, out, missing):
-    """Writes the graph of the first tracer that works, or those of both."""
+    """Writes the graph of the first tracer that works, or of both."""
     tracers = {"symbolic_trace": symbolic_graph, "torch.export": exported_graph}
     if wanted not in ("auto", "both", *tracers):
         raise ValueError(f"fx: '{wanted}' is none of {', '.join(tracers)}, both and auto")
@@ -486,7 +486,7 @@ def write_fx(model, args, kwargs, wanted, out, missing):
     for name in [wanted] if wanted in tracers else tracers:
         try:
             graphs[name] = tracers[name](model, args, kwargs, missing)
-        except Exception as problem:  # whatever the model does that a tracer cannot follow
+        except Exception as problem:  # tracers raise all kinds
             missing[f"fx.{name}"] = reason_of(problem)
         if graphs and wanted != "both":
             break
@@ -505,7 +505,7 @@ def reason_of(problem):
 
 
 def bound_arguments(model, args, kwargs):
-    """{name: argument}, None for what forward leaves to a default; and the signature's order."""
+    """{name: argument} in signature order, defaults included."""
     signature = inspect.signature(model.forward)
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
@@ -516,7 +516,7 @@ def symbolic_graph(model, args, kwargs, missing):
     import torch.fx
 
     class tracer(torch.fx.Tracer):
-        """Knows for every node which modules were open."""
+        """Records the open modules of every node."""
 
         def __init__(self, proxy_buffers):
             super().__init__()
@@ -536,14 +536,14 @@ def symbolic_graph(model, args, kwargs, missing):
             return made
 
     arguments = bound_arguments(model, args, kwargs)
-    # None, numbers and texts decide what a model does: they are taken as they are.
+    # None, numbers and strings steer control flow, so they are fixed.
     fixed = {name: value for name, value in arguments.items()
              if value is None or isinstance(value, (bool, int, float, str))}
     try:
         followed = tracer(False)
         graph = followed.trace(model, concrete_args=fixed or None)
     except Exception as problem:
-        try:  # some models only compute with sizes where buffers are not taken as they are
+        try:  # some models index buffers by sizes, which only works on proxies
             followed = tracer(True)
             graph = followed.trace(model, concrete_args=fixed or None)
         except Exception:
@@ -555,7 +555,7 @@ def symbolic_graph(model, args, kwargs, missing):
 
 
 def drop_checks(graph):
-    """Tracing with fixed arguments leaves checks of them, which nobody wrote."""
+    """Removes the assertions that tracing adds for fixed arguments."""
     for check in reversed(list(graph.nodes)):
         if check.users or getattr(check.target, "__name__", "") not in ("_assert", "_assert_is_none"):
             continue
@@ -568,7 +568,7 @@ def drop_checks(graph):
 
 
 def shapes_by_running(model, graph, arguments, missing):
-    """{node: (shape, dtype)} of the nodes that are tensors."""
+    """{node: (shape, dtype)} of tensor-valued nodes."""
     found = {}
     try:
         class shapes(torch.fx.Interpreter):
@@ -632,11 +632,11 @@ def fx_function_name(target):
 def write_torchscript(model, args, kwargs, out, missing):
     try:
         if any(is_scripted(module) for module in model.modules()):
-            raise RuntimeError("there are scripted modules, whose operators have no scopes")
+            raise RuntimeError("operators of scripted modules have no scopes")
         options = {"check_trace": False, "strict": False}
         if kwargs:
             if "example_kwarg_inputs" not in inspect.signature(torch.jit.trace).parameters:
-                raise RuntimeError("torch.jit.trace of this torch takes no keyword arguments")
+                raise RuntimeError("this torch.jit.trace takes no keyword arguments")
             options["example_kwarg_inputs"] = {**bound_arguments(model, args, kwargs)}
             graph = torch.jit.trace(model, **options).inlined_graph
         else:
@@ -650,7 +650,7 @@ def write_torchscript(model, args, kwargs, out, missing):
 
 
 def torchscript_operations(block, names):
-    """Yields the operators; `names` says of values which attribute of the model they are."""
+    """Yields the operators; `names` maps values to attributes of the model."""
     for node in block.nodes():
         if node.kind() == "prim::GetAttr":
             above = names.get(node.input().debugName(), "")
@@ -692,7 +692,7 @@ def replaced(owner, name, value):
 
 
 def exporter_internals():
-    """The module of torch that makes the exporter's scope map."""
+    """The torch module that builds the exporter's scope map."""
     for name in ("torch.onnx._internal.torchscript_exporter.utils", "torch.onnx.utils"):
         with contextlib.suppress(ImportError):
             found = importlib.import_module(name)
@@ -702,10 +702,10 @@ def exporter_internals():
 
 
 def export_with_scopes(model, args, kwargs, path, options, missing):
-    """Exports and returns {name of a node: (its scope or None, what called it or None)}; or None.
+    """Exports and returns {node name: (scope or None, call stack or None)}, or None.
 
-    The exporter names nodes after the second half of `Class::instance` in its scope map. The first
-    half says which module it is while the export runs, so the file is that of any other export.
+    The exporter names nodes after the second half of `Class::instance` in its scope map. The module
+    is marked in the first half, which leaves the file unchanged.
     """
     parameters = inspect.signature(torch.onnx.export).parameters
     if "dynamo" in parameters:
@@ -715,12 +715,12 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
         args = (*args, kwargs)
     internals = exporter_internals()
     naming = "_jit_pass_onnx_assign_scoped_names_for_node_and_value"
-    why = ("the dynamo exporter has no scope map: it writes modules into the file"
+    why = ("the dynamo exporter has no scope map; it writes modules into the file"
            if options.get("dynamo") else
-           "nodes of modules exported as functions have no place to be recorded"
+           "nodes of modules exported as functions cannot be recorded"
            if options.get("export_modules_as_functions") else
            "this torch has no _setup_trace_module_map" if internals is None else
-           "the exporter's scope map is not where it was" if not hasattr(torch.jit._trace, "_trace_module_map") else
+           "this torch has no _trace_module_map" if not hasattr(torch.jit._trace, "_trace_module_map") else
            f"this torch has no {naming}" if not hasattr(torch._C, naming) else None)
     if why is not None:
         missing["export"] = why
@@ -765,10 +765,10 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
 
 
 def full_scope(scope, modules, paths, mark):
-    """`pkg.Class::path/pkg.Class::path.of.child`, None where it is not known for sure.
+    """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain.
 
-    Scripted modules have no number in their scopes, but their paths from their parents; and where
-    several are of one class, scopes of the later ones end above the module that they are of.
+    Scripted modules have no mark in their scopes, but paths relative to their parents; if several
+    share a class, the scopes of all but the first end above the module.
     """
     known = {path: module for module, path in paths.items()}
     texts, path, sure = [], None, False
@@ -789,7 +789,7 @@ def full_scope(scope, modules, paths, mark):
 
 
 def exported_nodes(path, scopes, stacks):
-    """Yields the nodes of an ONNX file with their scopes, and with the numbers of their `stacks`."""
+    """Yields the nodes of an ONNX file with their scopes and indices into `stacks`."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for field, value in fields(data, 0, len(data)):
             if field == 7:
@@ -801,7 +801,7 @@ def exported_nodes(path, scopes, stacks):
 
 
 def onnx_nodes(data, place, graph):
-    """Yields (graph, index, operator, name) of a GraphProto and those in it."""
+    """Yields (graph, index, operator, name) of the nodes of a GraphProto and its subgraphs."""
     nodes = (value for field, value in fields(data, *place) if field == 1)
     for index, node in enumerate(nodes):
         name, op_type, attributes = "", "", []
@@ -854,7 +854,7 @@ def fields(data, at, end):
 # Writing ------------------------------------------------------------------------------------------
 
 class json_file:
-    """Writes an object of lists element by element. A file appears whole or not at all."""
+    """Writes JSON element by element. The file appears complete or not at all."""
 
     def __init__(self, path):
         self.path, self.text = path, None
@@ -888,7 +888,7 @@ class json_file:
 
     def add(self, value):
         self.separate()
-        self.file.write(json.dumps(value))  # json.dump takes four times as long
+        self.file.write(json.dumps(value))  # four times as fast as json.dump
 
     def member(self, key, value):
         if inspect.isgenerator(value):
@@ -924,8 +924,8 @@ def umask():
 # The program --------------------------------------------------------------------------------------
 
 def find_stemma(named=None):
-    """The program stemma: the one that is named, else that on the PATH, beside this file, or where it
-    is built, the newest. Raises FileNotFoundError."""
+    """The stemma program: the named one, else the one on the PATH, beside this file, or the newest in
+    a build folder. Raises FileNotFoundError."""
     if named is not None:
         found = shutil.which(named)
         if found is None:
@@ -938,12 +938,12 @@ def find_stemma(named=None):
                  *sorted(built, key=os.path.getmtime, reverse=True)]:
         if path is not None and os.path.isfile(path) and os.access(path, os.X_OK):
             return path
-    raise FileNotFoundError("there is no program stemma on the PATH, beside capture.py or in a build folder; "
-                            "--stemma PROGRAM names one")
+    raise FileNotFoundError("stemma is not on the PATH, beside capture.py or in a build folder; "
+                            "specify it with --stemma PROGRAM")
 
 
 def tag(program, model, capture, output, options=()):
-    """Writes `model` with its tags to `output`, which may be the same. Returns the exit status."""
+    """Writes the tagged `model` to `output`, which may be the same file. Returns the exit status."""
     files = [os.path.join(os.curdir, path) if path.startswith("-") else path for path in (model, capture, output)]
     sys.stdout.flush()
     return subprocess.run([program, "tag", files[0], "-m", files[1], "-o", files[2], *options]).returncode
@@ -955,12 +955,12 @@ def main():
                          help="or MODULE:FUNCTION; returns (model, args) or (model, args, kwargs)")
     options.add_argument("-o", "--output", metavar="CAPTURE", required=True)
     options.add_argument("--export", metavar="MODEL", help="write the model to an ONNX file")
-    options.add_argument("--tag", metavar="OUT", help="write the file of --export with its tags, by the program stemma")
-    options.add_argument("--stemma", metavar="PROGRAM", help="for --tag; else it is looked for")
-    options.add_argument("--opset", type=int, help="of the ONNX file")
+    options.add_argument("--tag", metavar="OUT", help="write a tagged copy of the file of --export")
+    options.add_argument("--stemma", metavar="PROGRAM", help="for --tag; searched for if not given")
+    options.add_argument("--opset", type=int, help="opset of the ONNX file")
     options.add_argument("--fx", choices=["auto", "symbolic_trace", "torch.export", "both", "none"], default="auto")
     options.add_argument("--no-trace", action="store_true", help="do not run the model")
-    options.add_argument("--torchscript", action="store_true", help="trace to TorchScript as well")
+    options.add_argument("--torchscript", action="store_true", help="also trace to TorchScript")
     chosen = options.parse_args()
     program = None
     if chosen.tag is not None:

@@ -1,4 +1,4 @@
-# Runs what stands behind "--" and compares what it prints with a file.
+# Runs the command after "--" and compares its output with a file.
 #   cmake -DEXPECTED=<file> -P compare_output.cmake -- <program> <argument>...
 
 set(command)

@@ -1,5 +1,5 @@
-# join_programs(<file> <folder> <source>...): writes a program that is all of these, which stand in <folder>; its first
-# argument says which one to be. What they use of the library is compiled once instead of once for each.
+# join_programs(<file> <folder> <source>...): writes a program that combines these sources of <folder>; its first
+# argument selects one. What they use of the library is compiled once instead of once for each.
 function(join_programs file folder)
     set(included "")
     set(bodies "")
@@ -13,7 +13,7 @@ function(join_programs file folder)
         string(REGEX REPLACE "#include [^\n]*\n" "" text "${text}")
         string(REPLACE "int main()" "int run(int, char**)" text "${text}")
         string(REPLACE "int main(" "int run(" text "${text}")
-        # Only `main` may end without a result.
+        # Only `main` may end without a return.
         string(REGEX REPLACE "}\n$" "    return 0;\n}\n" text "${text}")
         string(APPEND bodies "namespace joined_${name} {\n${text}}\n")
         string(APPEND calls

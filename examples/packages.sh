@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs packages of Debian or Ubuntu that are missing, and asks nothing.
+# Installs missing Debian or Ubuntu packages, unattended.
 #
 # usage: sh examples/packages.sh PACKAGE[=PROBE]...
 #
-# PROBE says how to see that the package, or something in its place, is there: a header like
-# fmt/core.h, or else a command. Without one, the package itself must be installed.
+# PROBE detects the package or a replacement: a header like fmt/core.h, or a command. Without it,
+# the package itself must be installed.
 set -eu
 
 has_header() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds stemma and shows on an exported BERT what it does. Asks nothing; takes a few minutes when
+# Builds stemma and demonstrates it on an exported BERT. Runs unattended; takes a few minutes if
 # packages are missing. Results stay in build/quickstart.
 #
 # usage: sh examples/quickstart.sh

@@ -1,8 +1,8 @@
 # share_headers(<target>...): these take the headers of the facade and its verbs from one precompiled header, and the
-# code of all functions and templates in it from one object. Clang does that (-fmodules-codegen); for each batch of
-# tests it leaves a fifth of the time.
+# code of all functions and templates in it from one object (clang's -fmodules-codegen), which reduces the time for
+# each batch of tests to a fifth.
 #
-# The targets need the flags that all have, and no definition that the headers look at.
+# Requires: the same flags for all targets, and no definitions that affect the headers.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/shared_headers)
@@ -18,7 +18,7 @@ add_custom_command(OUTPUT ${folder}/code.o
                    DEPENDS ${precompiled} stemma_shared_headers VERBATIM)
 add_library(stemma_shared_code STATIC ${folder}/code.o)
 set_target_properties(stemma_shared_code PROPERTIES LINKER_LANGUAGE CXX)
-# Among the functions are some that libstdc++ calls nowhere and does not export all of.
+# They include functions that libstdc++ never calls and does not export completely.
 target_link_options(stemma_shared_code INTERFACE -Wl,--gc-sections)
 
 function(share_headers)

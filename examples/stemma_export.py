@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports a model of PyTorch to an ONNX file that says of every node which module it came from.
+"""Exports a PyTorch model to an ONNX file whose nodes are tagged with their modules.
 
     python3 stemma_export.py torchvision:resnet18 -o resnet18.onnx
 
 TARGET is one of
 
-    torchvision:NAME            a model of torchvision, without weights
+    torchvision:NAME            a torchvision model without weights
     FILE.py:FUNCTION            returns a model, (model, args) or (model, args, kwargs)
-    FILE.py:Class(2, width=64)  a class, or a function with arguments that are literals
-    package.module:Class(...)   the same of what can be imported
-    FOLDER, NAME                what transformers loads by that name
+    FILE.py:Class(2, width=64)  a class or function with literal arguments
+    package.module:Class(...)   the same from a package
+    FOLDER, NAME                a model that transformers can load
     FILE.pt                     a TorchScript archive
 
-Stands beside capture.py; needs torch 1.13 or later, and the program stemma. What follows `--` goes to
-`stemma tag`.
+Requires torch 1.13 or later, capture.py beside it, and the program stemma. Arguments after `--` are
+passed to `stemma tag`.
 """
 import argparse
 import ast
@@ -29,11 +29,11 @@ import sys
 import tempfile
 import traceback
 
-torch = capture = None  # imported once the command line has been read
+torch = capture = None  # imported after parsing the command line
 
 
 class Refusal(Exception):
-    """What is wrong and what to give instead, in one line."""
+    """An error of the user, with a remedy, in one line."""
 
 
 def one_line(problem):
@@ -42,7 +42,7 @@ def one_line(problem):
 
 @contextlib.contextmanager
 def shown_whole(what):
-    """Others' code: what it raises is shown as Python shows it, and summed up in one line."""
+    """Runs others' code: exceptions are printed in full, then summarized in one line."""
     try:
         yield
     except Refusal:
@@ -58,7 +58,7 @@ def shown_whole(what):
 
 def like(name, known):
     found = difflib.get_close_matches(name, list(known), 4)
-    return f"; like it: {', '.join(found)}" if found else ""
+    return f"; did you mean {', '.join(found)}?" if found else ""
 
 
 def package(name, wanted):
@@ -71,7 +71,7 @@ def package(name, wanted):
 # Models -------------------------------------------------------------------------------------------
 
 def make_model(target, chosen):
-    """Returns (model, args, kwargs); args is None where nothing is known of the inputs."""
+    """Returns (model, args, kwargs); args is None if the inputs are unknown."""
     source, colon, what = target.partition(":")
     if colon:
         if source == "torchvision":
@@ -80,7 +80,7 @@ def make_model(target, chosen):
     if os.path.isdir(target):
         return from_transformers(target, chosen.model_class)
     if target.endswith(".py"):
-        raise Refusal(f"{target}: which function or class of it? {target}:NAME" + names_in_file(target))
+        raise Refusal(f"{target}: specify a function or class, {target}:NAME" + names_in_file(target))
     if os.path.isfile(target):
         return from_archive(target)
     if target.endswith((".pt", ".pth", ".ts")) or target.startswith((".", "/")):
@@ -89,19 +89,19 @@ def make_model(target, chosen):
 
 
 def names_in_file(path):
-    """What could have been meant, read without running it."""
+    """Candidate names, read without running the file."""
     try:
         with open(path, encoding="utf-8") as file:
             body = ast.parse(file.read()).body
     except (OSError, ValueError, SyntaxError):
         return ""
     names = [one.name for one in body if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
-    return f"; it has {', '.join(names[:8])}" if names else ""
+    return f"; it defines {', '.join(names[:8])}" if names else ""
 
 
 def read_call(text):
     """(name, args, kwargs) of `name` or `name(literals)`."""
-    wrong = Refusal(f"'{text}' is no NAME, and no NAME(...) with literals, such as Net(2, width=64)")
+    wrong = Refusal(f"'{text}' is neither a NAME nor a NAME(...) with literal arguments, such as Net(2, width=64)")
     try:
         tree = ast.parse(text, mode="eval").body
         if not isinstance(tree, ast.Call):
@@ -135,7 +135,7 @@ def import_file(path):
 
 
 def made_by(source, text):
-    """What a function or class makes."""
+    """Calls a function or class."""
     name, args, kwargs = read_call(text)
     with shown_whole(source):
         if source.endswith(".py"):
@@ -147,19 +147,19 @@ def made_by(source, text):
     for part in name.split("."):
         if not hasattr(maker, part):
             names = [known for known in vars(maker) if not known.startswith("_")]
-            raise Refusal(f"{source}: has no '{name}'{like(part, names)}")
+            raise Refusal(f"{source} has no '{name}'{like(part, names)}")
         maker = getattr(maker, part)
     if isinstance(maker, torch.nn.Module) and args is None:
         return maker, None, {}
     if not callable(maker):
-        raise Refusal(f"{source}:{name} is of the type {type(maker).__name__}; a function or a class is wanted")
+        raise Refusal(f"{source}:{name} is a {type(maker).__name__}, not a function or a class")
     with shown_whole(f"{source}:{text}"):
         made = maker(*(args or []), **kwargs)
     if isinstance(made, torch.nn.Module):
         return made, None, {}
     if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3 or not isinstance(made[0], torch.nn.Module):
-        raise Refusal(f"{source}:{name} gives {type(made).__name__}; a model, (model, args) or "
-                      "(model, args, kwargs) is wanted")
+        raise Refusal(f"{source}:{name} returns {type(made).__name__}, not a model, (model, args) or "
+                      "(model, args, kwargs)")
     model, args, *rest = made
     if isinstance(args, dict) and not rest:
         return model, (), args
@@ -179,7 +179,7 @@ def from_torchvision(text):
             maker = getattr(maker, part, None)
     if not callable(maker) or isinstance(maker, type) or inspect.ismodule(maker):
         raise Refusal(f"torchvision {sys.modules['torchvision'].__version__} has no model '{name}'{like(name, known)}")
-    # Nothing is downloaded, and weights that mean nothing are not drawn with care.
+    # No downloads, and no slow initialization.
     parameters = inspect.signature(maker).parameters
     for option, value in (("weights", None), ("weights_backbone", None), ("pretrained", False),
                           ("pretrained_backbone", False), ("init_weights", False)):
@@ -200,19 +200,19 @@ def from_archive(path):
     try:
         return torch.jit.load(path, map_location="cpu"), None, {}
     except (RuntimeError, ValueError) as problem:
-        raise Refusal(f"{path}: is no TorchScript archive that this torch can load ({one_line(problem)}); a checkpoint "
-                      "of weights has no model in it: give FILE.py:FUNCTION") from None
+        raise Refusal(f"{path}: not a TorchScript archive that this torch can load ({one_line(problem)}); a checkpoint "
+                      "has only weights: specify FILE.py:FUNCTION") from None
 
 
 def from_transformers(name, model_class):
     if not os.path.isdir(name) and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", name):
-        raise Refusal(f"'{name}' is no TARGET; see --help")
+        raise Refusal(f"'{name}' is not a TARGET; see --help")
     if os.path.isdir(name) and not os.path.isfile(os.path.join(name, "config.json")):
-        raise Refusal(f"{name}: has no config.json, so transformers cannot load it")
+        raise Refusal(f"{name}: transformers cannot load it without a config.json")
     if not os.path.isdir(name) and importlib.util.find_spec("transformers") is None:
-        raise Refusal(f"'{name}' is no file and no folder, and to load a model of that name needs the package "
-                      "transformers; other forms of TARGET: torchvision:NAME, FILE.py:FUNCTION")
-    transformers = package("transformers", f"to load '{name}'")
+        raise Refusal(f"'{name}' is neither a file nor a folder, and loading a model by name needs the package "
+                      "transformers; other forms of TARGET are torchvision:NAME and FILE.py:FUNCTION")
+    transformers = package("transformers", f"loading '{name}'")
     with shown_whole(name):
         config = transformers.AutoConfig.from_pretrained(name)
         wanted = model_class or next(iter(getattr(config, "architectures", None) or []), "AutoModel")
@@ -220,7 +220,7 @@ def from_transformers(name, model_class):
         if kind is None and model_class:
             raise Refusal(f"transformers has no class '{wanted}'{like(wanted, dir(transformers))}")
         model = (kind or transformers.AutoModel).from_pretrained(name)
-    # What a model remembers for its next call is no part of one run.
+    # Caches would be further outputs.
     if getattr(model.config, "use_cache", False):
         model.config.use_cache = False
     return model, None, {}
@@ -234,12 +234,12 @@ class Shape:
     def __init__(self, text):
         found = re.fullmatch(r"([A-Za-z_]\w*)=((?:\d+(?:,\d+)*)?)(?::(\w+))?", text)
         if not found:
-            raise Refusal(f"--shape {text}: is not NAME=1,128 or NAME=1,128:int64")
+            raise Refusal(f"--shape {text}: not of the form NAME=1,128 or NAME=1,128:int64")
         self.name, extents, self.type = found.groups()
         self.extents = [int(extent) for extent in extents.split(",") if extent]
 
     def tensor(self, bound):
-        """Small numbers, below `bound` where they may be indices."""
+        """Random values; integers are below `bound`, as they may be indices."""
         type_name = self.type or "float32"
         dtype = getattr(torch, type_name, None)
         if not isinstance(dtype, torch.dtype):
@@ -253,7 +253,7 @@ class Shape:
 
 
 def forward_parameters(model):
-    """([(name, whether it must be given)], whether others are taken too)"""
+    """([(name, required)], whether it takes **kwargs)"""
     if isinstance(model, torch.jit.ScriptModule):
         return [(one.name, not one.has_default_value()) for one in model.forward.schema.arguments[1:]], False
     parameters = inspect.signature(model.forward).parameters.values()
@@ -263,13 +263,13 @@ def forward_parameters(model):
 
 
 def index_bound(model):
-    """What every embedding of the model takes as an index."""
+    """The bound of indices that are valid for all embeddings of the model."""
     sizes = [one.num_embeddings for one in model.modules() if isinstance(one, torch.nn.Embedding)]
     return max(1, min(sizes, default=2))
 
 
 def by_config(config, names, main, bound):
-    """{name: input}, as models of transformers that are called so take them."""
+    """{name: input} with the shapes that transformers uses for these names."""
     def of(*options, default):
         for part in (config, getattr(config, "vision_config", None), getattr(config, "text_config", None)):
             for option in options:
@@ -294,7 +294,7 @@ def by_config(config, names, main, bound):
 
 
 def example_inputs(model, args, kwargs, shapes):
-    """Returns (args, kwargs), by the order of forward's parameters."""
+    """Returns (args, kwargs) in the order of forward's parameters."""
     parameters, takes_others = forward_parameters(model)
     names = [name for name, _ in parameters]
     values = dict(kwargs)
@@ -306,17 +306,17 @@ def example_inputs(model, args, kwargs, shapes):
         values.update(suggested_inputs(model, names, bound))
     for shape in shapes:
         if shape.name not in names and not takes_others:
-            raise Refusal(f"--shape {shape.name}: forward of {type(model).__name__} has no such input{like(shape.name, names)}"
-                          f"; it takes {', '.join(names)}")
+            raise Refusal(f"--shape {shape.name}: {type(model).__name__}.forward has no such input; it takes "
+                          f"{', '.join(names)}")
         values[shape.name] = shape.tensor(bound)
     lacking = [name for name, needed in parameters if needed and name not in values]
     if lacking:
-        raise Refusal(f"nothing says what the input '{lacking[0]}' of {type(model).__name__} looks like: give --shape "
-                      f"{lacking[0]}=1,3,224,224:float32, say" +
-                      (f", and so for {', '.join(lacking[1:])}" if lacking[1:] else ""))
+        raise Refusal(f"the input '{lacking[0]}' of {type(model).__name__} is unknown: specify it, such as --shape "
+                      f"{lacking[0]}=1,3,224,224:float32" +
+                      (f", and likewise {', '.join(lacking[1:])}" if lacking[1:] else ""))
     if not values and parameters:
-        raise Refusal(f"nothing says which inputs {type(model).__name__} is to run on: give --shape "
-                      f"{names[0]}=1,16:int64, say; it takes {', '.join(names)}")
+        raise Refusal(f"the inputs of {type(model).__name__} are unknown: specify them, such as --shape "
+                      f"{names[0]}=1,16:int64; it takes {', '.join(names)}")
     leading = []
     for name in names:
         if name not in values:
@@ -326,14 +326,14 @@ def example_inputs(model, args, kwargs, shapes):
 
 
 def suggested_inputs(model, names, bound):
-    """{name: input}: what the model says itself."""
+    """{name: input} as provided by the model itself."""
     given = getattr(model, "example_input_array", None)
     if given is not None:
         if isinstance(given, dict):
             return given
         return dict(zip(names, given if isinstance(given, (tuple, list)) else (given,)))
     found = {}
-    with contextlib.suppress(Exception):  # where it is not meant for this model
+    with contextlib.suppress(Exception):  # the default one may not fit the model
         dummy = model.dummy_inputs
         found = {name: value for name, value in dummy.items() if name in names}
     config = getattr(model, "config", None)
@@ -346,19 +346,19 @@ def suggested_inputs(model, names, bound):
 # Export -------------------------------------------------------------------------------------------
 
 def read_dynamic(texts, inputs):
-    """{input: {dimension: name}}; `batch` alone is the first dimension of all inputs."""
+    """{input: {dimension: name}}; a mere name is that of the first dimension of all inputs."""
     axes = {}
     for text in texts:
         name, equals, rest = text.partition("=")
         if not equals:
             if not name.isidentifier():
-                raise Refusal(f"--dynamic {text}: is not NAME, and not INPUT=0:batch,1:sequence")
+                raise Refusal(f"--dynamic {text}: neither a NAME nor INPUT=0:batch,1:sequence")
             for one, value in inputs.items():
                 if isinstance(value, torch.Tensor) and value.dim() > 0:
                     axes.setdefault(one, {})[0] = name
             continue
         if not isinstance(inputs.get(name), torch.Tensor):
-            raise Refusal(f"--dynamic {name}: is no tensor among the inputs{like(name, inputs)}; these are "
+            raise Refusal(f"--dynamic {name}: no such tensor among the inputs; these are "
                           f"{', '.join(inputs)}")
         for part in rest.split(","):
             found = re.fullmatch(r"(\d+):([A-Za-z_]\w*)", part)
@@ -375,9 +375,9 @@ def read_options(texts):
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier():
-            raise Refusal(f"--option {text}: is not NAME=VALUE")
+            raise Refusal(f"--option {text}: not of the form NAME=VALUE")
         if name not in known:
-            raise Refusal(f"--option {name}: torch.onnx.export of torch {torch.__version__} takes none{like(name, known)}")
+            raise Refusal(f"--option {name}: unknown to torch.onnx.export of torch {torch.__version__}{like(name, known)}")
         try:
             options[name] = ast.literal_eval(value)
         except (SyntaxError, ValueError):
@@ -386,7 +386,7 @@ def read_options(texts):
 
 
 def named_inputs(model, args, kwargs):
-    """{parameter of forward: value} of what is given, in the order of the parameters."""
+    """{parameter of forward: value} of the inputs, in the order of the parameters."""
     names = [name for name, _ in forward_parameters(model)[0]]
     given = {**dict(zip(names, args)), **kwargs}
     ordered = {name: given[name] for name in names if name in given}
@@ -408,17 +408,17 @@ def export_options(chosen, model, args, kwargs):
         elif axes:
             options.setdefault("dynamic_axes", axes)
         return options
-    if flat:  # names of the parameters of forward rather than of the exporter
+    if flat:  # the names of forward's parameters, not the exporter's
         options.setdefault("input_names", list(inputs))
     elif axes:
-        raise Refusal("--dynamic: only where all inputs are tensors")
+        raise Refusal("--dynamic requires all inputs to be tensors")
     if axes:
         options.setdefault("dynamic_axes", axes)
     return options
 
 
 def export_dynamo(model, args, kwargs, path, options):
-    """By the exporter of torch.export, which writes the modules into the file itself."""
+    """Exports by torch.export, which writes the modules into the file itself."""
     parameters = inspect.signature(torch.onnx.export).parameters
     if "dynamo" in parameters:
         if "kwargs" in parameters:
@@ -430,10 +430,10 @@ def export_dynamo(model, args, kwargs, path, options):
         more = {"export_options": torch.onnx.ExportOptions(dynamic_shapes=True)} if "dynamic_axes" in options else {}
         unknown = sorted(set(options) - {"dynamic_axes"})
         if unknown:
-            raise Refusal(f"{unknown[0]}: the dynamo exporter of torch {torch.__version__} takes no such option")
+            raise Refusal(f"{unknown[0]}: unknown to the dynamo exporter of torch {torch.__version__}")
         made = torch.onnx.dynamo_export(model, *args, **kwargs, **more)
     else:
-        raise Refusal(f"--dynamo: torch {torch.__version__} has no such exporter, torch 2.1 and later have")
+        raise Refusal(f"--dynamo requires torch 2.1 or later; this is {torch.__version__}")
     if not os.path.exists(path) and hasattr(made, "save"):
         made.save(path)
 
@@ -442,10 +442,10 @@ def run(chosen, tag_options):
     global torch, capture
     beside = os.path.dirname(os.path.abspath(__file__))
     if not os.path.isfile(os.path.join(beside, "capture.py")):
-        raise Refusal(f"capture.py does not stand beside it, in {beside}")
+        raise Refusal(f"capture.py is missing in {beside}")
     sys.path.insert(0, beside)
     torch = package("torch", "an export")
-    if not hasattr(torch, "onnx"):  # a folder of that name
+    if not hasattr(torch, "onnx"):  # a folder named torch
         raise Refusal("an export needs the package torch")
     capture = importlib.import_module("capture")
     program = None
@@ -479,7 +479,7 @@ def run(chosen, tag_options):
         for part, why in done.missing.items():
             print(f"stemma_export.py: no {part}: {why}", file=sys.stderr)
         if chosen.tags and capture.tag(program, chosen.output, kept, chosen.output, tag_options) != 0:
-            raise Refusal(f"{chosen.output}: is exported, without tags")
+            raise Refusal(f"{chosen.output}: exported, but not tagged")
 
 
 def main(arguments=None):
@@ -492,19 +492,19 @@ def main(arguments=None):
     options.add_argument("-o", "--output", metavar="MODEL", required=True, help="the ONNX file")
     options.add_argument("--shape", metavar="NAME=1,128:int64", action="append", default=[],
                          help="an input of forward; float32 without a type; may repeat")
-    options.add_argument("--opset", type=int, help="of the ONNX file; the exporter's default without it")
-    options.add_argument("--dynamo", action="store_true", help="by the exporter of torch.export")
+    options.add_argument("--opset", type=int, help="opset of the ONNX file; default: the exporter's")
+    options.add_argument("--dynamo", action="store_true", help="export by torch.export")
     options.add_argument("--dynamic", metavar="AXES", action="append", default=[],
                          help="INPUT=0:batch,1:sequence, or batch for the first dimension of all inputs; may repeat")
     options.add_argument("--option", metavar="NAME=VALUE", action="append", default=[],
                          help="a further argument of torch.onnx.export; may repeat")
     options.add_argument("--training", action="store_true", help="export in training mode")
     options.add_argument("--class", dest="model_class", metavar="CLASS",
-                         help="of transformers, where its config names none or another is wanted")
-    options.add_argument("--keep-capture", metavar="FILE", help="keep what PyTorch knew of the model")
-    options.add_argument("--trace", action="store_true", help="run the model for the capture, too")
+                         help="class of transformers; default: the one in the config")
+    options.add_argument("--keep-capture", metavar="FILE", help="keep the capture")
+    options.add_argument("--trace", action="store_true", help="also capture a run and an FX graph")
     options.add_argument("--stemma", metavar="PROGRAM",
-                         help="the program; else that on the PATH, beside this file, or in a build folder above it")
+                         help="default: the one on the PATH, beside this file, or in a build folder above it")
     options.add_argument("--no-tags", dest="tags", action="store_false", help="only export")
     chosen = options.parse_args(arguments[:split])
     try:

@@ -24,7 +24,7 @@
 #include <stemma/model/sweeps.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/graphml.hpp>
@@ -190,7 +190,7 @@ TEST_CASE("archetypes: modules are selected, named and found identically", "[arc
             }
         };
         check(stemma::not_infrastructure{}, stemma::class_paths{});
-        check(stemma::all_modules{}, stemma::attribute_paths{});
+        check(stemma::all_modules{}, stemma::module_paths{});
         check(stemma::in_packages{{"zoo"}}, stemma::class_paths{});
         check(stemma::of_classes{{"L*"}}, stemma::class_paths{});
         check(stemma::down_to_depth{1}, stemma::class_paths{});

@@ -200,9 +200,7 @@ public:
     modules_archetype& operator=(const modules_archetype&) = delete;
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree_->index(); }
-    [[nodiscard]] text_archetype attribute(stemma::id m) const {
-        return text_archetype(tree_->attribute(m));
-    }
+    [[nodiscard]] text_archetype name(stemma::id m) const { return text_archetype(tree_->name(m)); }
     [[nodiscard]] text_archetype class_name(stemma::id m) const {
         return text_archetype(tree_->class_name(m));
     }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/capture.py on small models and holds what stemma makes of it against the truth.
+"""Runs examples/capture.py on small models and compares stemma's answers with the truth.
 
 usage: capture_test.py PROGRAM [unittest arguments]
 
-The truth comes from a second export, in which the exporter's scope map has the full path of every
-module where the exporter takes names from.
+The truth comes from a second export, in which the exporter's scope map has full paths of modules in
+place of names.
 """
 import contextlib
 import gc
@@ -64,7 +64,7 @@ class block(nn.Module):
 
 
 class shared_block(nn.Module):
-    """A block that runs twice, and once more under another name."""
+    """A block that runs twice, and again under another name."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class shared_block(nn.Module):
 
 
 class towers(nn.Module):
-    """Two towers that are alike, and one that both sides run through."""
+    """Two identical towers, and one that both sides run through."""
 
     def __init__(self):
         super().__init__()
@@ -93,7 +93,7 @@ class towers(nn.Module):
 
 
 class listed(nn.Module):
-    """Modules in lists, dicts and a Sequential that is called."""
+    """Modules in lists, dicts and a Sequential."""
 
     def __init__(self):
         super().__init__()
@@ -111,7 +111,7 @@ class listed(nn.Module):
 
 
 class functional(nn.Module):
-    """Operations without modules, parameters and buffers of its own, shapes computed with."""
+    """Operations outside of modules, own parameters and buffers, arithmetic on shapes."""
 
     def __init__(self):
         super().__init__()
@@ -126,7 +126,7 @@ class functional(nn.Module):
 
 
 class tied(nn.Module):
-    """A language model whose output layer has the weights of its embedding."""
+    """A language model whose output layer shares the weights of its embedding."""
 
     def __init__(self):
         super().__init__()
@@ -166,7 +166,7 @@ def clipped(x):
 
 
 class branching(nn.Module):
-    """A scripted function in a traced model: an If, whose nodes have no scope."""
+    """A scripted function in a traced model: an If whose nodes have no scope."""
 
     def __init__(self):
         super().__init__()
@@ -193,7 +193,7 @@ class failing(nn.Module):
 
 
 class forgiving(failing):
-    """Catches what a module of it raises, and goes on."""
+    """Catches an exception of a submodule, and continues."""
 
     def forward(self, x):
         x = self.fine(x)
@@ -230,7 +230,7 @@ def plain_export(model, args, **options):
 
 
 def true_modules(model, args, **options):
-    """[(operator, path of its module or None)] of the nodes of an export, bodies before owners."""
+    """[(operator, module path or None)] of the nodes of an export, bodies before owners."""
     exporter = capture_py.exporter_internals()
     setup = exporter._setup_trace_module_map
     assign = torch._C._jit_pass_onnx_assign_scoped_names_for_node_and_value
@@ -268,7 +268,7 @@ def nodes_in_order(part):
     def key(node):
         place = [int(step.split("[")[0]) if step.split("[")[0].isdigit() else step
                  for step in (node["graph"].split("/") if node["graph"] else [])]
-        # A body sorts before the node that owns it; else_branch stands after then_branch.
+        # A body sorts before its owner; else_branch comes after then_branch.
         order = []
         for at, label in zip(place[::2], place[1::2]):
             order += [at, 0, {"then_branch": 0, "else_branch": 1}.get(label, 0)]
@@ -313,7 +313,7 @@ class Case(unittest.TestCase):
 
 
 class Captures(Case):
-    """Every model: the whole way from PyTorch to tags."""
+    """Every model, from PyTorch to tags."""
 
     def check(self, name, **options):
         model, args = make(name)
@@ -409,7 +409,7 @@ class Captures(Case):
                 return self.c(self.b(self.a(x)))
 
         def parts():
-            # The exporter changes what scripting keeps of a class: script all anew.
+            # The exporter changes scripted classes: script everything again.
             torch.jit._recursive.concrete_type_store = torch.jit._recursive.ConcreteTypeStore()
             torch.manual_seed(1)
             return outer().eval()
@@ -621,7 +621,7 @@ class Events(Case):
         below = [event for event in events if event.get("func") == calls[0]["seq"]]
         self.assertEqual(len(calls), 1)
         self.assertGreater(len(below), 2 * capture_py.MOST_WAITING)
-        self.assertNotIn("out_ids", calls[0])  # it was written before they were known
+        self.assertNotIn("out_ids", calls[0])  # written before they were known
 
 
 class Fx(Case):
@@ -774,7 +774,7 @@ class Restored(Case):
 
 @contextlib.contextmanager
 def hidden(owner, name):
-    """As if a torch did not have something."""
+    """Simulates a torch that lacks something."""
     before = getattr(owner, name)
     delattr(owner, name)
     try:
@@ -784,7 +784,7 @@ def hidden(owner, name):
 
 
 class Degradations(Case):
-    """The rows of the table in docs/capture.md: the rest of the capture is there, and the reason."""
+    """The rows of the table in docs/capture.md: the capture has the other parts, and the reason."""
 
     def setUp(self):
         super().setUp()
@@ -843,7 +843,7 @@ class Degradations(Case):
             self.check("torchscript", parts=("trace", "fx", "export"))
 
     def check_without_scopes(self, owner, name, part):
-        """Hides a part of the exporter, which the exporter itself still finds under another name."""
+        """Hides a part of the exporter, which the exporter still finds under another name."""
         exporter = capture_py.exporter_internals()
         before = plain_export(self.model, self.args)
         code = exporter._export.__code__
@@ -873,7 +873,7 @@ class Degradations(Case):
         with hidden(torch.jit._trace, "_trace_module_map"):
             document, _, missing = self.capture(self.model, self.args, fx=None, trace=False,
                                                 export=str(self.file), export_options=OPTIONS)
-        self.assertIn("scope map", missing["export"])
+        self.assertIn("_trace_module_map", missing["export"])
         self.assertNotIn("export", document)
         self.assertEqual(self.file.read_bytes(), plain_export(self.model, self.args))
 

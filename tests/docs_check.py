@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what documents show with what happens. With --update, writes into them what happens.
+"""Compares examples in documents with actual output. With --update, updates the documents.
 
 usage: docs_check.py [--update] PROGRAM DOCUMENT...
 
-- A ```console block is a command, `$ stemma ...`, and what it prints. The commands of one document
-  run one after the other in a new folder, in which the project's folders can be seen. `$ cmp ...` is
-  run as well, and `$ node ...` where ONNX Runtime is (STEMMA_RUNTIME); without it, status 77.
-- A ```cpp block behind the name of a program in examples/ is that program, from its first include
-  on; a ```text block after it is what it prints. Any other ```cpp block stands, but for breaks
-  of lines, in a source that tests compile.
-- The lines of a ```sh block are run in a folder with the files that documents speak of, and must
-  succeed; but for those that NOT_HERE excuses.
-- ```python and ```cmake blocks belong to the tests that ELSEWHERE names. No block is of another kind.
+- A ```console block is a command, `$ stemma ...`, and its output. The commands of a document run in
+  sequence in a new folder, with links to the project's folders. `$ cmp ...` also runs, and so does
+  `$ node ...` with ONNX Runtime (STEMMA_RUNTIME); without it, status 77.
+- A ```cpp block after the name of a program in examples/ is that program, from its first include; a
+  ```text block after it is its output. Any other ```cpp block occurs, apart from line breaks, in a
+  source that tests compile.
+- The lines of a ```sh block run in a folder with the files that documents mention, and must succeed,
+  except those in NOT_HERE.
+- ```python and ```cmake blocks belong to the tests in ELSEWHERE. No other kinds are allowed.
 """
 import atexit
 import os
@@ -34,16 +34,16 @@ STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
              "modules.json": "examples/data/bert_micro.modules.json",
              "model.capture.json": "examples/data/bert_micro.modules.json"}
 PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"
-# Commands that are not run here, and why.
+# Commands that do not run here, and why.
 NOT_HERE = (
     (r"sh tests/run\.sh|sh examples/quickstart\.sh", "build everything, as CI does"),
     (r"c(make|test) |sh examples/packages\.sh", "build or install everything, as the tests consumers.* do"),
-    (r"sh examples/web/|python3 -m http\.server", "needs emscripten, or serves until it is stopped"),
-    (r"build/", "is there only after a build of its own"),
+    (r"sh examples/web/|python3 -m http\.server", "needs emscripten, or serves until stopped"),
+    (r"build/", "exists only after a separate build"),
     (r"(taskset -c \S+ )?python3 bench/|python3 tests/large\.py", "measures for minutes"),
     (r".*(int8\.onnx|\.npz|numerics\.json|ort\.log|examples/runners)",
-     "needs runs of models; done by the tests runtime.numerics and cli.numerics"),
-    (r"stemma profile ", "needs the profile of a run; done by the tests runtime.profiles and cli.cost"),
+     "needs runs of models; covered by the tests runtime.numerics and cli.numerics"),
+    (r"stemma profile ", "needs the profile of a run; covered by the tests runtime.profiles and cli.cost"),
     (r"python3 capture\.py", "needs torch; run by the test examples.capture_python"),
     (r"python3 stemma_export\.py", "needs torch; run by the test examples.export"),
     (r"torch_capture ", "needs libtorch; run by the test examples.torch_capture"),
@@ -54,14 +54,14 @@ not_run = []
 
 
 def is_compiled(snippet):
-    """Whether it stands in some source, with whatever breaks of lines."""
+    """Whether a source contains it, regardless of line breaks."""
     def squeezed(text):
         return "".join(text.split())
     return any(squeezed(snippet) in squeezed(path.read_text()) for path in SOURCES)
 
 
 def run_lines(program, block, folder):
-    """Yields what is wrong with the commands of a block."""
+    """Yields problems with the commands of a block."""
     for name, source in STAND_INS.items():
         if not (folder / name).exists():
             (folder / name).symlink_to(ROOT / source)
@@ -76,11 +76,11 @@ def run_lines(program, block, folder):
         done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True,
                               timeout=300, env={**os.environ, "PATH": path})
         if done.returncode != 0:
-            yield f"'{line}' ends with {done.returncode}:\n{done.stdout}{done.stderr}"
+            yield f"'{line}' exits with {done.returncode}:\n{done.stdout}{done.stderr}"
 
 
 def problems_of(program, text, folder):
-    """Yields (position, what is wrong) for the blocks that have no output to be compared."""
+    """Yields (position, problem) for the blocks without output to compare."""
     for block in BLOCK.finditer(text):
         kind, content = block[1], block[2]
         named = EXAMPLE.findall(text[:block.start()].rsplit("```", 1)[-1])
@@ -88,13 +88,13 @@ def problems_of(program, text, folder):
             for problem in run_lines(program, content, folder):
                 yield block.start(), problem
         elif kind == "cpp" and not named and not is_compiled(content):
-            yield block.start(), "stands in no source of examples/ or tests/: put it into tests/documents.cpp"
+            yield block.start(), "occurs in no source of examples/ or tests/: add it to tests/documents.cpp"
         elif kind == "console":
             words = shlex.split(content.partition("\n")[0].removeprefix("$ "))
             if not words or words[0] not in ("stemma", "cmp", "node"):
-                yield block.start(), "is no command of stemma: make it a ```sh block"
+                yield block.start(), "is not a command of stemma: make it a ```sh block"
         elif kind not in ("sh", "cpp", "text", *ELSEWHERE):
-            yield block.start(), f"nothing looks at blocks of the kind '{kind}'"
+            yield block.start(), f"no test checks blocks of kind '{kind}'"
 
 
 def scratch_folder(parent):
@@ -126,7 +126,7 @@ def printed_by(program, line, folder):
 
 
 def expected_blocks(program, text, folder):
-    """Yields (start, end, what the block should hold)."""
+    """Yields (start, end, expected content) of blocks."""
     example = None
     for block in BLOCK.finditer(text):
         kind, content = block[1], block[2]
@@ -162,7 +162,7 @@ def main():
             if text[start:end] != content:
                 wrong += 1
                 line = text.count("\n", 0, start) + 1
-                print(f"{document.name}:{line}: shows\n{text[start:end]}but it is\n{content}"
+                print(f"{document.name}:{line}: shows\n{text[start:end]}instead of\n{content}"
                       "    remedy: run tests/docs_check.py with --update")
             result += text[behind:start] + content
             behind = end

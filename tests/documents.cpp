@@ -19,7 +19,7 @@ using mine = my_propagation;
 
 } // namespace
 
-TEST_CASE("documents: the code in docs/policies.md does what it says") {
+TEST_CASE("documents: the code in docs/policies.md works") {
     test::operator_scene ops;
     const auto modules = test::tree_of({":zoo.Net", "first:zoo.Layer", "second:torch.nn.Linear"});
     const auto open = ops.add({}, "open", "Relu");
@@ -36,7 +36,7 @@ TEST_CASE("documents: the code in docs/policies.md does what it says") {
     CHECK(stemma::broken_propagation_laws(mine{}, ops, modules.index(), evidence).empty());
 }
 
-TEST_CASE("documents: the code in docs/algorithms.md does what it says") {
+TEST_CASE("documents: the code in docs/algorithms.md works") {
     test::operator_scene ops;
     using graph_type = test::operator_scene::graph_type;
     const auto open = ops.add({}, "open", "Relu");

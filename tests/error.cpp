@@ -21,6 +21,15 @@ TEST_CASE("error: names file, place and reason, if given") {
     CHECK(text("", "") == "too short");
 }
 
+TEST_CASE("error: long names of the input are cut between characters, on one line") {
+    const error cut(error_code::malformed, "a", "x\n" + std::string(100'000, 'n'), "is long");
+    CHECK(std::string(cut.what()) == "a: x?" + std::string(198, 'n') + "\xe2\x80\xa6: is long");
+    CHECK(stemma::detail::cut_text("x\xc3\xa4\xc3\xa4", 4) == "x\xc3\xa4\xe2\x80\xa6");
+    CHECK(stemma::detail::cut_text("short", 5) == "short");
+    const error reason(error_code::malformed, "", "", std::string(1'000'000, 'r'));
+    CHECK(std::string(reason.what()).size() < 5000);
+}
+
 TEST_CASE("error: keeps its code, and is a runtime_error") {
     try {
         throw error(error_code::too_large, "a.onnx", "", "reaches 2 GiB");

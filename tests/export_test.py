@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/stemma_export.py: forms of TARGET, inputs, options, what is said when something is wrong.
+"""Runs examples/stemma_export.py: forms of TARGET, inputs, options, error messages.
 
 usage: export_test.py PROGRAM own|torchvision|families [unittest arguments]
 
-`own` are models of the test's own, `torchvision` two small ones of that package, `families` one of each family. What
-torch 1.13 lacks is called as newer ones have it.
+`own` tests models of this file, `torchvision` two small ones of that package, `families` one of each family. Functions
+that torch 1.13 lacks are stubs with the signatures of newer versions.
 """
 import contextlib
 import io
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
 CHOSEN = sys.argv.pop(1) if __name__ == "__main__" else None
 
-import capture_test  # skips where there is no torch
+import capture_test  # skips without torch
 import stemma_export
 import torch
 from capture_test import true_modules
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
     setUp = capture_test.Case.setUp
 
     def export(self, target, *options, status=0):
-        """What it says on standard error; `out.onnx` and `capture.json` are in the folder."""
+        """Its standard error; `out.onnx` and `capture.json` are in the folder."""
         said = io.StringIO()
         arguments = [target, "-o", str(self.folder / "out.onnx"), "--keep-capture", str(self.folder / "capture.json"),
                      "--stemma", str(PROGRAM), *map(str, options), *([] if "--" in options else ["--"]), "-q"]
@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
         return said.getvalue()
 
     def refused(self, line, target, *options):
-        """One line, which says `line`, and nothing written."""
+        """Prints one line, with `line`, and writes nothing."""
         said = self.export(target, *options, status=1)
         self.assertEqual(said, f"stemma_export.py: {line}\n")
         self.assertFalse((self.folder / "out.onnx").exists())
@@ -121,14 +121,14 @@ class Case(unittest.TestCase):
         return [one["path"] for one in self.told("tree", "--format", "json")["modules"]]
 
     def typed(self, *names):
-        """{input of the file: its type}"""
+        """{input: type}"""
         return {value["name"]: value["type"] for answer in self.told("explain", *names, "--format", "json")["answers"]
                 for value in answer["values"] if value["kind"] == "input"}
 
 
 class Checked(Case):
     def check_tags(self, model, args, kwargs):
-        """The file is that of the exporter, and each node has the module that it was traced in."""
+        """The file is the exporter's, and each node has the module that it was traced in."""
         stripped = self.folder / "stripped.onnx"
         subprocess.run([PROGRAM, "strip", self.folder / "out.onnx", "-q", "-o", stripped], check=True)
         document = json.loads((self.folder / "capture.json").read_text())
@@ -172,7 +172,7 @@ class Torchvision(Checked):
 
     def test_names(self):
         said = self.export("torchvision:squeezenet1_9", status=1)
-        self.assertRegex(said, r"^stemma_export.py: torchvision \S+ has no model 'squeezenet1_9'; like it: squeezenet1")
+        self.assertRegex(said, r"^stemma_export.py: torchvision \S+ has no model 'squeezenet1_9'; did you mean squeezenet1")
         self.assertEqual(said.count("\n"), 1)
 
 
@@ -195,11 +195,11 @@ class Targets(Checked):
         self.export(str(self.folder / "net.pt"), "--shape", "input=2,4")
         self.assertEqual(self.modules(), ["", "0", "1"])
         (self.folder / "out.onnx").unlink()
-        self.refused("nothing says what the input 'input' of RecursiveScriptModule looks like: give --shape "
-                     "input=1,3,224,224:float32, say", str(self.folder / "net.pt"))
+        self.refused("the input 'input' of RecursiveScriptModule is unknown: specify it, such as --shape "
+                     "input=1,3,224,224:float32", str(self.folder / "net.pt"))
         torch.save(nn.Linear(2, 2).state_dict(), self.folder / "weights.pt")
         said = self.export(str(self.folder / "weights.pt"), status=1)
-        self.assertIn("is no TorchScript archive", said)
+        self.assertIn("not a TorchScript archive", said)
         self.assertEqual(said.count("\n"), 1)
 
 
@@ -250,11 +250,11 @@ class Transformers(Case):
 
     def test_what_is_wrong(self):
         (self.folder / "empty").mkdir()
-        self.refused(f"{self.folder}/empty: has no config.json, so transformers cannot load it", f"{self.folder}/empty")
+        self.refused(f"{self.folder}/empty: transformers cannot load it without a config.json", f"{self.folder}/empty")
         said = self.export("nobody/nothing", status=1)
-        self.assertIn("If this is a private repository", said)  # the whole of it
+        self.assertIn("If this is a private repository", said)  # all of it
         self.assertTrue(said.splitlines()[-1].startswith("stemma_export.py: nobody/nothing: OSError: nobody/nothing is not"))
-        self.refused("transformers has no class 'BertModul'; like it: BertModel",
+        self.refused("transformers has no class 'BertModul'; did you mean BertModel?",
                      self.folder_of(model_type="bert"), "--class", "BertModul")
 
 
@@ -263,45 +263,44 @@ class Refusals(Case):
         for target, line in (
                 ("no_such_file.py:make", "no_such_file.py: no such file"),
                 ("./nothing.pt", "./nothing.pt: no such file or folder"),
-                ("a b", "'a b' is no TARGET; see --help"),
+                ("a b", "'a b' is not a TARGET; see --help"),
                 ("no_such_package.net:Net", "no_such_package.net: needs the package no_such_package"),
-                ("torch.nn:Liner(2, 2)", "torch.nn: has no 'Liner'; like it: Linear, "),
-                ("torch.nn:Linear(open('x'))", "'Linear(open('x'))' is no NAME, and no NAME(...) with literals"),
-                ("torch.nn:Linear(2, 2)[0]", "'Linear(2, 2)[0]' is no NAME"),
-                ("torch:__version__", "torch:__version__ is of the type TorchVersion; a function or a class is wanted"),
-                (self.net("number"), f"{self.folder}/net.py:number gives int; a model, (model, args) or (model, args, "
-                                     "kwargs) is wanted"),
+                ("torch.nn:Liner(2, 2)", "torch.nn has no 'Liner'; did you mean Linear, "),
+                ("torch.nn:Linear(open('x'))", "'Linear(open('x'))' is neither a NAME nor a NAME(...) with literal arguments"),
+                ("torch.nn:Linear(2, 2)[0]", "'Linear(2, 2)[0]' is neither a NAME"),
+                ("torch:__version__", "torch:__version__ is a TorchVersion, not a function or a class"),
+                (self.net("number"), f"{self.folder}/net.py:number returns int, not a model, (model, args) or "
+                                     "(model, args, kwargs)"),
                 (self.net("lacking"), f"{self.folder}/net.py:lacking: needs the package no_such_package"),
-                (self.net("mask"), f"{self.folder}/net.py: has no 'mask'; like it: masked, make"),
-                (self.net("make").partition(":")[0], f"{self.folder}/net.py: which function or class of it? "
-                                                     f"{self.folder}/net.py:NAME; it has Block, Net, Framed, make")):
+                (self.net("mask"), f"{self.folder}/net.py has no 'mask'; did you mean masked, make?"),
+                (self.net("make").partition(":")[0], f"{self.folder}/net.py: specify a function or class, "
+                                                     f"{self.folder}/net.py:NAME; it defines Block, Net, Framed, make")):
             with self.subTest(target):
                 said = self.export(target, status=1)
                 self.assertTrue(said.startswith("stemma_export.py: " + line), said)
                 self.assertEqual(said.count("\n"), 1, said)
         if stemma_export.importlib.util.find_spec("transformers") is None:
-            self.refused("'bert-base-uncased' is no file and no folder, and to load a model of that name needs the package "
-                         "transformers; other forms of TARGET: torchvision:NAME, FILE.py:FUNCTION", "bert-base-uncased")
+            self.refused("'bert-base-uncased' is neither a file nor a folder, and loading a model by name needs the package "
+                         "transformers; other forms of TARGET are torchvision:NAME and FILE.py:FUNCTION", "bert-base-uncased")
 
     def test_inputs(self):
         net = self.net("Net")
-        self.refused("nothing says what the input 'tokens' of Net looks like: give --shape tokens=1,3,224,224:float32, say",
-                     net)
-        self.refused("--shape token: forward of Net has no such input; like it: tokens; it takes tokens, mask", net,
+        self.refused("the input 'tokens' of Net is unknown: specify it, such as --shape tokens=1,3,224,224:float32", net)
+        self.refused("--shape token: Net.forward has no such input; it takes tokens, mask", net,
                      "--shape", "token=1,2")
-        self.refused("--shape tokens=1,x: is not NAME=1,128 or NAME=1,128:int64", net, "--shape", "tokens=1,x")
-        self.refused("--shape tokens: unknown type 'int65'; like it: int64, int16, int, int8", net, "--shape",
+        self.refused("--shape tokens=1,x: not of the form NAME=1,128 or NAME=1,128:int64", net, "--shape", "tokens=1,x")
+        self.refused("--shape tokens: unknown type 'int65'; did you mean int64, int16, int, int8?", net, "--shape",
                      "tokens=1,2:int65")
 
     def test_options(self):
         net = self.net("make")
         self.refused("--dynamic tokens=0:batch,5:x: '5:x' is not DIMENSION:NAME with a dimension below 2", net,
                      "--dynamic", "tokens=0:batch,5:x")
-        self.refused("--dynamic mask: is no tensor among the inputs; these are tokens", net, "--dynamic", "mask=0:batch")
-        self.refused(f"--option fold: torch.onnx.export of torch {torch.__version__} takes none", net, "--option", "fold=1")
-        self.refused("--option fold: is not NAME=VALUE", net, "--option", "fold")
+        self.refused("--dynamic mask: no such tensor among the inputs; these are tokens", net, "--dynamic", "mask=0:batch")
+        self.refused(f"--option fold: unknown to torch.onnx.export of torch {torch.__version__}", net, "--option", "fold=1")
+        self.refused("--option fold: not of the form NAME=VALUE", net, "--option", "fold")
         if "dynamo" not in stemma_export.inspect.signature(torch.onnx.export).parameters:
-            self.refused(f"--dynamo: torch {torch.__version__} has no such exporter, torch 2.1 and later have", net, "--dynamo")
+            self.refused(f"--dynamo requires torch 2.1 or later; this is {torch.__version__}", net, "--dynamo")
         for output, line in ((self.folder, "is a folder"), (self.folder / "none" / "x.onnx", "no such folder")):
             self.refused(f"{output}: {line}", net, "-o", output)
         self.refused("no_such_program: no such program; --no-tags exports without it", net, "--stemma", "no_such_program")
@@ -318,7 +317,7 @@ class Refusals(Case):
 
     def test_what_the_program_says_stays(self):
         said = self.export(self.net("make"), "--", "--naming", "nothing", status=1)
-        self.assertEqual(said, f"stemma_export.py: {self.folder}/out.onnx: is exported, without tags\n")
+        self.assertEqual(said, f"stemma_export.py: {self.folder}/out.onnx: exported, but not tagged\n")
 
 
 class Options(Case):
@@ -360,8 +359,8 @@ class Options(Case):
         done = subprocess.run([sys.executable, "stemma_export.py", "net.py:make", "-o", "d.onnx"], cwd=self.folder,
                               capture_output=True, text=True, env={"PATH": "/nowhere"})
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "stemma_export.py: there is no program stemma on the PATH, beside capture.py or in a build "
-                             "folder; --stemma PROGRAM names one; --no-tags exports without it\n"))
+                         (1, "stemma_export.py: stemma is not on the PATH, beside capture.py or in a build folder; specify it "
+                             "with --stemma PROGRAM; --no-tags exports without it\n"))
 
     def test_the_help_needs_no_torch(self):
         done = subprocess.run([sys.executable, "-S", ROOT / "examples" / "stemma_export.py", "--help"],
@@ -374,7 +373,7 @@ class Options(Case):
 
 
 class Newer(Case):
-    """The exporters of newer torch, called with the signatures that they have there."""
+    """The exporters of newer torch, with their signatures."""
 
     def setUp(self):
         super().setUp()
@@ -406,7 +405,7 @@ class Newer(Case):
         self.assertNotIn('"export"', (self.folder / "capture.json").read_text())
 
     def test_export_with_dynamo_that_returns_a_program(self):
-        """torch 2.4: no `kwargs`, and `f` may be left for the caller to save"""
+        """torch 2.4: no `kwargs`; without `f`, the caller saves"""
         def export(model, args, f=None, export_params=True, verbose=False, training=None, input_names=None,
                    output_names=None, operator_export_type=None, opset_version=None, do_constant_folding=True,
                    dynamic_axes=None, keep_initializers_as_inputs=None, custom_opsets=None,
@@ -435,7 +434,7 @@ class Newer(Case):
             self.export(self.net("make"), "--dynamo", "--dynamic", "batch")
             said = self.export(self.net("make"), "--dynamo", "--opset", 17, status=1)
         self.assertEqual(self.calls, [(2, None, []), (1, {"dynamic_shapes": True}, [])])
-        self.assertIn("opset_version: the dynamo exporter of torch", said)
+        self.assertIn("opset_version: unknown to the dynamo exporter of torch", said)
 
     def test_a_package_of_the_exporter_that_is_missing(self):
         def export(model, args=(), f=None, *, kwargs=None, dynamo=False, dynamic_shapes=None):
@@ -445,7 +444,7 @@ class Newer(Case):
             self.refused("torch.onnx.export of Net: needs the package onnxscript", self.net("make"), "--dynamo")
 
     def test_the_default_of_newer_torch(self):
-        """torch 2.9, where `dynamo` is on unless it is said"""
+        """torch 2.9, where `dynamo` is on by default"""
         def export(model, args=(), f=None, *, kwargs=None, input_names=None, dynamo=True):
             self.calls.append(dynamo)
             return torch_export(model, args, f, input_names=input_names)

@@ -4,8 +4,8 @@
 
 #include "wire_builder.hpp"
 
-#include <stemma/fold/detail/fold_model.hpp>
-#include <stemma/fold/detail/open_folds.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>

@@ -30,7 +30,7 @@ def main():
                    if path.suffix in (".cpp", ".hpp") and "node_modules" not in path.parts)
     done = subprocess.run([program, "--dry-run", "-Werror", *files], cwd=ROOT, capture_output=True, text=True)
     complaints = sorted({line.split(":")[0] for line in done.stderr.splitlines() if ": error:" in line})
-    # It also complains of what it replaces with the same: comments behind namespaces with an inline one.
+    # It also reports replacements by the same text: comments after namespaces with an inline one.
     wrong = [path for path in complaints
              if subprocess.run([program, path], cwd=ROOT, capture_output=True).stdout != (ROOT / path).read_bytes()]
     for path in wrong:

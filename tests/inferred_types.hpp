@@ -10,6 +10,7 @@
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace test {
 
 using dims = std::vector<std::uint64_t>;
 
-/// AttributeProto of one integer, of several, and of an int64 tensor.
+/// AttributeProto of one integer, and of several.
 inline message int_attribute(std::string_view name, std::uint64_t value) {
     return message().text(1, name).number(3, value).number(20, 2);
 }
@@ -60,15 +61,26 @@ public:
         graph_.inner(5, whole_numbers(name, values));
         return *this;
     }
+    inference_scene& floats(std::string_view name, const std::vector<float>& values) {
+        std::string raw(values.size() * sizeof(float), '\0');
+        std::memcpy(raw.data(), values.data(), raw.size());
+        graph_.inner(5, message().number(1, values.size()).number(2, 1).text(8, name).text(9, raw));
+        return *this;
+    }
     inference_scene& node(const message& made) {
         graph_.inner(1, made);
         return *this;
     }
 
+    /// Returns: the model whose output is a value.
+    [[nodiscard]] std::string model_with(std::string_view name, std::uint64_t opset = 17) const {
+        auto graph = graph_;
+        return model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
+    }
+
     /// Returns: the inferred type of a value, as text; "" for none.
     [[nodiscard]] std::string type_of(std::string_view name, std::uint64_t opset = 17) const {
-        auto graph = graph_;
-        const auto bytes = model(graph.inner(12, message().text(1, name)), 8, opset).bytes();
+        const auto bytes = model_with(name, opset);
         const stemma::wire_model opened(bytes);
         stemma::value_types types(opened);
         stemma::detail::infer_shapes(opened, types);

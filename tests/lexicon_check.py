@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the table of PyTorch's operators against the installed torch: every aten operator that can be
-exported to ONNX opset 9 to 17 stands in it, once.
+"""Compares the table of PyTorch's operators with the installed torch: it must contain every aten
+operator that can be exported to ONNX opset 9 to 17, once.
 
 usage: lexicon_check.py
 """
@@ -22,7 +22,7 @@ def listed():
 
 
 def exportable():
-    """The aten operators that the installed torch has a symbolic for."""
+    """The aten operators with a symbolic in the installed torch."""
     try:
         import torch.onnx.utils  # noqa: F401  registers the symbolics
         from torch.onnx._internal import registration
@@ -32,7 +32,7 @@ def exportable():
 
 
 def plain(name):
-    """As the library compares names."""
+    """The form in which the library compares names."""
     return name.removeprefix("aten::").replace("_", "").lower()
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lists the tests that were skipped, in whole or in part, and why.
+"""Lists the tests that were skipped, wholly or in part, and why.
 
 usage: list_skipped.py RESULTS
 
-RESULTS is what `ctest --output-junit` writes. The reason of a test skipped as a whole is the last
-line that it printed; parts are what Python's unittest reports as skipped.
+RESULTS is the output of `ctest --output-junit`. The reason for a wholly skipped test is its last
+line of output; parts are those that Python's unittest reports as skipped.
 """
 import re
 import sys

@@ -29,7 +29,7 @@ struct of_fitting_paths {
 
     template <class Modules>
     [[nodiscard]] bool selects(const Modules& modules, stemma::id m) const {
-        return fits(modules.attribute(m));
+        return fits(modules.name(m));
     }
 };
 
@@ -60,8 +60,8 @@ struct all_to_pooler {
 
 TEST_CASE("open: accepts policies in any order") {
     const auto path = fixture("bert_micro/model.onnx");
-    const auto one = stemma::open(path, stemma::all_modules{}, stemma::attribute_paths{});
-    const auto other = stemma::open(path, stemma::attribute_paths{}, stemma::all_modules{});
+    const auto one = stemma::open(path, stemma::all_modules{}, stemma::module_paths{});
+    const auto other = stemma::open(path, stemma::module_paths{}, stemma::all_modules{});
     for (const auto node : one.nodes()) {
         REQUIRE(node.tag() == other.node(node.id()).tag());
     }

@@ -15,7 +15,7 @@
 
 namespace test::part {
 
-TEST_CASE("part: a module as a model of its own, opened again") {
+TEST_CASE("part: a module as a standalone model, reopened") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto part = model.cut("encoder.layer.0.attention");
     CHECK(part.is_exact());

@@ -9,7 +9,7 @@
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/selection.hpp>

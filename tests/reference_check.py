@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the reference of the public headers with Doxygen, and fails when it warns, when a public
-name has no comment, when a function throws and its comment does not say what, or loops and its
-comment does not say how long.
+"""Generates the reference of the public headers with Doxygen. Fails if it warns, if a public name has
+no comment, or if the comment of a function omits what it throws or, with a loop, its complexity.
 
 usage: reference_check.py FOLDER
 
-FOLDER/html/index.html is the reference. The names are read from Doxygen's XML, which lists all of
-them: its own warnings leave out enumerators and whatever stands in a class without a comment. What
-needs no comment is told by the rules of `excused`, each with its reason. Status 77 when Doxygen is
-not installed.
+FOLDER/html/index.html is the reference. The names are read from Doxygen's XML, which is complete: its
+warnings omit enumerators and members of classes without a comment. The rules of `excused` list names
+that need no comment, each with its reason. Status 77 if Doxygen is not installed.
 """
 import os
 import pathlib
@@ -21,8 +19,8 @@ import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What Boost.Graph and Boost.PropertyMap ask of a model by name: their documentation is the contract,
-# the comment of the class says which concepts it models and what they cost.
+# Names required by concepts of Boost.Graph and Boost.PropertyMap: their documentation is the contract;
+# the comment of the class has the modeled concepts and their complexity.
 BOOST_TYPES = {
     "vertex_descriptor", "edge_descriptor", "vertex_iterator", "edge_iterator", "out_edge_iterator",
     "in_edge_iterator", "adjacency_iterator", "vertices_size_type", "edges_size_type",
@@ -42,9 +40,9 @@ def comment_of(node):
 
 
 class roles:
-    """Which members a concept asks of a class: of a policy, the concept of its role; of others, the
-    one that the comment of the class names. What they mean is a part of the comment of the concept,
-    which names them; what this class answers is the comment of the class."""
+    """Members that a concept requires of a class: for a policy, the concept of its role; for others, the
+    one that the comment of the class names. The comment of the concept defines their meaning, that
+    of the class their results."""
 
     def __init__(self, compounds):
         self.bases, self.category, self.members, self.text = {}, {}, {}, {}
@@ -62,7 +60,7 @@ class roles:
                     self.category[scope] = written.removesuffix("_category").rpartition("::")[2]
 
     def asks(self, scope, name):
-        """Whether a role asks a class, or the class around, for a member of that name."""
+        """Whether a role requires a member of that name of the class or its enclosing class."""
         if scope in self.category:
             return name in self.members[self.category[scope] + "_policy"]
         if any(name in self.members.get(word, ()) for word in self.text.get(scope, ())):
@@ -75,7 +73,7 @@ class roles:
 
 
 def excused(member, scope, asked):
-    """Why a member needs no comment of its own, or None."""
+    """Why a member needs no comment, or None."""
     name, kind = member.findtext("name"), member.get("kind")
     written = member.findtext("argsstring") or ""
     if re.search(r"=\s*(default|delete)$", written):
@@ -99,8 +97,8 @@ def excused(member, scope, asked):
 
 
 def unsaid(member, text, around):
-    """What the body of a function does and its comment does not tell, or None. `around` is what the
-    comments of its class say."""
+    """What the body of a function does and its comment omits, or None. `around`: the comments of its
+    class."""
     place = member.find("location")
     if place.get("bodyend") in (None, "-1"):
         return None
@@ -115,8 +113,8 @@ def unsaid(member, text, around):
 
 
 def undocumented(folder):
-    """Place and fault of each public name whose comment is missing or leaves something out, and how
-    many names were seen."""
+    """Place and fault of each public name with a missing or incomplete comment, and the number of
+    names."""
     compounds = [compound for path in sorted(folder.glob("*.xml"))
                  for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
     hidden = {compound.findtext("compoundname") for compound in compounds

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the structure of the repository: what a reader relies on and no compiler sees.
+"""Checks the structure of the repository: everything a reader relies on and no compiler checks.
 
 usage: repo_check.py [ROOT]
 
-Every complaint names file, line and remedy. A rule with exceptions has a list of them below, each
-with its reason; an exception that is not needed any more is a complaint as well.
+Every complaint has file, line and remedy. The exceptions to a rule are listed below, each with its
+reason; an exception that is no longer needed is a complaint too.
 """
 import os
 import pathlib
@@ -16,142 +16,142 @@ import sys
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
 INCLUDE = ROOT / "include"
 
-# Folders that are not the project's own text.
+# Folders without text of the project.
 SKIPPED_FOLDERS = {".git", ".cache", "__pycache__", "build", "node_modules"}
 DATA_FOLDERS = ("tests/data/", "examples/data/")
 SOURCES = {".hpp", ".cpp", ".py", ".sh", ".mjs", ".js"}
 
 # Headers without a test of the same name.
 UNTESTED = {
-    "stemma/align/detail/absorbed_readers.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/anchored_heads.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/aligned_origins.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/graph_matcher.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/group_aligner.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/known_values.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/neighbour_matcher.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/slice_finder.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/stored_contents.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/type_pairs.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/value_names.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/detail/value_numbers.hpp": "what align/align_graphs.hpp does, and tested as that",
-    "stemma/align/graph_alignment.hpp": "what align/align_graphs.hpp returns, and tested as that",
-    "stemma/record/detail/read_origins.hpp": "what open/original_model.hpp writes, and tested as that",
-    "stemma/checkpoint/detail/header_json.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/pickled_values.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/safetensors.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/state_finder.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/tensor_layout.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/torch_names.hpp": "what checkpoint/read_checkpoint.hpp does, and tested as that",
-    "stemma/checkpoint/detail/torch_pickle.hpp": "what checkpoint/detail/pickle.hpp asks, and tested as that",
-    "stemma/weights/detail/content_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/derived_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/layer_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/used_entries.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/weight_search.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/weight_uses.hpp": "what weights/identify_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/write_origin.hpp": "what weights/write_parameters.hpp does, and tested as that",
-    "stemma/weights/detail/data_places.hpp": "what weights/patch_weights.hpp does, and tested as that",
-    "stemma/weights/detail/new_values.hpp": "what weights/patch_weights.hpp does, and tested as that",
-    "stemma/capture/detail/found_parameters.hpp": "what capture/captures.hpp does with a checkpoint, and tested as that",
-    "stemma/io/detail/buffered_writer.hpp": "what io/output_file.hpp does, and tested as that",
-    "stemma/io/detail/system_files.hpp": "what files ask of the system; tests of both use it",
-    "stemma/onnx/message_refs.hpp": "records; what onnx/wire_model.hpp fills them with is tested there",
-    "stemma/onnx/detail/graph_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
-    "stemma/onnx/detail/model_scan.hpp": "what onnx/wire_model.hpp does, and tested as that",
+    "stemma/align/detail/absorbed_readers.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/anchored_heads.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/aligned_origins.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/graph_matcher.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/group_aligner.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/known_values.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/neighbour_matcher.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/slice_finder.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/stored_contents.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/type_pairs.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/value_names.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/detail/value_numbers.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/align/graph_alignment.hpp": "part of align/align_graphs.hpp, tested there",
+    "stemma/record/detail/read_origins.hpp": "part of open/original_model.hpp, tested there",
+    "stemma/checkpoint/detail/header_json.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/pickled_values.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/safetensors.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/state_finder.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/tensor_layout.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/torch_names.hpp": "part of checkpoint/read_checkpoint.hpp, tested there",
+    "stemma/checkpoint/detail/torch_pickle.hpp": "part of checkpoint/detail/pickle.hpp, tested there",
+    "stemma/weights/detail/content_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/derived_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/layer_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/used_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/weight_search.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/weight_uses.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/write_origin.hpp": "part of weights/write_parameters.hpp, tested there",
+    "stemma/weights/detail/data_places.hpp": "part of weights/patch_weights.hpp, tested there",
+    "stemma/weights/detail/new_values.hpp": "part of weights/patch_weights.hpp, tested there",
+    "stemma/capture/detail/found_parameters.hpp": "part of capture/captures.hpp, tested there",
+    "stemma/io/detail/buffered_writer.hpp": "part of io/output_file.hpp, tested there",
+    "stemma/io/detail/system_files.hpp": "operations of the system; tested through files",
+    "stemma/onnx/message_refs.hpp": "records, filled and tested by onnx/wire_model.hpp",
+    "stemma/onnx/detail/graph_scan.hpp": "part of onnx/wire_model.hpp, tested there",
+    "stemma/onnx/detail/model_scan.hpp": "part of onnx/wire_model.hpp, tested there",
     "stemma/config.hpp": "macros only; every test uses them",
     "stemma/core/id.hpp": "an alias and a constant",
-    "stemma/align/detail/aligner.hpp": "what align/align.hpp does, and tested as that",
-    "stemma/evidence/detail/call_resolver.hpp": "what evidence/function_calls.hpp does, and tested as that",
-    "stemma/detail/define_handles.hpp": "what handles.hpp declares, and tested as that",
-    "stemma/detail/define_model.hpp": "what model.hpp declares, and tested as that",
-    "stemma/detail/define_part.hpp": "what part.hpp declares, and tested as that",
-    "stemma/detail/model_state.hpp": "what model.hpp holds, and tested as that",
-    "stemma/cut/detail/part_cutter.hpp": "what cut/model_cutter.hpp does, and tested as that",
-    "stemma/onnx/detail/temporary_model.hpp": "what open/detail/untagged_model.hpp does, and tested as that",
+    "stemma/align/detail/aligner.hpp": "part of align/align.hpp, tested there",
+    "stemma/evidence/detail/call_resolver.hpp": "part of evidence/function_calls.hpp, tested there",
+    "stemma/detail/define_handles.hpp": "part of handles.hpp, tested there",
+    "stemma/detail/define_model.hpp": "part of model.hpp, tested there",
+    "stemma/detail/define_part.hpp": "part of part.hpp, tested there",
+    "stemma/detail/model_state.hpp": "part of model.hpp, tested there",
+    "stemma/cut/detail/part_cutter.hpp": "part of cut/model_cutter.hpp, tested there",
+    "stemma/onnx/detail/temporary_model.hpp": "part of open/detail/untagged_model.hpp, tested there",
     "stemma/compare/diff_options.hpp": "a struct without behaviour",
-    "stemma/compare/detail/change_finder.hpp": "what compare/diff_models.hpp does, and tested as that",
-    "stemma/compare/detail/compared_model.hpp": "what compare/diff_models.hpp does, and tested as that",
-    "stemma/compare/detail/model_differ.hpp": "what compare/diff_models.hpp does, and tested as that",
-    "stemma/compare/detail/weight_comparer.hpp": "what compare/diff_models.hpp does, and tested as that",
-    "stemma/cost/detail/cost_collector.hpp": "what cost/model_cost.hpp does, and tested as that",
-    "stemma/cost/detail/module_flow.hpp": "what cost/model_cost.hpp does, and tested as that",
-    "stemma/cost/detail/operator_costs.hpp": "what cost/model_cost.hpp does, and tested as that",
-    "stemma/cost/detail/ort_events.hpp": "what cost/profile_readers.hpp does, and tested as that",
-    "stemma/cost/detail/csv_rows.hpp": "what cost/profile_readers.hpp does, and tested as that",
-    "stemma/cost/cost_report.hpp": "a text; tests/cli/cost_test.py reads it",
-    "stemma/cost/profile_report.hpp": "a text; tests/cli/cost_test.py reads it",
-    "stemma/cost/profile_pictures.hpp": "pictures and traces; tests/cli/cost_test.py reads them",
-    "stemma/types/detail/body_formals.hpp": "what types/shape_observer.hpp sees, and tested as that",
-    "stemma/types/detail/exact_facts.hpp": "what types/shape_observer.hpp sees, and tested as that",
-    "stemma/types/detail/exact_moves.hpp": "what types/shape_observer.hpp sees, and tested as that",
-    "stemma/types/detail/exact_operands.hpp": "what types/shape_observer.hpp sees, and tested as that",
-    "stemma/types/detail/exact_shapes.hpp": "what types/shape_observer.hpp sees, and tested as that",
-    "stemma/types/detail/exact_windows.hpp": "what types/shape_observer.hpp sees, and tested as that",
+    "stemma/compare/detail/change_finder.hpp": "part of compare/diff_models.hpp, tested there",
+    "stemma/compare/detail/compared_model.hpp": "part of compare/diff_models.hpp, tested there",
+    "stemma/compare/detail/model_differ.hpp": "part of compare/diff_models.hpp, tested there",
+    "stemma/compare/detail/weight_comparer.hpp": "part of compare/diff_models.hpp, tested there",
+    "stemma/cost/detail/cost_collector.hpp": "part of cost/model_cost.hpp, tested there",
+    "stemma/cost/detail/module_flow.hpp": "part of cost/model_cost.hpp, tested there",
+    "stemma/cost/detail/operator_costs.hpp": "part of cost/model_cost.hpp, tested there",
+    "stemma/cost/detail/ort_events.hpp": "part of cost/profile_readers.hpp, tested there",
+    "stemma/cost/detail/csv_rows.hpp": "part of cost/profile_readers.hpp, tested there",
+    "stemma/cost/cost_report.hpp": "text, tested by tests/cli/cost_test.py",
+    "stemma/cost/profile_report.hpp": "text, tested by tests/cli/cost_test.py",
+    "stemma/cost/profile_pictures.hpp": "pictures and traces, tested by tests/cli/cost_test.py",
+    "stemma/types/detail/body_formals.hpp": "part of types/shape_observer.hpp, tested there",
+    "stemma/types/detail/exact_facts.hpp": "part of types/shape_observer.hpp, tested there",
+    "stemma/types/detail/exact_moves.hpp": "part of types/shape_observer.hpp, tested there",
+    "stemma/types/detail/exact_operands.hpp": "part of types/shape_observer.hpp, tested there",
+    "stemma/types/detail/exact_shapes.hpp": "part of types/shape_observer.hpp, tested there",
+    "stemma/types/detail/exact_windows.hpp": "part of types/shape_observer.hpp, tested there",
     "stemma/cost/cost_options.hpp": "a struct without behaviour",
     "stemma/cut/cut_options.hpp": "a struct without behaviour",
     "stemma/cut/split_options.hpp": "a struct without behaviour",
     "stemma/onnx/detail/onnx_fields.hpp": "field numbers; checked against protobuf by tests of onnx/",
-    "stemma/evidence/evidence_context.hpp": "holds what others compute; tested with each source",
+    "stemma/evidence/evidence_context.hpp": "holds results of others; tested with each source",
     "stemma/definitions.hpp": "an include; tested with and without by tests/consumers",
     "stemma/model/dependence.hpp": "an enumeration",
     "stemma/model/finding.hpp": "a struct without behaviour",
     "stemma/core/category.hpp": "tags and two concepts; tested with each policy",
 }
-# Tests that are not the test of one header.
+# Tests of more than one header.
 UNMIRRORED = {
     "tests/main.cpp": "the main of all test programs",
-    "tests/archetypes.cpp": "every algorithm with types that offer what concepts ask and no more",
-    "tests/documents.cpp": "what documents show that is part of no example",
-    "tests/host_graphs.cpp": "the whole tagger on graphs that have never seen ONNX",
+    "tests/archetypes.cpp": "every algorithm with minimal models of its concepts",
+    "tests/documents.cpp": "code in documents that is not part of an example",
+    "tests/host_graphs.cpp": "the whole tagger on graphs unrelated to ONNX",
     "tests/accuracy.cpp": "the table of accuracy over all fixtures",
-    "tests/evidence/traps.cpp": "what is known to mislead, each planted in a model of its own",
-    "tests/evidence_goals.cpp": "what the evidence promises, over all fixtures and dialects",
-    "tests/leave_one_out.cpp": "what propagation finds where evidence is hidden, over all fixtures",
-    "tests/open/hostile_files.cpp": "all that reads or writes tags, on damaged files",
-    "tests/tagging/laws.cpp": "the laws of all roles, held against policies that keep or break them",
+    "tests/evidence/traps.cpp": "known misleading evidence, each in a separate model",
+    "tests/evidence_goals.cpp": "goals for the evidence, over all fixtures and dialects",
+    "tests/leave_one_out.cpp": "propagation with hidden evidence, over all fixtures",
+    "tests/open/hostile_files.cpp": "all readers and writers of tags, on damaged files",
+    "tests/tagging/laws.cpp": "the laws of all roles, on policies that obey or break them",
     "tests/torch_capture.cpp": "the libtorch adapter in examples/torch",
-    "tests/proto/scan_differential.cpp": "the scan of wire_model against protobuf's parser",
+    "tests/proto/scan_differential.cpp": "the scan of wire_model, compared with protobuf's parser",
 }
-# Folders of tests that mirror no header.
+# Folders of tests without headers of the same names.
 OTHER_TESTS = ("tests/cli/", "tests/compile_fail/", "tests/data/", "tests/consumers/", "tests/debuggers/",
                "tests/fuzz/", "tests/page/", "tests/runtime/", "tests/single_header/")
-# Of a header.
+# Maximum length of a header.
 MAX_LINES = 420
 # Headers with includes under #if.
 CONDITIONAL_INCLUDES = {
-    "stemma/config.hpp": "what a macro needs only when it is not defined from outside",
-    "stemma/definitions.hpp": "what a library may hold instead",
-    "stemma/io/detail/system_files.hpp": "what is not portable",
+    "stemma/config.hpp": "needed by a macro only if it is not predefined",
+    "stemma/definitions.hpp": "replaced by a library",
+    "stemma/io/detail/system_files.hpp": "not portable",
 }
-# Evidence sources that the program does not choose from by name.
+# Evidence sources that the program does not offer by name.
 UNNAMED_SOURCES = {
     "any_evidence": "holds any source",
     "evidence_sources": "several sources as one",
     "optional_source": "a source that can be switched off",
 }
-# Evidence sources that know more than the model says.
+# Evidence sources with information from outside the model.
 GIVEN_SOURCES = {
-    "given_claims": "holds what others found",
+    "given_claims": "findings of others",
 }
-# Policies that no test holds against the laws of their role by themselves.
+# Policies that no test checks individually against the laws of their role.
 UNTRIED = {
-    "any_": "any policy of a role, which was tried",
+    "any_": "any policy of a role, each checked itself",
 }
-# Sizes of documents a reader takes in at once.
+# Maximum lengths of documents.
 MAX_DOCUMENT_LINES = {"README.md": 80, "CONTRIBUTING.md": 155, "CMakeLists.txt": 160}
 
-# Folders from the bottom: a header may include those of its own folder and of the ones before it.
+# Folders from the bottom: a header may include headers of its folder and of those before it.
 FOLDERS = ["core", "io", "model", "evidence", "tagging", "align", "onnx", "record", "checkpoint", "capture", "open", "types",
            "cost", "query", "weights", "fold", "cut", "numerics", "plan", "check", "compare", "report", "proto"]
-# What every header may include although it stands at the top.
+# Headers of the top folder that every header may include.
 BOTTOM = {"stemma/config.hpp", "stemma/error.hpp", "stemma/version.hpp"}
 # Folders whose headers know neither files nor range-v3's views.
 GENERIC = {"core", "io", "model", "evidence", "tagging", "align"}
 UMBRELLAS = {"stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma/onnx.hpp"}
 
 THIRD_PARTY = {"boost", "range", "nlohmann", "onnx", "google", "fmt", "CLI", "catch2", "benchmark"}
-# Of range-v3, what costs a compiler nothing.
+# The header of range-v3 that costs no compile time.
 CHEAP_RANGES = "range/v3/range_fwd.hpp"
 INCLUDE_LINE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 
@@ -164,7 +164,7 @@ def complain(path, line, problem, remedy):
 
 
 def excepted(table, key):
-    """Whether `key` is in a table of exceptions; notes that it is needed."""
+    """Whether `key` is in a table of exceptions; records its use."""
     if key in table:
         used_exceptions.add((id(table), key))
         return True
@@ -240,7 +240,7 @@ def check_mirror():
         opening = f"\nnamespace {namespace} {{\n"
         if name.endswith(".cpp") and "TEST_CASE(" in TEXT[name] and opening not in TEXT[name]:
             complain(name, 1, "has no namespace of its own, and tests are compiled joined",
-                     f"put all behind the includes into namespace {namespace}")
+                     f"put everything after the includes into namespace {namespace}")
     for name in CODE:
         if name.startswith("bench/") and name.endswith("_bench.cpp"):
             header = "stemma/" + name.removeprefix("bench/").removesuffix("_bench.cpp") + ".hpp"
@@ -281,10 +281,10 @@ def check_includes():
             if in_library and form == '"':
                 complain(name, number, "quoted include in the library", "write #include <stemma/...>")
             if in_library and target == "boost/graph/graphviz.hpp":
-                complain(name, number, f"<{target}> takes a compiler seconds", "leave it to programs")
+                complain(name, number, f"<{target}> costs seconds of compile time", "leave it to programs")
             if (in_library and target.startswith("range/") and target != CHEAP_RANGES
                     and header_name(name).split("/")[1] in GENERIC):
-                complain(name, number, f"<{target}> takes everybody's compiler a tenth of a second and more",
+                complain(name, number, f"<{target}> costs every user at least 0.1 s of compile time",
                          f"in {', '.join(sorted(GENERIC))}, <{CHEAP_RANGES}> is enough for ranges that compose with its views")
             if level > depth:
                 if in_library and not excepted(CONDITIONAL_INCLUDES, header_name(name)):
@@ -299,24 +299,24 @@ def check_includes():
             if previous is not None:
                 last_group, last_number = previous
                 if group < last_group:
-                    complain(name, number, f"<{target}> stands behind a later group of includes",
+                    complain(name, number, f"<{target}> follows a later group of includes",
                              'order: local "...", <stemma/...>, third party, standard')
                 elif group > last_group and number == last_number + 1 and group > 1:
-                    complain(name, number, "two groups of includes without a line between them",
+                    complain(name, number, "two groups of includes without an empty line between them",
                              "put an empty line in front of it")
             previous = (group, number)
 
 
 def check_language():
-    """The first that a compiler sees of any header is config.hpp, which refuses an older language."""
+    """Every header includes config.hpp first, which rejects older standards."""
     for name in HEADERS:
         if header_name(name) not in ("stemma/config.hpp", "stemma/version.hpp") and not own_includes(header_name(name)):
-            complain(name, 1, "includes no other header, so that nothing says which language it needs",
+            complain(name, 1, "includes no other header, so that nothing checks the language standard",
                      "include <stemma/config.hpp>")
 
 
 def check_namespaces():
-    """All names of the library carry the version for the linker: those of one header as well as of another."""
+    """All names of the library are in the inline namespace of the version."""
     for name in HEADERS:
         for number, line in enumerate(TEXT[name].splitlines(), 1):
             if re.match(r"namespace stemma\b(?!::inline STEMMA_ABI\b)", line):
@@ -330,7 +330,7 @@ def own_includes(header):
 
 
 def floor_of(header):
-    """The number of a header's folder from the bottom; the facade stands on top."""
+    """The level of a header's folder from the bottom; the facade is on top."""
     if header in BOTTOM:
         return -1
     folder = header.split("/")[1]
@@ -344,7 +344,7 @@ def check_layers():
         if header in UMBRELLAS:
             continue
         if header.count("/") > 1 and folder not in FOLDERS + ["detail"]:
-            complain(name, 1, f"stands in a folder without a place: {folder}", "give it a place in FOLDERS here")
+            complain(name, 1, f"is in a folder without a level: {folder}", "add it to FOLDERS here")
         for target in own_includes(header):
             if target in UMBRELLAS:
                 complain(name, 1, f"includes the umbrella <{target}>", "include what is needed")
@@ -380,7 +380,7 @@ def check_cycles():
 
 
 FORBIDDEN = [
-    # Begins with what is searched for fast, and looks back from there.
+    # Begins with a literal, for speed, followed by a lookbehind.
     (re.compile(r"/(?<![\w.}$]/)(work|home|root|Users|tmp)/"), "a path of one machine",
      "use a path relative to the project, or a temporary folder made for the purpose"),
     (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))"), "a note to self without an issue",
@@ -393,20 +393,20 @@ FORBIDDEN = [
 
 def check_words():
     for name in FILES:
-        # What is joined of other files is seen there.
+        # Joined files are checked separately.
         if name.startswith((*DATA_FOLDERS, "single_include/stemma/")) or name in ("LICENSE", "tests/repo_check.py"):
             continue
         try:
             text = (ROOT / name).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            complain(name, 1, "is no text in UTF-8", "keep data in tests/data or examples/data")
+            complain(name, 1, "is not UTF-8 text", "keep data in tests/data or examples/data")
             continue
         for pattern, problem, remedy in FORBIDDEN:
             for found in pattern.finditer(text):
                 complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
 
 
-# What libc++ 14 does not have, and what the library has instead.
+# Features that libc++ 14 lacks, and their replacements in the library.
 NOT_PORTABLE = re.compile(r"std::(ranges::(?!view_base)|views::|bit_cast|make_unique_for_overwrite)")
 
 
@@ -433,7 +433,7 @@ def check_sizes():
 
 
 def check_confidences():
-    """How sure something is has a name in one header, and where the number is from."""
+    """Confidences are named in one header, with their origin."""
     for name in HEADERS:
         if header_name(name) == "stemma/model/confidence.hpp":
             continue
@@ -443,7 +443,7 @@ def check_confidences():
 
 
 def policies_of(text):
-    """Names and categories of the policies that a header defines."""
+    """Names and categories of policies defined in a header."""
     if "policy_category" not in text:
         return []
     pattern = re.compile(r"^(?:struct|class) (\w+)[^;{]*\{(?:(?!^\};).)*?"
@@ -456,7 +456,7 @@ def policies_of(text):
 
 
 def words_of(name):
-    """All words of a file, but those of its includes."""
+    """All words of a file except in includes."""
     return set(re.findall(r"\w+", INCLUDE_LINE.sub("", TEXT.get(name, ""))))
 
 
@@ -464,51 +464,51 @@ def document(name):
     return (ROOT / name).read_text(encoding="utf-8") if name in FILES else ""
 
 
-# Roles whose policies in the box users of the program choose by name.
+# Roles whose built-in policies users of the program choose by name.
 BY_NAME = ("selection", "naming", "resolution", "propagation", "diagnostics")
 
 
 def sentences_of(text):
-    """What the compiler says of code that is refused."""
+    """The messages of static_asserts."""
     literal = r'"(?:[^"\\]|\\.)*"'
     said = re.findall(rf"static_assert\([^;]*?,\s*((?:{literal}\s*)+)\);", text)
     return ["".join(part[1:-1] for part in re.findall(literal, one)) for one in said]
 
 
 def check_refusals():
-    """Whether tables of refused sources have all that headers refuse."""
+    """Checks that tables of rejected sources cover all static_asserts of headers."""
     refused = "".join(TEXT[name] for name in TEXT if name.startswith("tests/compile_fail/"))
     refused = refused.replace("\n// ", " ")
     for header in HEADERS:
         for sentence in sentences_of(TEXT[header]):
             if f"expect: {sentence}" not in refused:
-                complain(header, 1, f"nothing in tests/compile_fail is refused with '{sentence}'",
+                complain(header, 1, f"nothing in tests/compile_fail is rejected with '{sentence}'",
                          "add a case to a table there")
 
 
-# What the page of a role says under which heading, and files that show it.
+# Headings required on the page of a role.
 ROLE_PAGE = ("\n| what it may read | how |\n", "\n## Built in\n", "\n## Writing your own\n",
              "\n## Compile-time diagnostics\n", "\n## Laws\n")
 
 
 def check_role(role, header, page):
-    """Whether a role has all that roles have."""
+    """Checks that a role is complete."""
     where = f"docs/policies/{role}.md"
     for part in ROLE_PAGE:
         if part not in page:
-            complain(where, 1, f"lacks '{part.strip()}'", "write it as the pages of other roles do")
+            complain(where, 1, f"lacks '{part.strip()}'", "see the pages of other roles")
     box = page.partition("\n## Built in\n")[2].partition("\n## ")[0]
     if len(set(re.findall(r"`(\w+)`", box))) < 3:
-        complain(where, 1, "names less than a default and two alternatives", "add policies")
+        complain(where, 1, "names fewer than a default and two alternatives", "add policies")
     for example in (f"examples/policies/{role}.cpp", f"examples/policies/{role}.expected"):
         if example not in FILES:
-            complain(header, 1, f"lacks {example}", "add a program, and what it prints")
+            complain(header, 1, f"lacks {example}", "add a program and its output")
     laws = set(re.findall(rf'"({role}: [^"]*)"', TEXT.get("tests/laws.hpp", "")))
     if not laws:
         complain(header, 1, f"tests/laws.hpp has no broken_{role}_laws", "add it")
     for law in sorted(laws):
         if f"- {law}\n" not in page:
-            complain(where, 1, f"does not tell of the law '{law}'", "add it under Laws")
+            complain(where, 1, f"lacks the law '{law}'", "add it under Laws")
 
 
 def check_policies():
@@ -540,7 +540,7 @@ def check_policies():
                              "add it in tagging/attribute.hpp, or to GIVEN_SOURCES here")
             elif policy not in tried and not any(
                     policy.startswith(prefix) and excepted(UNTRIED, prefix) for prefix in UNTRIED):
-                complain(name, 1, f"{policy} is not tried by the laws of its role",
+                complain(name, 1, f"{policy} is not checked against the laws of its role",
                          "try it in tests/tagging/laws.cpp")
             by_name = category in BY_NAME and not policy.startswith("any_")
             if by_name and policy not in chosen:
@@ -548,7 +548,7 @@ def check_policies():
                          "add it to tagging/policy_registry.hpp")
             if category == "evidence" and not excepted(UNNAMED_SOURCES, policy) \
                     and program.isdisjoint(names):
-                complain(name, 1, f"the program does not ask {policy}",
+                complain(name, 1, f"the program does not use {policy}",
                          "add it to the sources in open/attribution_options.hpp")
         for role in re.findall(r"consteval bool explain_(\w+)_policy\(", TEXT[name]):
             for sentence in sentences_of(TEXT[name][TEXT[name].index("consteval bool explain_"):]):
@@ -572,17 +572,17 @@ def check_links():
         for number, line in enumerate(prose.splitlines(), 1):
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", line):
                 if not (folder / target).exists():
-                    complain(name, number, f"links to '{target}', which is not there", "mend the link")
+                    complain(name, number, f"links to '{target}', which does not exist", "fix the link")
             for target in re.findall(r"`([\w/]+\.hpp)`", line):
                 if not any(f"/{file}".endswith(f"/{target}") for file in FILES):
-                    complain(name, number, f"names '{target}', which is not there", "mend the name")
+                    complain(name, number, f"names '{target}', which does not exist", "fix the name")
     for name in CODE:
         if name.startswith("tests/repo_check"):
             continue
         for found in re.finditer(r"\bdocs/[a-z0-9_/.-]+\.(?:md|json)\b", TEXT[name]):
             if found[0] not in FILES:
                 complain(name, TEXT[name].count("\n", 0, found.start()) + 1,
-                         f"names '{found[0]}', which is not there", "mend the name")
+                         f"names '{found[0]}', which does not exist", "fix the name")
 
 
 def check_commands():
@@ -625,7 +625,7 @@ def check_schemas():
                 complain(name, 1, f"{schema} has no schema", "add docs/<name>.schema.json with this title")
     for title, name in titles.items():
         if f'"{name.removeprefix("docs/").removesuffix(".schema.json")}"' not in tried:
-            complain(name, 1, f"nothing is held against the schema of {title}",
+            complain(name, 1, f"nothing is validated against the schema of {title}",
                      "add a line to tests/schema_check.py")
 
 
@@ -634,15 +634,15 @@ def check_version():
                          TEXT.get("include/stemma/version.hpp", ""))
     name = "examples/packaging/vcpkg/vcpkg.json"
     if name in FILES and f'"version": "{".".join(numbers)}"' not in document(name):
-        complain(name, 1, "has another version than include/stemma/version.hpp",
+        complain(name, 1, "differs from the version in include/stemma/version.hpp",
                  f"write {'.'.join(numbers)}")
-    # What Visual Studio is told names the inline namespace as it is.
+    # The visualizers of Visual Studio contain the inline namespace.
     name = "examples/packaging/debuggers/stemma.natvis"
     abi = "v" + "_".join(numbers[:2])
     for number, line in enumerate(document(name).splitlines(), 1):
         spelled = re.search(r'Name="stemma::(v\d+_\d+)?', line)
         if spelled and (spelled[1] or abi) != abi:
-            complain(name, number, "names another version than include/stemma/version.hpp", f"write {abi}")
+            complain(name, number, "differs from the version in include/stemma/version.hpp", f"write {abi}")
 
 
 def check_exceptions():
@@ -652,7 +652,7 @@ def check_exceptions():
                          ("UNTRIED", UNTRIED)]:
         for key in table:
             if (id(table), key) not in used_exceptions:
-                complain("tests/repo_check.py", 1, f"{title} lists '{key}' for nothing",
+                complain("tests/repo_check.py", 1, f"{title} lists '{key}' needlessly",
                          "take it out of the list")
 
 

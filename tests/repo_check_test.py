@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that repo_check.py sees what it is there for: in a copy of the project with one thing wrong
-at a time it must find exactly what was not found before."""
+"""Checks repo_check.py: in a copy of the project with one defect at a time, it must report exactly
+that defect in addition."""
 import concurrent.futures
 import os
 import pathlib
@@ -25,7 +25,7 @@ def added(text):
     return lambda before: before + text
 
 
-# What is done to which file (None: it is removed), and a part of the complaint.
+# File, edit (None: removed), and a part of the complaint.
 CASES = [
     ("include/stemma/core/glob.hpp", replaced("// SPDX", "//  SPDX"), "licence line"),
     ("include/stemma/evidence/class_tags.hpp", replaced("detail::confidence::class_tag", "0.7F"), "without a name"),
@@ -35,9 +35,9 @@ CASES = [
     ("include/stemma/tagging/naming.hpp",
      replaced("#include <stemma/model/tag_table.hpp>", '#include "tag_table.hpp"'), "quoted include"),
     ("include/stemma/core/glob.hpp", replaced("#include", "#include <string>\n\n#include <boost/a.hpp>\n#include"),
-     "behind a later group"),
+     "follows a later group"),
     ("include/stemma/tagging/naming.hpp", replaced(".hpp>\n\n#include", ".hpp>\n#include"),
-     "without a line between"),
+     "without an empty line between"),
     ("include/stemma/core/glob.hpp", replaced("#include", "#include <stemma/model/tag_table.hpp>\n\n#include"),
      "of a folder above its own"),
     ("include/stemma/tagging/naming.hpp", replaced("#include", "#include <stemma/onnx/carrier.hpp>\n#include"),
@@ -48,7 +48,7 @@ CASES = [
      "include each other"),
     ("include/stemma/record/summary.hpp", replaced("#include", "#include <onnx/onnx_pb.h>\n#include"),
      "only proto/ knows"),
-    ("include/stemma/core/glob.hpp", replaced("#include <stemma/config.hpp>\n", ""), "which language it needs"),
+    ("include/stemma/core/glob.hpp", replaced("#include <stemma/config.hpp>\n", ""), "checks the language standard"),
     ("include/stemma/core/glob.hpp", replaced("namespace stemma::inline STEMMA_ABI {", "namespace stemma {"),
      "without its version"),
     ("include/stemma/core/glob.hpp", added("\n" * 400), "lines"),
@@ -65,7 +65,7 @@ CASES = [
     ("CHANGELOG.md", added("`core/none.hpp`\n"), "names 'core/none.hpp'"),
     ("include/stemma/core/glob.hpp", added("// docs/none.md\n"), "names 'docs/none.md'"),
     ("docs/policies.md", replaced("`tagging/naming.hpp`", ""), "does not mention it"),
-    ("docs/policies/resolution.md", replaced("`by_trust`: the", "the"), None),  # named twice, once is enough
+    ("docs/policies/resolution.md", replaced("`by_trust`: the", "the"), None),  # occurs twice, one is enough
     ("docs/policies/resolution.md", replaced("`cautious`", ""), "does not mention cautious"),
     ("docs/policies/naming.md", replaced("naming policy: make", "make"), "does not say 'naming policy"),
     ("docs/policies/naming.md", replaced("## Laws", "Laws"), "lacks '## Laws'"),
@@ -73,18 +73,18 @@ CASES = [
      "the law 'naming: a selected module gets no segment'"),
     ("examples/policies/naming.expected", None, "lacks examples/policies/naming.expected"),
     ("tests/compile_fail/cost_policy.cpp", replaced("expect: cost policy: make", "compiles"),
-     "refused with 'cost policy: make"),
+     "rejected with 'cost policy: make"),
     ("include/stemma/tagging/selection.hpp",
      replaced("/// Modules at most", "struct odd {\n    using policy_category = selection_category;\n};\n\n///"),
      "odd cannot be chosen"),
     ("include/stemma/evidence/leftovers.hpp",
      replaced("struct leftovers {", "struct odd {\n    using policy_category = evidence_category;\n};\n\nstruct leftovers {"),
-     "does not ask odd"),
+     "does not use odd"),
     ("include/stemma/report/visibility.hpp",
      replaced("/// Every operator.", "struct peculiar {\n    using policy_category = visibility_category;\n};\n\n///"),
      "no test uses peculiar"),
     ("include/stemma/tagging/policy_registry.hpp", lambda text: text.replace("cautious", "careful"), "cautious cannot be chosen"),
-    ("tests/tagging/laws.cpp", replaced("in_packages", "others"), "in_packages is not tried"),
+    ("tests/tagging/laws.cpp", replaced("in_packages", "others"), "in_packages is not checked"),
     ("include/stemma/tagging/attribute.hpp", replaced("parameter_regions, leftovers,", "parameter_regions,"),
      "name_sources lacks leftovers"),
     ("docs/policies/evidence.md", replaced("`leftovers`", "Leftovers"), "does not mention leftovers"),
@@ -95,7 +95,7 @@ CASES = [
     ("examples/cli/strip.cpp", replaced('"strip"', '"undo"'), "run it in tests/cli"),
     ("include/stemma/report/export_model.hpp", replaced('"stemma.tree/1"', '"stemma.tree/2"'),
      "docs/formats.md does not mention stemma.tree/2"),
-    ("tests/schema_check.py", lambda text: text.replace('"folds"', '"others"'), "held against the schema of stemma.folds"),
+    ("tests/schema_check.py", lambda text: text.replace('"folds"', '"others"'), "validated against the schema of stemma.folds"),
     ("examples/cli/program.cpp", replaced('{"tree", cli::add_tree},', ''), "list it in"),
     ("examples/cli/strip.cpp", replaced('"strip"', '"undo"'), "command 'undo'"),
     ("README.md", None, "is missing"),
@@ -111,7 +111,7 @@ def complaints(root):
 
 
 def failure_of(case):
-    """Returns: what is wrong with how repo_check.py sees one case, or nothing."""
+    """Returns: the failure of repo_check.py in one case, or nothing."""
     name, change, expected = case
     with tempfile.TemporaryDirectory(dir=original.parent) as temporary:
         copy = pathlib.Path(temporary) / "copy"
@@ -119,7 +119,7 @@ def failure_of(case):
         path = copy / name
         text = path.read_text() if path.exists() else "// SPDX-License-Identifier: Apache-2.0\n"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # not written, as the original is the same file
+        path.unlink(missing_ok=True)  # not overwritten, as it is the original file
         if change is not None:
             path.write_text(change(text))
         found = complaints(copy)

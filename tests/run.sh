@@ -1,20 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds everything and runs all tests: installs what is missing, builds the preset `test`, runs
-# CTest, and says at the end what was skipped and why.
+# Builds everything and runs all tests, installing what is missing.
 #
 # usage: sh tests/run.sh [STAGE]...
 #
-# Without arguments all stages run, one after the other, until one fails. Stages:
-#   packages   install what the build and the tests need
-#   build      configure and build the preset `test`: all but unit tests
-#   test       run its tests; what was skipped is listed
+# Stages run in order until one fails. Without arguments:
+#   packages   install the packages for build and tests
+#   build      build the preset `test`: everything but the unit tests
+#   test       run its tests, and list what was skipped and why
+#   unit       build the unit tests with clang, and run them
+# By name only:
 #   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
 #   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
 set -eu
 cd "$(dirname "$0")/.."
 
-all_stages="packages build test sanitize fuzz"
+default_stages="packages build test unit"
+all_stages="$default_stages sanitize fuzz"
 cores=$(nproc)
 results=build/test/results.xml
 
@@ -49,6 +51,12 @@ stage_test() {
     return $status
 }
 
+stage_unit() {
+    cmake --preset unit --log-level=WARNING >/dev/null
+    cmake --build --preset unit --parallel "$cores"
+    ctest --preset unit --parallel "$cores"
+}
+
 stage_sanitize() {
     cmake --preset asan --log-level=WARNING >/dev/null
     cmake --build --preset asan --parallel "$cores"
@@ -61,7 +69,7 @@ stage_fuzz() {
     cmake --build --preset asan --target fuzz_smoke
 }
 
-for stage in ${*:-$all_stages}; do
+for stage in ${*:-$default_stages}; do
     case " $all_stages " in
     *" $stage "*) ;;
     *)
@@ -72,11 +80,11 @@ for stage in ${*:-$all_stages}; do
 done
 
 timing=
-for stage in ${*:-$all_stages}; do
+for stage in ${*:-$default_stages}; do
     printf '\n== %s\n' "$stage"
     begin=$(date +%s)
     status=0
-    # Not in a condition, where the shell would go on behind a command that failed.
+    # Not in a condition, where the shell would continue after a failed command.
     set +e
     (
         set -e
@@ -91,4 +99,4 @@ for stage in ${*:-$all_stages}; do
         exit 1
     fi
 done
-printf '\n== all passed: %s%s\n' "${*:-$all_stages}" "$timing"
+printf '\n== all passed: %s%s\n' "${*:-$default_stages}" "$timing"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Validates what the stemma program prints against the schemas in docs/, and captures too.
+"""Validates the output of the stemma program and captures against the schemas in docs/.
 
 usage: schema_check.py PROGRAM DOCS FIXTURES
 
-That a schema lets real output pass says little by itself, so broken copies of the output must be
-refused, and every property that a schema knows must occur somewhere.
+Accepting real output proves little, so broken copies of the output must be rejected, and every
+property of a schema must occur somewhere.
 """
 import copy
 import json
@@ -24,7 +24,7 @@ except ImportError:
 
 PROGRAM, DOCS, FIXTURES = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 
-# Fixtures and files of them: named and unnamed nodes, functions, conflicts, bodies, shared modules,
+# Fixtures and their files: named and unnamed nodes, functions, conflicts, bodies, shared modules,
 # tied weights, many modules.
 MODELS = [("bert_mlm", "model"), ("bert_micro", "anonymous"), ("bert_micro", "model.functions"),
           ("bert_micro", "model.nofold"), ("bert_micro_fresh", "model"),
@@ -39,11 +39,11 @@ UNSEEN = {
 
 SCHEMAS = {path.name: json.loads(path.read_text()) for path in sorted(DOCS.glob("*.schema.json"))}
 failures = []
-seen = set()  # ids of the property schemas that were used
+seen = set()  # ids of the property schemas used
 
 
 class noting_validator:
-    """A validator that also notes which properties of the schema occur."""
+    """A validator that also records which properties of the schema occur."""
 
     def __init__(self, name):
         schema = SCHEMAS[f"{name}.schema.json"]
@@ -77,7 +77,7 @@ def check(name, document, what):
 
 
 def run(*arguments):
-    """What the program prints as JSON; some commands say with status 1 that they found something."""
+    """The JSON output of the program; some commands report findings by status 1."""
     done = subprocess.run([PROGRAM, *map(str, arguments), "--format", "json", "--quiet"],
                           capture_output=True, text=True, timeout=300)
     if done.returncode not in ((0, 1) if arguments[0] in ("compare", "cut", "diff", "explain", "numerics", "validate") else (0,)):
@@ -87,7 +87,7 @@ def run(*arguments):
 
 
 def reports_of(model, capture, truth, folder):
-    """Yields (schema, document) for all that the program says about a model."""
+    """Yields (schema, document) for all output about a model."""
     with_capture = ["-m", capture] if capture else []
     oracle = ["--oracle", truth] if truth.exists() else []
     sidecar = folder / "sidecar.json"
@@ -143,7 +143,7 @@ def reports_of(model, capture, truth, folder):
     parts = folder / "parts"
     yield "cuts", run("cut", model, *with_capture, "--all", "-d", parts, "--data", "keep", "--force")
     yield "cuts", json.loads((parts / "index.json").read_text())
-    if model.parent.name == "quirks":  # some of its modules are not convex
+    if model.parent.name == "quirks":  # with modules that are not convex
         yield "cuts", run("cut", model, *with_capture, "--all", "-d", parts, "--data", "keep",
                           "--force", "--non-convex", "refuse")
     yield "split", run("split", model, *with_capture, "--depth", "1", "-d", parts, "--data", "keep",
@@ -160,7 +160,7 @@ def reports_of(model, capture, truth, folder):
 
 
 def reports_of_numbers(model, with_capture, folder):
-    """Yields what is said of two runs, of which the second has other numbers for every second value."""
+    """Yields the output for two runs, the second with different numbers for every other value."""
     probed = run("probe", model, *with_capture, "-o", folder / "probed.onnx", "--force", "--no-sync")
     yield "probe", probed
     for path, change in ((folder / "a.npz", 0.0), (folder / "b.npz", 0.5)):
@@ -184,9 +184,9 @@ def reports_of_numbers(model, with_capture, folder):
 
 
 def broken_copies(document):
-    """Yields (what, document) with one thing wrong at every place where an object stands first.
+    """Yields (what, document) with one defect at every place where a kind of object occurs first.
 
-    The outermost keys of a document without "schema" are names that can be any.
+    The outermost keys of a document without "schema" are arbitrary names.
     """
     def places(value, path):
         if isinstance(value, dict):
@@ -217,7 +217,7 @@ def broken_copies(document):
             broken = copy.deepcopy(document)
             at(broken, path)[key] = {"unexpected": []}
             yield f"with another type for {path + [key]}", broken
-        if path[-1:] == ["unlisted"]:  # a table with names of operators as keys
+        if path[-1:] == ["unlisted"]:  # a table by names of operators
             continue
         broken = copy.deepcopy(document)
         at(broken, path)["unexpected"] = 1
@@ -238,7 +238,7 @@ def properties_of(schema, place=""):
 
 
 def check_reports():
-    small = {}  # the smallest document of each kind that has all parts
+    small = {}  # the smallest complete document of each kind
     with tempfile.TemporaryDirectory() as temporary:
         for fixture, stem in MODELS:
             folder = FIXTURES / fixture
@@ -295,7 +295,7 @@ def check_captures():
 
 
 def check_overlays():
-    """The program reads what the schema takes, and refuses what it does not."""
+    """The program accepts what the schema accepts, and rejects what it rejects."""
     model = FIXTURES / "mlp" / "model.onnx"
     good = {"schema": "stemma.overlay/1", "title": "a run",
             "columns": [{"name": "heat", "unit": "K", "direction": "lower", "additive": True}, {"name": "chip"}],

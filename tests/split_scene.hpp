@@ -6,13 +6,13 @@
 #include "scratch_folder.hpp"
 
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
+#include <stemma/cut/detail/split_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
-#include <stemma/cut/detail/write_split.hpp>
 #include <stemma/cut/partition.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/types/infer_shapes.hpp>

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares parts that are cut out of a model with what PyTorch exports of the same modules alone.
+"""Compares parts cut out of a model with PyTorch's exports of the same modules alone.
 
 usage: standalone_exports.py PROGRAM MODEL_INFO FIXTURE
 
-A part has the inputs, outputs and operators of the module; nothing constant became an input. There
-is one exception: asked twice for the size of a tensor, an exporter computes it where it is needed
-first. A module whose size was computed outside has it as one more input, a scalar, where the module
-alone has a Shape and a Gather.
+A part has the inputs, outputs and operators of the module, and no constant as an input, with one
+exception: exporters compute the size of a tensor only once, at its first use. A module that uses it
+later has it as an additional input, a scalar, instead of the Shape and Gather of the module alone.
 """
 import collections
 import json
@@ -53,7 +52,7 @@ def submodule(root, path):
 
 
 def export_alone(module, shapes, opset, path):
-    """Returns: whether the module can be exported with floats, or else whole numbers, of these shapes."""
+    """Returns: whether the module can be exported with floats, or else integers, of these shapes."""
     wanted = len(list(module.forward.graph.inputs())) - 1
     for whole in (False, True):
         values = [torch.ones(shape, dtype=torch.long) if whole else torch.ones(shape)
@@ -73,7 +72,7 @@ def export_alone(module, shapes, opset, path):
 
 
 def size_from_outside(part, alone):
-    """Returns: how many sizes come from outside, when that is all in which two models differ."""
+    """Returns: the number of sizes that come from outside, if models differ only in those."""
     (part_inputs, part_outputs), part_operators = part
     (alone_inputs, alone_outputs), alone_operators = alone
     more = collections.Counter(part_inputs) - collections.Counter(alone_inputs)

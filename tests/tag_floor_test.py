@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The floor that `stemma tag --carrier metadata` is measured against must write the same bytes, or it is none.
+"""The floor for `stemma tag --carrier metadata` must write the same bytes to be one.
 
 usage: tag_floor_test.py PROGRAM GENERATE_MODEL TAG_FLOOR
 """
@@ -11,7 +11,7 @@ import tempfile
 
 PROGRAM, GENERATE, FLOOR = sys.argv[1:4]
 TAG = (PROGRAM, "tag", "--carrier", "metadata", "-q", "--no-sync")  # the floor writes no marks
-# Where the lists of tags of a value end is between the first two; weights are copied in another way.
+# Lists of tags of a value end between the first two; weights are copied differently.
 MODELS = (("1000",), ("10000",), ("300", "--weights", "2000000"))
 
 
@@ -35,7 +35,7 @@ def main():
                           min(len(expected), len(found)))
                 sys.exit(f"{nodes} nodes: byte {at} differs: {expected[at - 60:at + 60]} by the program, "
                          f"{found[at - 60:at + 60]} by the floor")
-        # What it was not made for it refuses, rather than to write something else.
+        # It rejects unsupported models instead of writing something else.
         for shape in ("chain", "distinct_sets", "long_names"):
             run(GENERATE, "100", model, "--shape", shape)
             pathlib.Path(floor).unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does the alignment of a capture with a model stay linear in both? Residual blocks that are all
-// alike, without names: nothing but order, shapes and data flow tells them apart. Beside it the
-// floor: one pass over both sides that only counts what could stand for what.
+// Is aligning a capture with a model linear in both? Identical residual blocks without names: only
+// order, shapes and data flow distinguish them. Floor: one pass over both sides that only counts
+// possible matches.
 #include <stemma/align/align.hpp>
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/lexicon.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to read the modules of a capture, and the events of a trace? Beside it the
-// floor, a copy of the bytes; the parser alone, building nothing; and nlohmann's document.
+// The cost of reading the modules of a capture and the events of a trace, compared with the floor
+// (a copy of the bytes), the parser alone, and nlohmann's document.
 #include "../generate_model.hpp"
 
 #include <stemma/capture/capture.hpp>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Modules with parameters, as a capture has them.
+/// The modules of a capture, with parameters.
 std::string make_modules(std::size_t count) {
     std::string text = R"({"format":"fixture-modules/1","root_class":"Model","modules":[)"
                        R"({"name":"","class_name":"Model","qualified_class":"model.Model",)"

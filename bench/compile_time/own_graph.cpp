@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generic core in use: a policy of one's own, and propagation over a Boost graph of one's own.
+// The generic core in use: a custom policy, and propagation over a custom Boost graph.
 #include <stemma/core/tree_index.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagation.hpp>
@@ -20,7 +20,7 @@ struct tasks {
     graph_type edges{3};
 };
 
-/// As the default, and never sure.
+/// The default, at half the confidence.
 struct doubtful {
     using policy_category = stemma::propagation_category;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others are measured by: a program that parses JSON and prints it.
+// The unit of measurement: a program that parses JSON and prints it.
 #include <nlohmann/json.hpp>
 
 #include <fstream>

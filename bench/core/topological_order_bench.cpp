@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does an order of operators cost beside the same loop on bare arrays, and beside Boost's?
-// Operators stand in the order of an exporter, or in none.
+// The cost of a topological order, compared with the same loop on plain arrays and with Boost's.
+// Operators are in exporter order or shuffled.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -21,14 +21,14 @@ using stemma::id;
 using stemma_bench::bare_graph;
 using stemma_bench::measure_beside;
 
-/// The scene of a benchmark's arguments: whether operators are shuffled, and how many they are.
+/// The scene of a benchmark's arguments: whether operators are shuffled, operators.
 stemma::operator_graph graph_of(const benchmark::State& state) {
     return stemma_bench::make_scene(static_cast<id>(state.range(1)), 0, state.range(0) != 0, 2)
         .ops.edges;
 }
 
-/// Kahn's algorithm: `begin` says where those stand that a vertex waits for, `next_begin` and
-/// `next` who waits for it.
+/// Kahn's algorithm: `begin` gives the predecessors of a vertex, `next_begin` and `next` its
+/// successors.
 std::vector<id> order_of(const std::vector<id>& begin, const std::vector<id>& next_begin,
                          const std::vector<id>& next) {
     const auto count = static_cast<id>(begin.size() - 1);
@@ -69,7 +69,7 @@ void reverse_topological_order(benchmark::State& state) {
         [&] { return order_of(bare.out, bare.in, bare.producer); });
 }
 
-/// `by_hand_ms` is the time of Boost's, which finds another order of as many operators.
+/// `by_hand_ms` is the time of Boost's, which finds a different order.
 void reverse_topological_order_beside_boost(benchmark::State& state) {
     const auto graph = graph_of(state);
     measure_beside(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to read a profile of ONNX Runtime? Beside it the floor, a streaming JSON parser
-// that keeps nothing. Adding up by module comes on top: it depends on kernels and runs, not events.
+// The cost of reading a profile of ONNX Runtime, compared with a streaming JSON parser that keeps
+// nothing. Totals by module come on top; their cost depends on kernels and runs, not events.
 #include <stemma/cost/profile_readers.hpp>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t nodes = 500;
 
-/// A trace of so many kernels, as ONNX Runtime writes it: all nodes in turn, run after run.
+/// A trace of so many kernels, as ONNX Runtime writes it: all nodes, run after run.
 std::string make_trace(std::size_t events) {
     std::string text = "[\n";
     std::size_t time = 0;
@@ -46,7 +46,7 @@ std::string make_trace(std::size_t events) {
     return text;
 }
 
-/// Takes what a parser reads, and keeps nothing.
+/// A parser callback that keeps nothing.
 struct nothing {
     bool null() { return true; }
     bool boolean(bool) { return true; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does dividing a partition until it has no circles cost beside the same loop on bare arrays,
-// written by hand for operators in exporter order that are numbers?
+// The cost of refining a partition until it is acyclic, compared with a hand-written loop on plain
+// arrays of operators in exporter order.
 #include "../bare_components.hpp"
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
@@ -27,8 +27,8 @@ using stemma::acyclic_partition;
 using stemma::id;
 using stemma::no_id;
 
-/// The scene of a benchmark's arguments: operators of 1000 that stand in a module some way behind
-/// them, operators. Three percent have no part.
+/// The scene of a benchmark's arguments: operators per 1000 that belong to an earlier module,
+/// operators. Three percent have no part.
 struct parted_scene {
     explicit parted_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, false, 2))
@@ -49,7 +49,7 @@ struct parted_scene {
     std::vector<id> part;
 };
 
-/// Which parts read from which, those that read from one together: as often as their vertices do.
+/// The parts that read from each part, grouped by the latter: once per edge.
 struct part_readers {
     part_readers(const stemma_bench::bare_graph& graph, const std::vector<id>& part,
                  std::size_t count)
@@ -74,11 +74,11 @@ struct part_readers {
         first.pop_back();
     }
 
-    std::vector<id> first; ///< by part, and one more
+    std::vector<id> first; ///< by part, plus end
     std::vector<id> reader;
 };
 
-/// Returns: by piece its place in an order in which they can be run, low ones first.
+/// Returns: the position of each piece in a valid run order, lowest numbers first.
 std::vector<id> places(const part_readers& readers) {
     std::vector<id> waiting(readers.first.size() - 1);
     for (const auto to : readers.reader) {
@@ -146,7 +146,7 @@ acyclic_partition divide_by_hand(const stemma_bench::bare_graph& graph, const st
     return result;
 }
 
-/// Partitions are compared by what they hold.
+/// Comparable partitions.
 struct comparable {
     acyclic_partition made;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do borders of sets and modules cost beside the same loops on bare arrays, written by hand
-// for operators in exporter order that are numbers?
+// The cost of boundaries of sets and modules, compared with hand-written loops on plain arrays of
+// operators in exporter order.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -46,7 +46,7 @@ void find_boundary(benchmark::State& state) {
         },
         [&] {
             std::pair<found_edges, found_edges> found;
-            std::vector<bool> met(graph.count); // values are numbers of their producers
+            std::vector<bool> met(graph.count); // values have the numbers of their producers
             for (const auto v : made.members) {
                 if (set.apart[v]) {
                     continue;
@@ -87,7 +87,7 @@ void find_reentry(benchmark::State& state) {
         state, [&] { return stemma::find_reentry(made.graph, set, stretch); },
         [&] {
             const auto [first, last] = made.range();
-            std::vector<id> led_by(last - first); // a member by itself
+            std::vector<id> led_by(last - first); // a member leads itself
             auto back = last;
             for (auto v = first; v < back; ++v) {
                 if (set.apart[v]) {
@@ -142,7 +142,7 @@ void convex_runs(benchmark::State& state) {
         state, [&] { return stemma::convex_runs(made.graph, set, stretch); },
         [&] {
             const auto [first, last] = made.range();
-            std::vector<id> run(last - first, 0); // twice as much for now, and one more inside
+            std::vector<id> run(last - first, 0); // doubled for now, plus one inside
             for (auto v = first; v < last; ++v) {
                 if (set.apart[v]) {
                     continue;
@@ -164,7 +164,7 @@ void convex_runs(benchmark::State& state) {
         });
 }
 
-/// The scene of a benchmark's arguments: percent of operators apart, operators.
+/// The scene of a benchmark's arguments: percent of scattered operators, operators.
 struct module_scene {
     explicit module_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, false, 2))
@@ -186,7 +186,7 @@ struct module_scene {
     std::vector<bool> leaves;
 };
 
-/// Graphs are compared by their edges.
+/// The edges of a graph, to compare.
 struct graph_of_parts {
     operator_graph graph;
 

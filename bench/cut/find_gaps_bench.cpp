@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does finding the gaps of a set cost beside the same loop on bare arrays, written by hand for
-// operators in exporter order that are numbers?
+// The cost of finding the gaps of a set, compared with a hand-written loop on plain arrays of
+// operators in exporter order.
 #include "../beside.hpp"
 #include "../vertex_set_scene.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does finding modules that are not convex cost beside the same loop on bare arrays, written
-// by hand for operators in exporter order that are numbers?
+// The cost of finding non-convex modules, compared with a hand-written loop on plain arrays of
+// operators in exporter order.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -24,8 +24,8 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// The scene of a benchmark's arguments: operators of 1000 that stand in a module some way behind
-/// them, percent of operators apart, operators.
+/// The scene of a benchmark's arguments: operators per 1000 that belong to an earlier module,
+/// percent of scattered operators, operators.
 struct tagged_scene {
     explicit tagged_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(2)), 100, false, 2))
@@ -46,7 +46,7 @@ struct tagged_scene {
     std::vector<bool> apart;
 };
 
-/// The loop by hand.
+/// The hand-written loop.
 class by_hand {
 public:
     explicit by_hand(const tagged_scene& made)
@@ -171,10 +171,10 @@ private:
     std::vector<id> first_;
     std::vector<id> end_;
     std::vector<id> members_;
-    std::vector<id> led_by_; // a member by itself
+    std::vector<id> led_by_; // a member leads itself
 };
 
-/// Modules are compared by what they hold.
+/// Comparable modules.
 struct comparable {
     std::vector<stemma::non_convex_module> found;
 

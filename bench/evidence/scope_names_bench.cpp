@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to read the scopes in a million names, beside the same loops on bare arrays of
-// names and types, and to find their modules? Beside it the
-// floor, which reads every byte of the names and keeps the length of the longest scope, and the
-// scan of the same file.
+// The cost of reading the scopes in a million names and finding their modules, compared with
+// hand-written loops on plain arrays of names and types, with the floor, which reads every byte of
+// the names and keeps the length of the longest scope, and with the scan of the same file.
 #include "../bare_operators.hpp"
 #include "../beside.hpp"
 #include "../generate_model.hpp"
@@ -78,7 +77,7 @@ void floor_bytes(benchmark::State& state) {
     });
 }
 
-/// A table that can be compared.
+/// A comparable table.
 struct scopes_found {
     std::vector<stemma::detail::scope_table::scope> scopes;
     std::vector<id> scope_of; ///< by operator
@@ -95,7 +94,7 @@ struct scopes_found {
     }
 };
 
-/// Scopes in names such as `/encoder/layer.0/attention/MatMul_1`, and in no others.
+/// Scopes in names such as `/encoder/layer.0/attention/MatMul_1` only.
 class scope_reader {
 public:
     explicit scope_reader(const stemma_bench::named_arrays& ops) : ops_(ops) {
@@ -107,7 +106,7 @@ public:
     }
 
     [[nodiscard]] scopes_found read() && {
-        std::string_view around; // of the last operator's name, with the slashes
+        std::string_view around; // the scope in the last operator's name, with its slashes
         id scope = no_id;
         for (id v = 0; v < ops_.names.size(); ++v) {
             const auto name = ops_.names[v];
@@ -140,7 +139,7 @@ private:
         id scope;
     };
 
-    /// Whether the name goes on behind `around` with the type, and maybe a number.
+    /// Whether the type follows `around`, and optionally a number.
     static bool is_own(std::string_view name, std::string_view around, std::string_view type) {
         return name.starts_with(around) &&
                stemma::detail::is_counted(name.substr(around.size()), type);
@@ -158,7 +157,7 @@ private:
                path.find("/.") == path.npos && path.find("./") == path.npos;
     }
 
-    /// Goes down from where the path leaves the last one.
+    /// Descends from where the path diverges from the last one.
     id find(std::string_view path) {
         const auto most = std::min(path.size(), last_.size());
         std::size_t shared = 0;
@@ -220,14 +219,14 @@ void collect_scopes(benchmark::State& state) {
         [&] { return scope_reader(ops).read(); });
 }
 
-/// Of operators that read their names from a file.
+/// For operators that read their names from a file.
 void wire_scopes(benchmark::State& state) {
     run(state, [](const stemma::wire_model&, const operators& ops) {
         return stemma::detail::collect_scopes(ops).scopes.size();
     });
 }
 
-/// With the tree that they tell, and a claim for every operator.
+/// With the resulting tree, and a claim for every operator.
 void claims(benchmark::State& state) {
     run(state, [](const stemma::wire_model& model, const operators& ops) {
         auto rebuilt = stemma::rebuild_tree(ops);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do the edges between some operators cost beside the same loop on bare arrays, written by
-// hand for operators that are numbers?
+// The cost of finding the edges between some operators, compared with a hand-written loop on plain
+// arrays.
 #include "../beside.hpp"
 #include "../vertex_set_scene.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to divide a graph into regions, one inside the other, beside the same loops on
-// bare arrays? Both leave cycles between parts to `acyclic_parts`, which knows no graph.
+// The cost of dividing a graph into nested regions, compared with hand-written loops on plain
+// arrays. Both leave cycles between parts to `acyclic_parts`.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -32,7 +32,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma_bench::bare_graph;
 
-/// Regions that can be compared.
+/// Comparable regions.
 struct division {
     fold_regions_result made;
 
@@ -53,8 +53,8 @@ struct division {
     }
 };
 
-/// Operators in nested modules, some of them in another one nearby, so that cycles between modules
-/// have to be cut. Each module is called twice; of some operators it is not known in which call.
+/// Operators in nested modules, some moved to a module nearby, so that there are cycles between
+/// modules to break. Each module is called twice; the call is unknown for some operators.
 struct nested_scene {
     explicit nested_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, false, 2))
@@ -82,7 +82,7 @@ struct nested_scene {
 
 constexpr std::size_t least = 3;
 
-/// Divides a region, then those inside.
+/// Divides a region, then its children.
 class divider {
 public:
     explicit divider(const nested_scene& made) : made_(made), place_(made.bare.count, no_id) {
@@ -189,7 +189,7 @@ private:
         return edges;
     }
 
-    /// Returns: by place the group; what several groups read and depends on no data is in none.
+    /// Returns: the group of each place; what several groups read and no data determines has none.
     [[nodiscard]] std::vector<id> group_by_call(const std::vector<id>& all,
                                                 const stemma::induced_edges& edges,
                                                 const std::vector<id>& module,
@@ -239,7 +239,7 @@ private:
         return of;
     }
 
-    /// Returns: places in no part and the first ones of parts, in an order in which all can run.
+    /// Returns: places in no part, and the first of each part, in a valid run order.
     [[nodiscard]] static std::vector<id> sequence(const stemma::induced_edges& edges,
                                                   const std::vector<id>& part,
                                                   const stemma::detail::grouped_ids& places) {
@@ -299,7 +299,7 @@ void fold_regions(benchmark::State& state) {
         [&] { return division{divider(made).take()}; });
 }
 
-/// Operators of a thousand that stand in another module, and operators.
+/// Operators per thousand that were moved to another module, operators.
 void scenes(benchmark::internal::Benchmark* bench) {
     for (const int size : {1'000, 100'000}) {
         bench->Args({0, size})->Args({20, size});

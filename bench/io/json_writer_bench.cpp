@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes of JSON are written a second? Objects as a sidecar has them, one for each
-// operator. Beside it the floor, which copies the same bytes object by object, and nlohmann's
-// document, which is made and printed.
+// Bytes of JSON written per second, for objects like a sidecar's, one per operator. Compared with
+// copying the same bytes object by object, and with building and printing nlohmann's document.
 #include <stemma/io/json_writer.hpp>
 
 #include <benchmark/benchmark.h>

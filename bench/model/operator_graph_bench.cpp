@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to build the graph? Beside it the floor, a counting sort of both directions
-// without edge properties, and Boost's compressed graph and adjacency list.
+// The cost of building the graph, compared with the floor, a counting sort of both directions
+// without edge properties, and with Boost's compressed graph and adjacency list.
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
 
@@ -18,7 +18,7 @@ namespace {
 using stemma::id;
 using stemma::operator_edge;
 
-/// Two producers for every operator, both close by, as exporters number them.
+/// Two nearby producers for every operator, in exporter order.
 std::vector<operator_edge> make_edges(id count) {
     std::vector<operator_edge> edges;
     std::uint64_t state = 1;

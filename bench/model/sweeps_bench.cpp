@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do the steps of propagation cost beside the same loops on bare arrays, written by hand for
-// operators in exporter order that are numbers?
+// The cost of the steps of propagation, compared with hand-written loops on plain arrays of
+// operators in exporter order.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -29,7 +29,7 @@ using stemma_bench::common_module;
 using stemma_bench::measure_beside;
 using stemma_bench::scene;
 
-/// Operators of which is known what they do with data.
+/// Operators with known effect on data.
 struct aware_operators {
     using graph_type = stemma::operator_graph;
 
@@ -46,7 +46,7 @@ struct aware_operators {
     std::vector<std::uint8_t> condition; ///< by edge
 };
 
-/// The scene of a benchmark's arguments: percent of evidence, producers of an operator, operators.
+/// The scene of a benchmark's arguments: percent of evidence, producers per operator, operators.
 struct aware_scene {
     explicit aware_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(2)),
@@ -245,8 +245,8 @@ void nearest_modules(benchmark::State& state) {
         });
 }
 
-/// One side of a skip connection: what the evidence on the ways from one operator back to another
-/// has in common, of the operators that are looked at; `no_id` where no way leads there.
+/// One side of a skip connection: the common ancestor of the evidence on the paths from an operator
+/// back to another, among the operators considered; `no_id` if there is no path.
 class way_back {
 public:
     explicit way_back(const aware_scene& made) : made_(made), mark_(made.bare.count, 0) {}

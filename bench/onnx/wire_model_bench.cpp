@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to read the structure of a file? Beside it the floor, which steps over the
-// fields of every operator and keeps nothing, and a copy of the bytes.
+// The cost of reading the structure of a file, compared with the floor, which steps over the fields
+// of every operator and keeps nothing, and with a copy of the bytes.
 #include "../generate_model.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
@@ -31,8 +31,8 @@ std::uint64_t read_varint(const char*& at) {
     }
 }
 
-/// Returns: how many fields there are, looking into the graph and its operators.
-/// Requires: well-formed, only numbers and lengths.
+/// Returns: the number of fields of the model, the graph and its operators.
+/// Requires: well formed, varint and length-delimited fields only.
 std::size_t count_fields(const char* at, const char* last, unsigned inner, unsigned depth) {
     std::size_t count = 0;
     while (at < last) {

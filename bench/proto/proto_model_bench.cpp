@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much does it cost to know a file's structure: by `wire_model`, which also binds every name to
-// its value; by its reader alone, which notes where all names stand, as much as protobuf knows; and
-// by protobuf, which copies them into objects, on an arena and without one?
+// The cost of reading a file's structure: with `wire_model`, which also binds every name to its
+// value; with its reader alone, which records where names are, as much as protobuf does; and with
+// protobuf, which copies them into objects, with and without an arena.
 #include "../generate_model.hpp"
 
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -36,7 +36,7 @@ void scan_and_bind(benchmark::State& state) {
     run(state, [](const std::string& model) { return stemma::wire_model(model).node_count(); });
 }
 
-/// As programs do it, in as many threads as there are processors.
+/// With one thread per processor, like the program.
 void scan_and_bind_in_threads(benchmark::State& state) {
     const auto threads = stemma::thread_limit::of_machine();
     run(state, [&](const std::string& model) {
@@ -44,7 +44,7 @@ void scan_and_bind_in_threads(benchmark::State& state) {
     });
 }
 
-/// What protobuf knows of the operators of the main graph, as places in the bytes.
+/// What protobuf stores for the operators of the main graph, as positions in the bytes.
 struct unbound_graph {
     std::vector<stemma::text_ref> names;
     std::vector<stemma::text_ref> types;
@@ -54,7 +54,7 @@ struct unbound_graph {
     std::vector<std::uint32_t> first_inputs;
     std::vector<std::uint32_t> first_outputs;
 
-    /// Makes room for `part` times as much as there is, as `wire_model` does.
+    /// Reserves room for `part` times as much as there is, like `wire_model`.
     void expect(std::size_t part) {
         const auto make_room = [&](auto& table) { table.reserve(table.size() * part); };
         make_room(names);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to answer a query, beside a loop that was written for just this question and
-// takes nothing but the patterns? Both match texts with `glob`.
+// The cost of answering a query, compared with a loop hand-written for this very query, which takes
+// only its patterns. Both match texts with `glob`.
 #include "../attributed_scene.hpp"
 #include "../bare_operators.hpp"
 #include "../beside.hpp"
@@ -12,7 +12,7 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -30,7 +30,7 @@ using stemma::id;
 using stemma_bench::module_arrays;
 using stemma_bench::named_arrays;
 
-/// A pattern of which a compiler knows nothing, as it is read from a query.
+/// A pattern opaque to the compiler, as if read from a query.
 std::string written(std::string_view text) {
     std::string pattern(text);
     benchmark::DoNotOptimize(pattern.data());
@@ -38,7 +38,7 @@ std::string written(std::string_view text) {
     return pattern;
 }
 
-/// Operators that also say of which domain they are.
+/// Operators with a domain.
 struct typed_operators : named_arrays {
     using named_arrays::named_arrays;
 
@@ -64,7 +64,7 @@ struct asked_scene {
     module_arrays modules;
 };
 
-/// Marks what lies in marked modules as well.
+/// Also marks all descendants of marked modules.
 void spread(const stemma::tree_index& tree, std::vector<std::uint8_t>& marked) {
     for (id m = 1; m < tree.size(); ++m) {
         marked[m] = static_cast<std::uint8_t>(marked[m] | marked[tree.parent(m)]);
@@ -84,7 +84,7 @@ std::vector<std::uint8_t> inside_classes(const asked_scene& made, std::string_vi
     return inside;
 }
 
-/// Requires: a pattern that fits as many levels as it has dots more than none.
+/// Requires: a pattern that matches paths with as many dots only.
 std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view text) {
     const auto written_pattern = written(text);
     const glob pattern(written_pattern, '.');
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
     for (id m = 1; m < tree.size(); ++m) {
         if (tree.depth(m) <= deepest) {
             path.resize(length[tree.parent(m)]);
-            path.append(path.empty() ? "" : ".").append(made.modules.attributes[m]);
+            path.append(path.empty() ? "" : ".").append(made.modules.names[m]);
             length[m] = path.size();
             inside[m] = pattern.matches(path) ? 1 : 0;
         }
@@ -105,7 +105,7 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
     return inside;
 }
 
-/// Whether the type fits, as it is or behind its domain.
+/// Whether the type matches, with or without its domain.
 class type_pattern {
 public:
     type_pattern(const asked_scene& made, std::string_view pattern)
@@ -214,7 +214,7 @@ void find_matches_parameters(benchmark::State& state) {
     });
 }
 
-/// The highest modules that lie in what is asked for, whole.
+/// The topmost modules that match as a whole.
 void find_matches_whole_modules(benchmark::State& state) {
     const asked_scene made(state);
     const auto asked = stemma::parse_query("class:Linear and not encoder.layer.*7");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to fold a graph into a picture, beside the same loops on bare arrays? The
-// picture is one that fits on a page, or shows every operator.
+// The cost of folding a graph into a picture, compared with hand-written loops on plain arrays. The
+// picture fits on a page, or shows every operator.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -25,7 +25,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma_bench::bare_graph;
 
-/// A picture that can be compared.
+/// A comparable picture.
 struct picture {
     folded_graph made;
 
@@ -45,7 +45,7 @@ struct picture {
     }
 };
 
-/// The operators of a scene, each in a module; one of ten is not shown.
+/// The operators of a scene, each in a module; one in ten is hidden.
 struct shown_scene {
     explicit shown_scene(const benchmark::State& state)
         : base(stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, false,
@@ -65,7 +65,7 @@ struct shown_scene {
     stemma::collapse_options options;
 };
 
-/// Operators by module, and how many children hold some.
+/// The number of operators by module, and of children that have some.
 struct module_sizes {
     explicit module_sizes(const shown_scene& made)
         : direct(made.base.tree.size(), 0), children(made.base.tree.size(), 0) {
@@ -85,7 +85,7 @@ struct module_sizes {
     std::vector<id> all;
 };
 
-/// Opens one level of modules after the other, so long as all fits.
+/// Opens modules level by level while everything fits.
 std::vector<bool> open_levels(const shown_scene& made, const module_sizes& sizes) {
     const auto& tree = made.base.tree;
     std::vector<bool> open(tree.size(), false);
@@ -121,7 +121,7 @@ folded_graph fold_by_hand(const shown_scene& made) {
     const module_sizes sizes(made);
     folded_graph result;
     result.open = open_levels(made, sizes);
-    // By module: the open or the outermost closed one that its operators stand in.
+    // By module: the box of its operators, open or the outermost closed one.
     std::vector<id> place(tree.size(), no_id);
     std::size_t total = 0;
     for (id m = root; m < tree.end(root); ++m) {
@@ -171,7 +171,7 @@ folded_graph fold_by_hand(const shown_scene& made) {
         result.box_of[v] = box;
         ++result.boxes[box].operators;
     }
-    // What flows out of each box, by counting: reading box and value, as one number.
+    // The values that leave each box, by counting sort: reading box and value as one number.
     std::vector<id> end(result.boxes.size() + 1, 0);
     const auto for_each_flow = [&](auto take) {
         for (id v = 0; v < graph.count; ++v) {
@@ -214,7 +214,7 @@ void fold_graph(benchmark::State& state) {
         [&] { return picture{fold_by_hand(made)}; });
 }
 
-/// Boxes at most, or 0 for any number; operators; readers of each.
+/// Maximum of boxes, or 0 for no limit; operators; readers per operator.
 void pictures(benchmark::internal::Benchmark* bench) {
     for (const int size : {1'000, 100'000, 1'000'000}) {
         bench->Args({60, size, 2});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do the DAGs of all modules cost beside the same loop on bare arrays, written by hand for
-// operators that are numbers?
+// The cost of the DAGs of all modules, compared with a hand-written loop on plain arrays.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -22,7 +21,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// What is kept of a DAG, so that all can be compared.
+/// A comparable digest of a DAG.
 void digest(std::vector<std::uint64_t>& kept, const stemma::module_dag& dag) {
     std::uint64_t sum = dag.operators.size();
     for (const auto& [from, to] : dag.edges) {
@@ -74,7 +73,7 @@ void module_dags(benchmark::State& state) {
                             dag.edges.emplace_back(v, u);
                         }
                     }
-                    // Readers of one operator are in order.
+                    // Readers of one operator are sorted.
                     dag.edges.erase(std::unique(dag.edges.begin() + first, dag.edges.end()),
                                     dag.edges.end());
                 }

@@ -32,7 +32,7 @@ namespace stemma_bench {
 
 namespace detail {
 
-/// Measures `work`, in items a second; without names of what it is given, which are long.
+/// Measures `work`, in items per second.
 template <class Work>
 void add_benchmark(const std::string& name, std::size_t items, Work work) {
     benchmark::RegisterBenchmark(name.c_str(), [items, work](benchmark::State& state) {
@@ -45,7 +45,7 @@ void add_benchmark(const std::string& name, std::size_t items, Work work) {
     })->Unit(benchmark::kMillisecond);
 }
 
-// What a policy is asked for by its own algorithm, and nothing else.
+// The algorithm of each role alone.
 
 template <class Policy, class Ops, class Modules>
     requires stemma::policy_for<Policy, stemma::selection_category>
@@ -100,11 +100,11 @@ void add_role(const std::string& which, const Ops& ops, const Modules& modules,
     });
 }
 
-/// The default of a role.
+/// The default policy of a role.
 template <class Category>
 struct default_of {
     static_assert(!std::same_as<Category, Category>,
-                  "compare_policy: give a policy of tagging, for selection, naming, evidence, "
+                  "compare_policy: the policy must be one of selection, naming, evidence, "
                   "resolution or propagation");
 };
 template <>
@@ -128,10 +128,10 @@ void add_tagging(const std::string& which, const Ops& ops, const Modules& module
 
 } // namespace detail
 
-/// Benchmarks a policy of tagging beside the default of its role, on operators and modules of the
-/// caller's: what its own algorithm takes with each, and what `tag_operators` takes in all.
+/// Benchmarks a tagging policy against the default of its role, on the caller's operators and
+/// modules: first the algorithm of that role alone, then all of `tag_operators`.
 ///
-/// The arguments are those of Google Benchmark. Returns: what `main` returns.
+/// The arguments are those of Google Benchmark. Returns: the exit status of `main`.
 template <stemma::operator_view Ops, stemma::module_view Modules, stemma::policy Policy>
 int compare_policy(int argc, char** argv, const Policy& mine, const Ops& ops,
                    const Modules& modules) {
@@ -149,7 +149,7 @@ int compare_policy(int argc, char** argv, const Policy& mine, const Ops& ops,
     return 0;
 }
 
-/// The same on a million operators, or as many as the first argument says if that is a number.
+/// The same on a million operators, or as many as the first argument says if it is a number.
 template <stemma::policy Policy>
 int compare_policy(int argc, char** argv, const Policy& mine) {
     std::size_t count = 1'000'000;

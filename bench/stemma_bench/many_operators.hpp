@@ -17,12 +17,11 @@
 
 namespace stemma_bench {
 
-/// A graph such as many transformer blocks in a row make, with the tree of their modules: half of
-/// the operators are named as torch's exporter names them, and a fifth read a parameter. The same
-/// number gives the same graph.
+/// The graph of a stack of transformer blocks, with its module tree: half of the operators have
+/// names like those of torch's exporter, and a fifth read a parameter. Deterministic.
 class many_operators {
 public:
-    /// For `operator_view`.
+    /// Models `operator_view`.
     using graph_type = stemma::operator_graph;
 
     /// Whole blocks of 40 operators and 9 modules, at least one.
@@ -37,19 +36,19 @@ public:
         modules_ = builder.build();
     }
 
-    /// Each operator reads the one before it, and one or two that stand a little further back.
+    /// Each operator reads its predecessor, and one or two a little further back.
     [[nodiscard]] const graph_type& graph() const noexcept { return graph_; }
-    /// The tree that the operators come from.
+    /// The tree of the operators' modules.
     [[nodiscard]] const stemma::module_tree& modules() const noexcept { return modules_; }
-    /// A path as torch's exporter writes it; "" for half of them.
+    /// A name like those of torch's exporter; "" for half of the operators.
     [[nodiscard]] std::string_view name(stemma::id v) const { return names_[v]; }
-    /// One of a few.
+    /// One of five.
     [[nodiscard]] std::string_view op_type(stemma::id v) const { return types[v % types.size()]; }
-    /// For `parameter_readers`.
+    /// Models `parameter_readers`.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
-    /// A path in the tree, and `.weight`.
+    /// The path of a module, followed by `.weight`.
     [[nodiscard]] std::string_view parameter_name(stemma::id p) const { return parameters_[p]; }
-    /// One, of every operator that does the work of its module.
+    /// One for every fifth operator.
     template <class Function>
     void for_each_parameter(stemma::id v, Function f) const {
         if (read_[v] != stemma::no_id) {

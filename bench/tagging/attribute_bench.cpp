@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to resolve what is claimed of operators, beside a loop over the same claims
-// written by hand?
+// The cost of resolving claims, compared with a hand-written loop.
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
 
@@ -28,7 +27,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
 
-/// Claims by operator, side by side.
+/// Claims, grouped by operator.
 struct claim_table {
     std::vector<id> first{0};
     std::vector<claim> all;
@@ -38,7 +37,7 @@ struct claim_table {
     }
 };
 
-/// A source that says what stands in a table.
+/// A source that replays a table of claims.
 struct tabled {
     using policy_category = stemma::evidence_category;
 
@@ -65,13 +64,13 @@ struct bare_modules {
     stemma::tree_index tree;
 
     [[nodiscard]] const stemma::tree_index& index() const noexcept { return tree; }
-    [[nodiscard]] static std::string_view attribute(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view class_name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view qualified_class(id) noexcept { return ""; }
 };
 
-/// Of each ten operators, two without claims, and four with those of one source. Each
-/// operator has a module of its own, or five in a row share one and mostly the claims.
+/// Of every ten operators, two have no claims, and four have those of one source. Each operator
+/// has its own module, or five consecutive ones share one and mostly their claims.
 struct claimed_scene {
     claimed_scene(id count, bool in_rows) {
         stemma_bench::random_numbers random;
@@ -104,7 +103,7 @@ struct claimed_scene {
     claim_table table;
 };
 
-/// What was found, which can be compared.
+/// A comparable result.
 struct found_modules {
     stemma::evidence_result result;
 

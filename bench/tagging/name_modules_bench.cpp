@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to name modules, beside the same names made by hand for a `module_tree` whose
-// classes are known?
+// The cost of naming modules, compared with hand-written code for a `module_tree` with classes.
 #include "../beside.hpp"
 
 #include <stemma/core/category.hpp>
@@ -32,7 +31,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A stack of blocks, of a dozen modules each, as in a transformer; or stages of ten blocks each.
+/// A stack of blocks of a dozen modules, as in a transformer; or stages of ten blocks each.
 stemma::module_tree make_tree(std::size_t modules, bool in_stages) {
     stemma::module_tree_builder builder("net");
     builder.set_class(0, "Net", "app.Net");
@@ -61,7 +60,7 @@ stemma::module_tree make_tree(std::size_t modules, bool in_stages) {
     return builder.build();
 }
 
-/// Tags that can be compared.
+/// Comparable tags.
 struct named {
     stemma::tag_table tags;
 
@@ -128,16 +127,16 @@ void append_path_by_hand(const stemma::module_tree& tree, id above, id m, std::s
         append_path_by_hand(tree, above, parent, text);
         text.push_back('.');
     }
-    append_by_hand(tree.attribute(m), text);
+    append_by_hand(tree.name(m), text);
 }
 
-named attributes_by_hand(const stemma::module_tree& tree) {
+named paths_by_hand(const stemma::module_tree& tree) {
     named made{{tree.index(), select_by_hand(tree)}};
     std::string text;
     for (id m = 0; m < tree.size(); ++m) {
         if (made.tags.is_selected(m)) {
             const auto above = made.tags.above(m);
-            const auto name = tree.attribute(m);
+            const auto name = tree.name(m);
             if (tree.index().parent(m) == above &&
                 std::none_of(name.begin(), name.end(), is_special)) {
                 made.tags.set_segment(m, name);
@@ -152,7 +151,7 @@ named attributes_by_hand(const stemma::module_tree& tree) {
     return made;
 }
 
-/// Modules of one class below one module: how many names of their paths tell them apart.
+/// Modules of one class below one module: the number of path segments that distinguish them.
 class name_counter {
 public:
     name_counter(const stemma::module_tree& tree, id above) : tree_(tree), above_(above) {}
@@ -164,7 +163,7 @@ public:
             for (std::size_t i = 0; i < group.size(); ++i) {
                 if (at_[i] != above_) {
                     hashes_[i] = stemma::detail::hash_mix(
-                        hashes_[i], stemma::detail::hash_bytes(tree_.attribute(at_[i])));
+                        hashes_[i], stemma::detail::hash_bytes(tree_.name(at_[i])));
                     at_[i] = tree_.index().parent(at_[i]);
                 }
             }
@@ -201,7 +200,7 @@ private:
 
     bool equal(id a, id b, std::size_t names) const {
         for (; names > 0 && a != above_ && b != above_; --names) {
-            if (tree_.attribute(a) != tree_.attribute(b)) {
+            if (tree_.name(a) != tree_.name(b)) {
                 return false;
             }
             a = tree_.index().parent(a);
@@ -223,7 +222,7 @@ void append_last_names(const stemma::module_tree& tree, id above, id m, std::siz
     }
     append_last_names(tree, above, tree.index().parent(m), names - 1, text);
     text.push_back('.');
-    append_by_hand(tree.attribute(m), text);
+    append_by_hand(tree.name(m), text);
 }
 
 named classes_by_hand(const stemma::module_tree& tree) {
@@ -244,7 +243,7 @@ named classes_by_hand(const stemma::module_tree& tree) {
             class_of[m] = classes.intern(text);
         }
     }
-    // Sorted by class and then by what is above: equal classes stand together.
+    // Sorted by class, then by ancestors: equal classes are adjacent.
     const stemma::detail::grouped_ids by_class(classes.size(), [&](auto take) {
         for (id m = 1; m < tree.size(); ++m) {
             if (class_of[m] != no_id) {
@@ -268,7 +267,7 @@ named classes_by_hand(const stemma::module_tree& tree) {
                 ++last;
             }
             const auto group = all.subspan(first, last - first);
-            const auto name = tree.attribute(group[0]);
+            const auto name = tree.name(group[0]);
             const auto names =
                 group.size() > 1
                     ? count(group)
@@ -299,8 +298,8 @@ void class_paths(benchmark::State& state) {
     name_beside(state, stemma::class_paths{}, classes_by_hand);
 }
 
-void attribute_paths(benchmark::State& state) {
-    name_beside(state, stemma::attribute_paths{}, attributes_by_hand);
+void module_paths(benchmark::State& state) {
+    name_beside(state, stemma::module_paths{}, paths_by_hand);
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {
@@ -313,7 +312,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(class_paths)->Apply(sizes);
-BENCHMARK(attribute_paths)->Apply(sizes);
+BENCHMARK(module_paths)->Apply(sizes);
 
 } // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to number the calls of modules, beside the same written by hand on bare arrays
-// for operators in exporter order that are numbers?
+// The cost of numbering the calls of modules, compared with hand-written code on plain arrays of
+// operators in exporter order.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -45,12 +45,12 @@ struct reading_operators {
     graph_type edges;
     std::size_t count = 0;
     std::vector<id> first{0};
-    std::vector<id> parameter; ///< those of one operator together
+    std::vector<id> parameter; ///< grouped by operator
 };
 
-/// A model that runs twice, of operators whose metadata mostly name the module and not the call. Of
-/// each five in a row, which share a module, the second and the fourth read its parameters, unless
-/// it has none.
+/// A model that runs twice, with metadata that mostly name the module but not the call. Of every
+/// five consecutive operators, which share a module, the second and fourth read its parameters, if
+/// any.
 struct called_scene {
     explicit called_scene(id count) {
         stemma_bench::random_numbers random;
@@ -82,7 +82,7 @@ struct called_scene {
     std::vector<attribution> evidence;
 };
 
-/// Attributions that can be compared.
+/// Comparable attributions.
 struct numbered {
     std::vector<attribution> of;
 

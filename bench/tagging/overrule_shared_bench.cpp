@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to correct the evidence on what several modules use, beside a loop on bare
-// arrays written by hand?
+// The cost of correcting the evidence on operators that several modules use, compared with a
+// hand-written loop on plain arrays.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -27,7 +27,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::overruled;
 
-/// Operators of which is known what they do with data.
+/// Operators with known effect on data.
 struct aware_operators {
     using graph_type = stemma::operator_graph;
 
@@ -40,8 +40,8 @@ struct aware_operators {
     std::vector<std::uint8_t> hides; ///< by operator
 };
 
-/// Blocks of 80 operators, of which each fifth is a constant or hides data; some of these are read
-/// in the next block too.
+/// Blocks of 80 operators; every fifth is a constant or hides data, and some of these are also read
+/// in the next block.
 struct shared_scene {
     explicit shared_scene(id count) {
         stemma_bench::random_numbers random;
@@ -69,7 +69,7 @@ struct shared_scene {
     std::vector<attribution> evidence;
 };
 
-/// What came out, which can be compared.
+/// A comparable result.
 struct corrected {
     std::vector<attribution> of;
     std::vector<overruled> changed;
@@ -140,7 +140,7 @@ std::vector<bool> independent_by_hand(const stemma_bench::bare_graph& graph,
     return independent;
 }
 
-/// Both begin with the same copy of the evidence, which is theirs to change.
+/// Both start from their own copy of the same evidence.
 template <class Algorithm, class ByHand>
 void overrule_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand) {
     const shared_scene made(static_cast<id>(state.range(0)));

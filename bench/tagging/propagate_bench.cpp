@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many edges a second does propagation pass? All policies, in exporter order and in random
-// order, with 0, 10, 50 and 100 % evidence, and with few and many readers. Beside `both_sides`,
-// `consumers_only` and `repropagate` the same work by hand on bare arrays, and beside the sweep
-// they begin with another way to do it. `algorithm_sweeps_bench` has the other steps.
+// Edges per second of propagation: all policies, in exporter and in random order, with 0, 10, 50
+// and 100 % evidence, and few and many readers. `both_sides`, `consumers_only` and `repropagate`
+// are compared with hand-written code on plain arrays, and their first sweep also with an
+// alternative. `model_sweeps_bench` has the other steps.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -68,8 +68,8 @@ void sweep(benchmark::State& state) {
     count_edges(state, made);
 }
 
-/// The other way to sweep, on bare arrays: readers tell their producers, so that operators with
-/// evidence cost as much as those without. Requires exporter order.
+/// The alternative sweep, on plain arrays: readers tell their producers, so that operators with
+/// evidence cost as much as those without. Requires: exporter order.
 void told_by_readers(benchmark::State& state) {
     const auto made = make_scene(state);
     const bare_graph graph(made.ops.edges);
@@ -127,7 +127,7 @@ std::vector<id> sweep_by_hand(const bare_graph& graph, const stemma::tree_index&
     return known;
 }
 
-/// What `both_sides` says of operators of which nothing but their edges is known.
+/// `both_sides` for operators that have nothing but edges.
 attribution from_both_sides(id below, id above, const stemma::tree_index& tree) {
     if (below == no_id) {
         return above == no_id ? attribution{0, no_id, 0, provenance::root, false}
@@ -142,7 +142,7 @@ attribution from_both_sides(id below, id above, const stemma::tree_index& tree) 
     return {tree.lca(below, above), no_id, 0.5F, provenance::between, false};
 }
 
-/// As `both_sides`.
+/// `consumers_only`, likewise.
 void spread_by_hand(const bare_graph& graph, const stemma::tree_index& tree,
                     std::vector<attribution>& result) {
     auto up = known_modules(result);
@@ -199,7 +199,7 @@ void propagate_consumers_only(benchmark::State& state) {
         });
 }
 
-/// Of operators that were attributed before, every hundredth has lost what was known of it.
+/// Attributed operators, of which every hundredth lost its attribution.
 void repropagate(benchmark::State& state) {
     const auto made = make_scene(state);
     const bare_graph graph(made.ops.edges);

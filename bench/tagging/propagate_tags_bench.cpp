@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many edges a second do sets of tags pass? Beside it a naive version, which unites sorted
-// vectors and looks every result up, in a map and in a hash table, neither of which is the faster
-// one everywhere; and the same loop written by hand on bare arrays.
-// Operators with evidence, in per cent, and how many producers each has.
+// Edges per second of propagating tag sets, compared with naive versions that unite sorted vectors
+// and look every result up in a map or a hash table (either may be faster), and with a hand-written
+// loop on plain arrays.
+// Arguments: percent of operators with evidence, producers per operator.
 #include "../bare_graph.hpp"
 #include "../beside.hpp"
 #include "../propagation_scene.hpp"
@@ -107,7 +107,7 @@ void naive_table(benchmark::State& state) {
     naive<std::unordered_map<std::vector<id>, id, set_hash>>(state);
 }
 
-/// The same loop on bare arrays; sets are united in the same way.
+/// The same loop on plain arrays, with the same union of sets.
 void propagate_tags(benchmark::State& state) {
     const auto made = make_scene(state);
     const stemma_bench::bare_graph graph(made.ops.edges);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does a policy of one's own cost? A selection without state in `select_modules`, and the same
-// chosen while the program runs, each beside the same loop written by hand.
+// The cost of a custom policy: a stateless selection in `select_modules`, and the same chosen at
+// run time, each compared with a hand-written loop.
 #include "../beside.hpp"
 
 #include <stemma/core/id.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using stemma::id;
 
-/// Modules, each with a number that says whether it is selected.
+/// Modules, each with a number that decides whether it is selected.
 struct many_modules {
     stemma::tree_index tree;
     std::vector<std::uint32_t> marks;
@@ -34,7 +34,7 @@ struct many_modules {
     }
 
     [[nodiscard]] const stemma::tree_index& index() const noexcept { return tree; }
-    [[nodiscard]] static std::string_view attribute(id) noexcept { return ""; }
+    [[nodiscard]] static std::string_view name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view class_name(id) noexcept { return ""; }
     [[nodiscard]] static std::string_view qualified_class(id) noexcept { return ""; }
 

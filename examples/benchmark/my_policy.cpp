@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy of one's own beside the default, on a million operators: a project of its own, in ten
-// lines.
+// A custom policy against the default, on a million operators: a standalone project in ten lines.
 #include <stemma_bench/compare_policy.hpp>
 
 struct few_blocks {

@@ -5,7 +5,7 @@
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/line_table.hpp>
@@ -354,10 +354,10 @@ int analyze(const analyze_options& options) {
         return analyze_cost(options);
     }
     if (options.table == "nodes") {
-        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "is for --cost");
+        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "requires --cost");
     }
     if (!options.dims.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim", "is for --cost");
+        throw stemma::error(stemma::error_code::refused, "", "--dim", "requires --cost");
     }
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
@@ -388,8 +388,8 @@ void add_analyze(CLI::App& app, action& chosen) {
                         "restrict to the nodes that match a query");
             takes
                 .choice("--table", options.table, "tags,modules,operators,weights,below,nodes",
-                        "what csv lists: tags, modules, operators, weights, below; of --cost also "
-                        "nodes")
+                        "what csv lists: tags, modules, operators, weights, below; with --cost "
+                        "also nodes")
                 ->type_name("T");
             takes.value("--rows", options.rows, "N", "maximal rows per table", "20");
             takes.choice("--by", options.by, "module|line",

@@ -275,7 +275,7 @@ void browser::search() {
     }
     const auto& model = opened_.model();
     for (id m = 0; m < modules_.size(); ++m) {
-        if (holds(modules_.attribute(m), typed_) || holds(modules_.class_name(m), typed_) ||
+        if (holds(modules_.name(m), typed_) || holds(modules_.class_name(m), typed_) ||
             (typed_.find('.') != typed_.npos && holds(modules_.path(m), typed_))) {
             matches_.push_back({m, no_id});
         }
@@ -484,7 +484,7 @@ std::string browser::tree_line(const row& shown, std::size_t width) const {
     const auto& counts = explainer_.counts();
     const auto name = m == 0
                           ? (modules_.class_name(0).empty() ? std::string("model") : std::string())
-                          : printable(modules_.attribute(m));
+                          : printable(modules_.name(m));
     const auto type = printable(modules_.class_name(m));
     const auto numbers = counted(counts.nodes[m], "node");
     const auto label = name + (name.empty() || type.empty() ? "" : " ") + type;
@@ -567,8 +567,7 @@ std::string browser::box_text(const stemma::folded_box& box) const {
         return shaded(fitted(opened_.model().op_type(box.of), width), shade::number);
     case stemma::box_kind::closed_module:
         return shaded(
-            fitted(fmt::format("{} {}", modules_.attribute(box.of), modules_.class_name(box.of)),
-                   width),
+            fitted(fmt::format("{} {}", modules_.name(box.of), modules_.class_name(box.of)), width),
             shade::name);
     case stemma::box_kind::shape_arithmetic:
         return shaded(

@@ -58,7 +58,7 @@ int start(pid_t& child, const std::string& program, std::vector<std::string>& ar
 }
 
 child_answer failed(int number) {
-    return {"", std::nullopt, "cannot be run: " + std::string(std::strerror(number)), false};
+    return {"", std::nullopt, "cannot run: " + std::string(std::strerror(number)), false};
 }
 
 } // namespace

@@ -33,7 +33,7 @@ void command_line::common(common_options& options, const std::string& formats,
     const auto& known = known_policies();
     model(options.model, model_name);
     captures(options.captures, "capture with what PyTorch knew (JSON), or the ONNX file that "
-                               "MODEL was made of; repeatable");
+                               "MODEL was made from; repeatable");
     value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
     list("--keep", names.keep, "CLASS,...", "infrastructure classes that get tags too: LayerNorm");
     value("--naming", names.naming, "N", "format of tags: " + known.namings.names());
@@ -114,7 +114,7 @@ stemma::written_sources sources_to_write(const output_options& options) {
     const bool source = has_part(options, "source");
     if (!source && options.full_paths) {
         throw stemma::error(stemma::error_code::refused, "", "--full-paths",
-                            "is for --with source");
+                            "requires --with source");
     }
     return !source              ? stemma::written_sources::as_before
            : options.full_paths ? stemma::written_sources::full_paths
@@ -145,6 +145,15 @@ std::string short_name(std::string_view name) {
 }
 
 } // namespace
+
+std::string first_names(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
+        text.append(i == 0 ? "" : ", ").append(short_name(names[i]));
+    }
+    return text.append(names.size() > most ? ", \xe2\x80\xa6" : "");
+}
 
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,

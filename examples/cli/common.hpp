@@ -36,7 +36,7 @@ inline std::string one_or_more(const std::string& text) {
     const bool digits = text.find_first_not_of("0123456789") == text.npos;
     return digits && text.find_first_not_of('0') != text.npos
                ? std::string()
-               : "'" + text + "' is not an integer from 1 on";
+               : "'" + text + "' is not a positive integer";
 }
 
 /// Options of every command.
@@ -195,6 +195,9 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims);
 
 /// Returns: write options for the library.
 stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
+
+/// Returns: the first few names for a message, shortened.
+std::string first_names(const std::vector<std::string>& names);
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);

@@ -3,7 +3,7 @@
 #include "report.hpp"
 
 #include <stemma/compare/compare_models.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include <fmt/core.h>
 
@@ -87,7 +87,7 @@ void print_tags(const stemma::tag_comparison& tags, const stemma::onnx_model& fi
     put("tags         {}: {} with equal tags\n", verdict(tags.is_equal()),
         counted(tags.same, "node"));
     if (tags.only_first + tags.only_second > 0) {
-        put("  {} of the first model and {} of the second one have no partner\n",
+        put("  {} of the first model and {} of the second have no partner\n",
             counted(tags.only_first, "node"), grouped(tags.only_second));
     }
     std::size_t shown = 0;
@@ -149,7 +149,7 @@ void add_compare(CLI::App& app, action& chosen) {
                       "compare only: structure, initializers, tags")
                 ->check(CLI::IsMember({"structure", "initializers", "tags"}));
             takes.value("--rows", options.rows, "N", "maximal differences printed per kind", "20");
-            takes.footer("Status 1 when the models differ.\n\n"
+            takes.footer("Exits with 1 if the models differ.\n\n"
                          "Examples:\n  stemma compare model.onnx optimized.onnx\n"
                          "  stemma compare old.onnx new.onnx --only structure,initializers");
         });

@@ -91,7 +91,7 @@ stemma::cut_subject find_subject(const cut_request& asked, const stemma::attribu
     const auto modules = find_modules(opened, asked.module);
     if (modules.size() > 1) {
         throw stemma::error(stemma::error_code::not_found, asked.common.model, "",
-                            fmt::format("'{}' names {} modules, '{}' and '{}' among them: name one",
+                            fmt::format("'{}' names {} modules, among them '{}' and '{}': name one",
                                         asked.module, modules.size(),
                                         opened.modules().path(modules[0]),
                                         opened.modules().path(modules[1])));

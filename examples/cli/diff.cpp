@@ -6,7 +6,7 @@
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/link_nodes.hpp>
 #include <stemma/compare/write_diff.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/sync_navigation.hpp>
 
@@ -132,7 +132,7 @@ private:
 
     static std::string name_of(const stemma::module_tree& tree, id m) {
         const auto type = tree.class_name(m);
-        auto name = std::string(tree.attribute(m));
+        auto name = std::string(tree.name(m));
         if (name.empty()) {
             name = type.empty() ? "model" : std::string(type);
         } else if (!type.empty()) {
@@ -225,7 +225,7 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
     const auto found = stemma::find_modules(opened, asked);
     if (found.size() != 1) {
         throw stemma::error(stemma::error_code::refused, opened.file().path(), "--module",
-                            fmt::format("'{}' are {} modules; give one of each model", asked,
+                            fmt::format("'{}' matches {} modules; name one per model", asked,
                                         grouped(found.size())));
     }
     return found.front();
@@ -319,13 +319,12 @@ void add_diff(CLI::App& app, action& chosen) {
             takes.value("--tolerance", options.tolerance, "X",
                         "ignore relative differences up to X", "0");
             takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
-            takes.footer(
-                "Status 1 when anything differs; of modules, when they are not of the same\n"
-                "function up to weights and names.\n\n"
-                "Examples:\n  stemma diff old.onnx new.onnx\n"
-                "  stemma diff model.onnx optimized.onnx --nodes\n"
-                "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
-                "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
+            takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
+                         "differ beyond weights and names.\n\n"
+                         "Examples:\n  stemma diff old.onnx new.onnx\n"
+                         "  stemma diff model.onnx optimized.onnx --nodes\n"
+                         "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
+                         "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
         });
 }
 

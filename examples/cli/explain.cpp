@@ -4,7 +4,7 @@
 #include "report.hpp"
 
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
@@ -191,9 +191,10 @@ private:
                                       stemma::bytes_text(one.weight->weight.bytes)));
         }
         if (one.origin) {
-            row("made of", fmt::format("{}, {} ({}, {:.2f})", fmt::join(one.origin->entries, ", "),
-                                       stemma::transform_text(*one.origin),
-                                       to_string(one.origin->basis), one.origin->confidence));
+            row("made from",
+                fmt::format("{}, {} ({}, {:.2f})", fmt::join(one.origin->entries, ", "),
+                            stemma::transform_text(*one.origin), to_string(one.origin->basis),
+                            one.origin->confidence));
         }
         for (auto m : one.tags) {
             row("tag", shaded(found_.tags.text(m), shade::name));
@@ -277,7 +278,7 @@ private:
         row("module", module_text(one.module));
         row("type", fmt::format("{}[{}], {}", tensor.dtype, fmt::join(tensor.shape, ","),
                                 counted(tensor.elements(), "element")));
-        row("in the file", "no initializer is called so");
+        row("in the file", "no initializer has this name");
     }
 
     void print_function(const stemma::function_explanation& one) {

@@ -34,27 +34,36 @@ struct export_options {
     std::string column;
 };
 
-/// Returns: Graphviz's SVG with cluster titles drawn above the edges that cross them, outlined in
-/// the cluster's colour.
-std::string with_titles_above(std::string svg) {
-    std::string titles;
-    for (auto at = svg.find("class=\"cluster\""); at != svg.npos;
-         at = svg.find("class=\"cluster\"", at + 1)) {
-        const auto fill = svg.find("fill=\"", at) + 6;
-        const auto rim = fmt::format(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"",
-                                     svg.substr(fill, svg.find('"', fill) - fill));
-        titles += "<g class=\"title\">\n";
-        constexpr std::string_view opens = "<text";
-        constexpr std::string_view closes = "</text>\n";
-        for (auto begin = svg.find(opens, at); begin < svg.find("</g>", at);
-             begin = svg.find(opens, at)) {
-            const auto size = svg.find(closes, begin) + closes.size() - begin;
-            titles += svg.substr(begin, size).insert(opens.size(), rim);
-            svg.erase(begin, size);
+/// Returns: Graphviz's SVG with cluster titles and edge labels drawn above the lines that cross
+/// them, outlined in the cluster's colour or in white.
+std::string with_texts_above(std::string svg) {
+    std::string texts;
+    const auto lift = [&](std::string_view from, std::string_view ends, std::string_view into,
+                          auto rim_of) {
+        const auto kind = fmt::format("class=\"{}\"", from);
+        for (auto at = svg.find(kind); at != svg.npos; at = svg.find(kind, at + 1)) {
+            const auto rim =
+                fmt::format(" stroke=\"{}\" stroke-width=\"3\" paint-order=\"stroke\"", rim_of(at));
+            constexpr std::string_view opens = "<text";
+            constexpr std::string_view closes = "</text>\n";
+            std::string lifted;
+            for (auto begin = svg.find(opens, at); begin < svg.find(ends, at);
+                 begin = svg.find(opens, at)) {
+                const auto size = svg.find(closes, begin) + closes.size() - begin;
+                lifted += svg.substr(begin, size).insert(opens.size(), rim);
+                svg.erase(begin, size);
+            }
+            if (!lifted.empty()) {
+                texts += fmt::format("<g class=\"{}\">\n{}</g>\n", into, lifted);
+            }
         }
-        titles += "</g>\n";
-    }
-    return svg.insert(std::min(svg.rfind("</g>"), svg.size()), titles);
+    };
+    lift("cluster", "</g>", "title", [&](std::size_t at) {
+        const auto fill = svg.find("fill=\"", at) + 6;
+        return svg.substr(fill, svg.find('"', fill) - fill);
+    });
+    lift("edge", "\n<!--", "label", [](std::size_t) { return "white\" stroke-opacity=\"0.8"; });
+    return svg.insert(std::min(svg.rfind("</g>"), svg.size()), texts);
 }
 
 /// Renders a DOT graph with Graphviz. Throws: `stemma::error` of `cannot_write` if `dot` cannot be
@@ -65,9 +74,9 @@ std::string draw_svg(std::string_view dot) {
         throw stemma::error(stemma::error_code::cannot_write, "dot", "",
                             answer.ran && answer.status.value_or(1) != 127
                                 ? "could not draw the picture"
-                                : "cannot be run; install Graphviz, or use --to dot");
+                                : "cannot run; install Graphviz, or use --to dot");
     }
-    return with_titles_above(std::move(answer.text));
+    return with_texts_above(std::move(answer.text));
 }
 
 std::vector<stemma::overlay_table> read_overlays(const export_options& options,
@@ -92,7 +101,7 @@ void write_picture(const export_options& options, const stemma::attributed_model
         const auto found = stemma::find_modules(opened, options.module);
         if (found.size() > 1) {
             throw stemma::error(stemma::error_code::refused, "--module", "",
-                                fmt::format("'{}' asks for {} modules; a picture shows one",
+                                fmt::format("'{}' matches {} modules; a picture shows one",
                                             options.module, found.size()));
         }
         fold.root = found.front();
@@ -131,7 +140,7 @@ void refuse_misplaced(const export_options& options) {
     const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
         if (given && fits.find(options.to) == fits.npos) {
             throw stemma::error(stemma::error_code::refused, "", option,
-                                fmt::format("says nothing about --to {}", options.to));
+                                fmt::format("does not apply to --to {}", options.to));
         }
     };
     refuse(options.flat, "--flat", "graphml");
@@ -146,7 +155,7 @@ void refuse_misplaced(const export_options& options) {
                             "a picture shows one of them");
     }
     if (!options.column.empty() && options.overlays.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--column", "is one of an --overlay");
+        throw stemma::error(stemma::error_code::refused, "", "--column", "requires --overlay");
     }
 }
 
@@ -193,7 +202,7 @@ void add_export(CLI::App& app, action& chosen) {
                         "model-explorer: write an overlay with the bytes of weights");
             takes
                 .value("--overlay", options.overlays, "FILE",
-                       "html, dot, svg: numbers to lay over it, JSON of analyze --cost, profile, "
+                       "html, dot, svg: numbers to overlay, JSON of analyze --cost, profile, "
                        "numerics, or of docs/overlay.schema.json; repeatable for html")
                 ->allow_extra_args(false);
             takes.value("--column", options.column, "NAME",

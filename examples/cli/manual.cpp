@@ -31,7 +31,7 @@ struct status_text {
 
 constexpr status_text statuses[] = {
     {done, "Done."},
-    {found_something, "A check found something, or nothing matched."},
+    {found_something, "A check has findings, or nothing matched."},
     {bad_usage, "Invalid command line or query."},
     {bad_input, "An input is missing, truncated or malformed."},
     {cannot_write, "The output could not be written."},
@@ -122,6 +122,11 @@ bool is_list(const CLI::Option& option) {
 bool is_of_model(const CLI::Option& option) {
     return value_of(option) == "QUERY" || option.get_name(true) == "QUERY" ||
            option.get_name(true) == "NAME";
+}
+
+/// Returns: what asks for values from a model: with names of nodes where an option takes them.
+std::string words_of_model(const CLI::Option& option) {
+    return option.get_name(true) == "NAME" ? "_stemma_of_model --names" : "_stemma_of_model";
 }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between = " ") {
@@ -252,7 +257,7 @@ void print_bash(const CLI::App& app) {
     std::string names;
     std::string options;
     std::string values;
-    std::string asking; // commands that take what is in a model
+    std::string asking; // by command: what asks for what is in a model
     for (const auto* command : commands_of(app)) {
         const auto& name = command->get_name();
         names += name + " ";
@@ -276,7 +281,7 @@ void print_bash(const CLI::App& app) {
                 values += fmt::format("    {}:{}) words='{} {}' value=1 ;;\n", name, name,
                                       joined(choices), all_names(*command));
             } else if (is_of_model(*option)) {
-                asking += (asking.empty() ? "" : " | ") + name;
+                asking += fmt::format("    {}) {}; return ;;\n", name, words_of_model(*option));
             }
         }
     }
@@ -292,7 +297,7 @@ void print_bash(const CLI::App& app) {
         fi
     done
     [[ -n $model ]] || return
-    mapfile -t COMPREPLY < <("${{COMP_WORDS[0]}}" manual words "$model" "${{more[@]}}" --begin "$current" 2>/dev/null)
+    mapfile -t COMPREPLY < <("${{COMP_WORDS[0]}}" manual words "$model" "${{more[@]}}" "$@" --begin "$current" 2>/dev/null)
     # A word of bash ends at a colon, unless it is in quotes.
     if [[ -z $quoted && $COMP_WORDBREAKS == *:* ]]; then
         COMPREPLY=("${{COMPREPLY[@]#"${{current%"${{current##*[:=]}}"}}"}}")
@@ -323,8 +328,7 @@ _stemma() {{
 {3}    esac
     elif [[ -z $value ]]; then
     case ${{COMP_WORDS[1]}} in
-    {4}) _stemma_of_model; return ;;
-    esac
+{4}    esac
     fi
     local list=
     [[ $value != list ]] || list=${{current%"${{current##*,}}"}}
@@ -352,7 +356,7 @@ void print_zsh(const CLI::App& app) {
     fmt::print("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
                R"zsh(_stemma_of_model() {{
     local i model=
-    local -a more
+    local -a more extra=(${{(M)@:#--names}}) # _arguments passes options of its own, too
     for ((i = 2; i <= $#words; ++i)); do
         if [[ $words[i-1] == -m || $words[i-1] == --modules ]]; then
             more+=(-m $words[i])
@@ -361,7 +365,7 @@ void print_zsh(const CLI::App& app) {
         fi
     done
     if [[ -n $model ]]; then
-        compadd -- ${{(f)"$(stemma manual words $model $more --begin "$PREFIX" 2>/dev/null)"}}
+        compadd -- ${{(f)"$(stemma manual words $model $more $extra --begin "$PREFIX" 2>/dev/null)"}}
     fi
 }}
 _stemma() {{
@@ -372,7 +376,7 @@ _stemma() {{
                    in_quotes(command->get_name() + ":" + command->get_description()));
     }
     fmt::print(
-        "        'help:say what a command takes'\n    )\n    if ((CURRENT == 2)); then\n"
+        "        'help:describe a command'\n    )\n    if ((CURRENT == 2)); then\n"
         "        _describe command commands\n        _files -g '*.onnx'\n        return\n    fi\n"
         "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
         "    case $command in\n    help)\n        _describe command commands\n        ;;\n");
@@ -384,7 +388,7 @@ _stemma() {{
     };
     const auto values = [&](const CLI::Option& option) {
         const auto choices = words_for(option);
-        return is_of_model(option) ? std::string("_stemma_of_model")
+        return is_of_model(option) ? words_of_model(option)
                : choices.empty()   ? std::string("_files")
                : is_list(option)   ? "_sequence compadd - " + joined(choices)
                                    : "(" + joined(replaced_in(choices, ":", "\\:")) + ")";
@@ -425,7 +429,7 @@ void print_fish(const CLI::App& app) {
         }
         if (takes_value(option)) {
             const auto choices = words_for(option);
-            line += is_of_model(option) ? " -x -a '(__stemma_of_model)'"
+            line += is_of_model(option) ? " -x -a '(_" + words_of_model(option) + ")'"
                     : choices.empty()   ? std::string(" -r")
                     : is_list(option)
                         ? fmt::format(" -x -a '(__fish_append , {})'", joined(choices))
@@ -448,11 +452,11 @@ void print_fish(const CLI::App& app) {
     end
     if test -n "$model"
         set -l current (string trim -l -c \"\' -- (commandline -ct))
-        stemma manual words $model $more --begin "$current" 2>/dev/null
+        stemma manual words $model $more $argv --begin "$current" 2>/dev/null
     end
 end
 complete -c stemma -n __fish_use_subcommand -a '(__fish_complete_suffix .onnx)'
-complete -c stemma -n __fish_use_subcommand -f -a help -d 'say what a command takes'
+complete -c stemma -n __fish_use_subcommand -f -a help -d 'describe a command'
 )fish");
     for (const auto* option : options_of(app, false)) {
         print("__fish_use_subcommand", *option);
@@ -470,7 +474,8 @@ complete -c stemma -n __fish_use_subcommand -f -a help -d 'say what a command ta
                 fmt::print("complete -c stemma -n {} -f -a {}\n", text(condition),
                            text(joined(choices)));
             } else if (is_of_model(*option)) {
-                fmt::print("complete -c stemma -n {} -a '(__stemma_of_model)'\n", text(condition));
+                fmt::print("complete -c stemma -n {} -a '(_{})'\n", text(condition),
+                           words_of_model(*option));
             }
         }
     }
@@ -481,6 +486,7 @@ struct manual_options {
     std::string what;
     common_options common;
     std::string begin;
+    bool names = false;
 };
 
 /// Returns: where the last, unfinished term of a query begins.
@@ -513,6 +519,7 @@ void print_words(manual_options options) {
     const auto& modules = opened->modules();
     const auto& model = opened->model();
     const auto term = options.begin.substr(last_term(options.begin));
+    const bool names = options.names && !term.empty(); // of everything would be too many
     std::set<std::string> words;
     for (stemma::id m = 0; m < modules.size(); ++m) {
         words.insert(modules.path(m));
@@ -526,12 +533,20 @@ void print_words(manual_options options) {
     const stemma::model_facts facts(model, modules, opened->tags());
     for (stemma::id v = 0; v < model.node_count(); ++v) {
         words.insert(fmt::format("op:{}", model.op_type(v)));
+        if (names && model.name(v).starts_with(term)) {
+            words.emplace(model.name(v));
+        }
         if (term.starts_with("name:")) {
             words.insert(fmt::format("name:{}", model.name(v)));
         } else if (term.starts_with("attr:")) {
             for (const auto& fact : facts.attributes(v)) {
                 words.insert(fmt::format("attr:{}", fact.name));
             }
+        }
+    }
+    for (stemma::id value = 0; names && value < model.value_count(); ++value) {
+        if (model.is_initializer(value) && model.value_name(value).starts_with(term)) {
+            words.emplace(model.value_name(value));
         }
     }
     const auto before = options.begin.substr(0, options.begin.size() - term.size());
@@ -572,6 +587,8 @@ void add_manual(CLI::App& app, action& chosen) {
     const command_line takes(command);
     takes.captures(options->common.captures, "words: capture with what PyTorch knew of it");
     takes.value("--begin", options->begin, "TEXT", "words: what is written so far");
+    command.add_flag("--names", options->names,
+                     "words: also names of nodes and initializers, once something is written");
     command.footer("Examples:\n  stemma manual page | man -l -\n"
                    "  stemma manual bash > ~/.local/share/bash-completion/completions/stemma\n"
                    "  stemma manual fish > ~/.config/fish/completions/stemma.fish");

@@ -172,7 +172,7 @@ void add_numerics(CLI::App& app, action& chosen) {
         app, chosen, "numerics", "find the modules of another model that deviate numerically",
         numerics, [](command_line takes, numerics_request& asked) {
             takes.common(asked.common);
-            takes.argument("OTHER", asked.other, "the model to compare with it");
+            takes.argument("OTHER", asked.other, "the model to compare with");
             takes
                 .value("--values", asked.values, "FILE",
                        "values of a run: .npz, .npy, .pb or a folder of these; first those of "

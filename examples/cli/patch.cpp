@@ -7,9 +7,7 @@
 #include <stemma/weights/patch_weights.hpp>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,12 +28,9 @@ struct patch_request {
 /// Notes how many names there are, and the first ones.
 void note_names(const patch_request& asked, const std::vector<std::string>& names,
                 std::string_view what, std::string_view text) {
-    constexpr std::size_t most = 4;
     if (!names.empty()) {
-        const auto last = names.begin() + static_cast<long>(std::min(most, names.size()));
-        note(asked.common, fmt::format("{} {}: {}{}", counted(names.size(), what), text,
-                                       fmt::join(names.begin(), last, ", "),
-                                       names.size() > most ? ", \xe2\x80\xa6" : ""));
+        note(asked.common,
+             fmt::format("{} {}: {}", counted(names.size(), what), text, first_names(names)));
     }
 }
 
@@ -100,7 +95,7 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.value("--module", asked.options.modules, "QUERY",
                         "only weights of these modules");
             takes.value("--epsilon", asked.options.epsilon, "E",
-                        "of folded batch norms, unless OLD determines it", "");
+                        "epsilon of folded batch norms, unless OLD determines it", "");
             takes.flag("--partial", asked.options.partial, "keep values that the new weights lack");
             takes.output(asked.output.path, "the model with the new weights");
             takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");

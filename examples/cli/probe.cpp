@@ -3,8 +3,8 @@
 #include "onnx_library.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/numerics/probe_manifest.hpp>
-#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/model_prober.hpp>
+#include <stemma/numerics/probed_names.hpp>
 
 #include <fmt/core.h>
 

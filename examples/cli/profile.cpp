@@ -65,8 +65,7 @@ void print_modules(const profile_options& options, const stemma::attributed_mode
         const auto spread = times.runs() > 1
                                 ? milliseconds(time.least) + "-" + milliseconds(time.most)
                                 : std::string();
-        const auto name =
-            m == 0 ? path_text(opened, m) : std::string(opened.modules().attribute(m));
+        const auto name = m == 0 ? path_text(opened, m) : std::string(opened.modules().name(m));
         put("{:>10} {:>5.1f} % {:>9} {:>21}  {}{}\n", milliseconds(time.microseconds / runs),
             100 * time.microseconds / std::max(times.total(), 1e-9),
             fmt::format("{:.{}f}", time.calls / runs,
@@ -122,15 +121,15 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
         print_rest(rest.size(), options.rows);
     }
     put("{}\n",
-        shaded(fmt::format(
-                   "{} ms in {}{}; {}{}", milliseconds(times.total()), counted(times.runs(), "run"),
-                   source.dropped > 0 ? fmt::format(" ({} dropped)", source.dropped) : "",
-                   source.format,
-                   times.fused() == 0 ? std::string()
-                   : source.divided
-                       ? fmt::format("; {} divided by cost", counted(times.fused(), "kernel"))
-                       : fmt::format("; {} at the module that all of them are in",
-                                     counted(times.fused(), "fused kernel"))),
+        shaded(fmt::format("{} ms in {}{}; {}{}", milliseconds(times.total()),
+                           counted(times.runs(), "run"),
+                           source.dropped > 0 ? fmt::format(" ({} dropped)", source.dropped) : "",
+                           source.format,
+                           times.fused() == 0 ? std::string()
+                           : source.divided   ? fmt::format("; {} divided by cost",
+                                                            counted(times.fused(), "kernel"))
+                                              : fmt::format("; {} assigned to their common module",
+                                                            counted(times.fused(), "fused kernel"))),
                shade::dim));
 }
 
@@ -195,7 +194,7 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
         const auto name = m == 0                         ? std::string("the root")
                           : new_one                      ? modules.path(m) + " (second only)"
                           : pair.second == stemma::no_id ? modules.path(m) + " (first only)"
-                                                         : std::string(modules.attribute(m));
+                                                         : std::string(modules.name(m));
         row(pair.before, pair.after,
             std::string(new_one ? 2 : 2 * std::min<std::size_t>(depth, 24), ' ') +
                 shaded(shortened(name, 60), shade::name));
@@ -216,7 +215,7 @@ struct timed_model {
     [[nodiscard]] stemma::timed_modules by_module() const { return {&times, &opened->modules()}; }
 };
 
-/// Returns: nothing, after a note, if MODEL was not made of `--original`.
+/// Returns: nothing, after a note, if MODEL was not made from `--original`.
 std::optional<timed_model> time_model(const profile_options& options, const std::string& model,
                                       const std::vector<std::string>& files) {
     auto common = options.common;
@@ -326,18 +325,16 @@ void add_profile(CLI::App& app, action& chosen) {
         app, chosen, "profile", "show the time of a profile by module", run_profile,
         [](command_line takes, profile_options& options) {
             takes.common(options.common, "text,json,csv");
-            takes.argument(
-                "PROFILE", options.files,
-                "what a runtime measured: ONNX Runtime, TensorRT, OpenVINO, QNN, or CSV");
+            takes.argument("PROFILE", options.files,
+                           "a profile of ONNX Runtime, TensorRT, OpenVINO or QNN, or CSV");
             takes.value("--original", options.original, "ORIGINAL",
-                        "the original of MODEL, which provides the modules; -m then refers to "
-                        "it then");
+                        "the original of MODEL, which provides the modules; -m then refers to it");
             takes
                 .value("--against", options.against, "PROFILE",
                        "a second profile, shown beside the first; repeatable, for more runs")
                 ->allow_extra_args(false);
             takes.value("--against-model", options.against_model, "MODEL",
-                        "its model, if it is another one");
+                        "its model, if different");
             takes.value("--warm-up", options.warm_up, "N",
                         "runs to skip at the start of each profile; 1 if there are "
                         "several");

@@ -150,23 +150,27 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
                            did_you_mean(word, known));
     }
     if (const auto word = between(": Value ", " not in range "); !word.empty()) {
-        return fmt::format("{}: '{}' is not from {}", text.substr(0, text.find(": ")), word,
-                           text.substr(text.find(" not in range ") + 14));
+        auto range = text.substr(text.find(" not in range ") + 14);
+        if (const auto to = range.find(" to "); to != range.npos) {
+            range.replace(to, 4, " and ");
+        }
+        return fmt::format("{}: '{}' is not between {}", text.substr(0, text.find(": ")), word,
+                           range);
     }
     if (const auto name = between("Could not convert: ", " = "); !name.empty()) {
         const auto* option = used.get_option_no_throw(name);
         const bool counts = option != nullptr && option->get_type_name() == "N";
-        return fmt::format("{}: '{}' is no {}", name, text.substr(text.find(" = ") + 3),
-                           counts ? "whole number from 0 on" : "number");
+        return fmt::format("{}: '{}' is not a {}", name, text.substr(text.find(" = ") + 3),
+                           counts ? "non-negative integer" : "number");
     }
     if (const auto name = between("", ": 1 required "); !name.empty()) {
-        return name + ": a value is missing";
+        return name + ": missing value";
     }
     if (const auto name = between("", " is required"); !name.empty()) {
-        return name == "A subcommand" ? "a command is missing" : name + " is missing";
+        return name == "A subcommand" ? "missing command" : "missing " + name;
     }
     if (const auto at = text.find(" not expected: "); at != text.npos) {
-        return fmt::format("'{}' is more than it takes", text.substr(at + 15));
+        return fmt::format("unexpected argument '{}'", text.substr(at + 15));
     }
     return text;
 }
@@ -187,9 +191,9 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             const auto like = did_you_mean(word, known);
             cli::print_error(
                 word.starts_with('-')
-                    ? fmt::format("unknown option '{}'; options stand behind a command", word)
+                    ? fmt::format("unknown option '{}'; options follow a command", word)
                     : fmt::format("unknown command '{}'{}", word,
-                                  like.empty() ? "; 'stemma help' lists those there are" : like));
+                                  like.empty() ? "; 'stemma help' lists all" : like));
             return cli::bad_usage;
         }
         if (word.starts_with('-') && word.size() > 1) {

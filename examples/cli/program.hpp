@@ -6,8 +6,8 @@
 
 namespace cli {
 
-/// Does what the command line of `stemma` asks for, with policies that it may name. Returns: the
-/// exit status. Requires: `known` outlives the call, which is the only one.
+/// Runs the command line of `stemma`, with policies that it may name. Returns: the exit status.
+/// Requires: `known` outlives the call; called once.
 int run_program(int argc, char** argv, const stemma::onnx_policy_registry& known);
 
 } // namespace cli

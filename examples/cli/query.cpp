@@ -4,9 +4,9 @@
 #include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/sort_by_cost.hpp>
 
 #include <fmt/core.h>
@@ -43,7 +43,7 @@ void print_node_names(const query_options& options, const stemma::onnx_model& mo
         note(options.common, fmt::format("{} without a name", counted(found.unnamed, "node")));
     }
     if (found.others > 0) {
-        note(options.common, fmt::format("{} that do not match have names of such that do",
+        note(options.common, fmt::format("{} that do not match share names with matching ones",
                                          counted(found.others, "node")));
     }
 }
@@ -73,7 +73,7 @@ int run_query(const query_options& options) {
     const auto asked = stemma::parse_query(options.text);
     if (!options.dims.empty() && !stemma::parse_cost_measure(options.sort)) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for --sort macs, flops or activations");
+                            "requires --sort macs, flops or activations");
     }
     const auto opened = open_model(options.common);
     const auto list =
@@ -97,8 +97,8 @@ int run_query(const query_options& options) {
         (list == "values" || list == "initializers")) {
         throw stemma::error(stemma::error_code::not_found, opened->file().path(), "query",
                             asked.asks_for_values()
-                                ? fmt::format("no {} fit all that is asked", list)
-                                : fmt::format("the nodes that fit {} no {}",
+                                ? fmt::format("no {} match", list)
+                                : fmt::format("the matching nodes {} no {}",
                                               list == "values" ? "make" : "read", list));
     }
     if (const auto by = stemma::parse_cost_measure(options.sort)) {
@@ -135,7 +135,7 @@ void add_query(CLI::App& app, action& chosen) {
             takes.choice("--sort", options.sort,
                          "nodes,parameters,bytes,name,macs,flops,activations",
                          "sort, largest first; by name ascending");
-            takes.dims(options.dims, "a value for a dimension that is not fixed, for --sort macs, "
+            takes.dims(options.dims, "fix a symbolic dimension, for --sort macs, "
                                      "flops and activations");
             takes.value("--top", options.top, "N", "list only the first N")->check(one_or_more);
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"

@@ -70,7 +70,7 @@ void report(const split_request& asked, const stemma::split_manifest& manifest) 
         put("{:>5} {:>7} {:>6} {:>14}  {}\n", p, part.nodes.size(), part.clones.size(), part.cost,
             part.at.file);
     }
-    put("{}: {}, {} between them; `stemma join` puts them together again\n", asked.folder,
+    put("{}: {}, {} between them; `stemma join` restores the model\n", asked.folder,
         counted(manifest.parts.size(), "part"),
         counted(static_cast<std::size_t>(
                     std::count_if(manifest.tensors.begin(), manifest.tensors.end(),
@@ -83,11 +83,11 @@ int split(split_request asked) {
                             !asked.modules.empty()};
     if (std::count(chosen.begin(), chosen.end(), true) != 1) {
         throw stemma::error(stemma::error_code::refused, "", "split",
-                            "takes one of --depth N, --module QUERY and --parts N");
+                            "requires one of --depth N, --module QUERY and --parts N");
     }
     if (!asked.dims.empty() && !stemma::parse_cost_measure(asked.cost)) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for --cost macs, flops or activations");
+                            "requires --cost macs, flops or activations");
     }
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;
@@ -119,9 +119,8 @@ void add_split(CLI::App& app, action& chosen) {
                        "folder for the parts, with split.json")
                 ->required();
             takes.value("--depth", asked.depth, "N", "one part per module at this depth");
-            takes.value(
-                "--module", asked.modules, "QUERY",
-                "one part for each module that fits; what is in none is a part of the root");
+            takes.value("--module", asked.modules, "QUERY",
+                        "one part per matching module; the rest is a part of the root");
             takes.value("--parts", asked.parts, "N", "exactly N parts of about equal cost")
                 ->check(one_or_more);
             takes.value("--cost", asked.cost, "C",
@@ -129,7 +128,7 @@ void add_split(CLI::App& app, action& chosen) {
             takes.dims(asked.dims, "fix a symbolic dimension, for --cost macs, "
                                    "flops and activations");
             takes.flag("--merge", asked.how.merge,
-                       "put levels of one module together again where nothing keeps them apart");
+                       "merge levels of one module if no dependency separates them");
             takes.data(asked.data);
             takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);

@@ -42,9 +42,8 @@ int tag(const tag_options& options) {
     auto opened = open_model(common);
     const bool replaced = !common.captures.empty() && !opened->tree_from_model();
     if (const auto lost = opened->lost_classes(); lost > 0 && !replaced) {
-        note(common,
-             fmt::format("{}: classes of {} modules that only the record in it knew are lost",
-                         common.model, lost));
+        note(common, fmt::format("{}: loses the classes of {} modules, known only from its record",
+                                 common.model, lost));
     }
     const bool sums_up = common.format != "text" || !common.quiet || !options.sidecar.empty() ||
                          !options.oracle.empty();

@@ -171,14 +171,14 @@ private:
         const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
         const auto rest = times.unmatched().empty()
                               ? std::string()
-                              : fmt::format(", of which {:.3f} ms of no node",
+                              : fmt::format(", of which {:.3f} ms without a node",
                                             times.unmatched_total() / runs / 1000);
         put("{}\n", shaded(fmt::format("{:.3f} ms a run in {}{}", times.total() / runs / 1000,
                                        counted(times.runs(), "run"), rest),
                            shade::dim));
     }
 
-    /// Says how wide names, and whole lines, may be. What programs read keeps its names.
+    /// Sets the widths of names and lines. Output for programs keeps full names.
     void find_widths() {
         for (const auto& row : rows_) {
             const auto indent = 3 * std::min<std::size_t>(tree_.depth(row.module), max_branches);
@@ -197,12 +197,12 @@ private:
         width_ = is_terminal() ? width : std::max(width, widest_ + numbers + notes);
     }
 
-    /// Whether two names differ in the number at their end at most, as `0` and `1`, `layer_0` and
-    /// `layer_1`: others are told apart, however alike the modules are.
+    /// Whether two names differ at most in a trailing number, like `0` and `1`, or `layer_0` and
+    /// `layer_1`: others keep separate lines, however alike the modules are.
     [[nodiscard]] bool are_numbered(id a, id b) const {
-        const auto stem = [&](id m) { return number_at(modules_.attribute(m)); };
-        const std::string_view first = modules_.attribute(a);
-        const std::string_view second = modules_.attribute(b);
+        const auto stem = [&](id m) { return number_at(modules_.name(m)); };
+        const std::string_view first = modules_.name(a);
+        const std::string_view second = modules_.name(b);
         return stem(a) < first.size() && stem(b) < second.size() &&
                first.substr(0, stem(a)) == second.substr(0, stem(b));
     }
@@ -250,11 +250,11 @@ private:
         const auto m = row.module;
         if (m == 0) {
             return !modules_.class_name(0).empty() ? std::string()
-                   : modules_.attribute(0).empty() ? std::string("model")
-                                                   : std::string(modules_.attribute(0));
+                   : modules_.name(0).empty()      ? std::string("model")
+                                                   : std::string(modules_.name(0));
         }
-        const std::string_view last = modules_.attribute(row.last);
-        return std::string(modules_.attribute(m)) +
+        const std::string_view last = modules_.name(row.last);
+        return std::string(modules_.name(m)) +
                (row.count == 1 ? "" : fmt::format("-{}", last.substr(number_at(last))));
     }
 
@@ -273,10 +273,9 @@ private:
                                            : shade::number;
     }
 
-    /// Returns: name and class in shades, with spaces behind them up to a width; the class is the
-    /// first to be cut.
+    /// Returns: name and class in shades, padded to a width; the class is cut first.
     [[nodiscard]] std::string label_in(const stemma::tree_row& row, std::size_t width) const {
-        constexpr std::size_t least = 5; // of a class that says something
+        constexpr std::size_t least = 5; // the shortest useful class
         const auto name = shortened(name_text(row), width);
         const auto used = width_of(name) + (name.empty() ? 0 : 1);
         auto type = class_text(row);
@@ -353,7 +352,7 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
     }
     if (!uses(column_source::cost) && !options.dims.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "is for columns macs, flops and activations");
+                            "requires columns macs, flops or activations");
     }
     tree_numbers known;
     known.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
@@ -378,7 +377,7 @@ int tree(tree_options options) {
         if (!options.profiles.empty() || !options.dims.empty()) {
             throw stemma::error(stemma::error_code::refused, "",
                                 options.profiles.empty() ? "--dim" : "--profile",
-                                "is for --format text");
+                                "requires --format text");
         }
         standard_output out;
         stemma::write_tree(out, *opened, shown);
@@ -421,7 +420,7 @@ void add_tree(CLI::App& app, action& chosen) {
                 .value("--profile", options.profiles, "FILE",
                        "a profile, as for `profile`: adds the column time")
                 ->allow_extra_args(false);
-            takes.flag("--all", options.all, "list each module, also those alike");
+            takes.flag("--all", options.all, "list every module, also identical ones");
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
                          "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
                          "  stemma tree model.onnx --columns macs,flops --dim batch=1\n"

@@ -118,7 +118,7 @@ void add_validate(CLI::App& app, action& chosen) {
             takes.captures(options.captures,
                            "capture to compare the tree in the file with; repeatable");
             takes.flag("--no-data", options.no_data,
-                       "skip external data; the ONNX checker is then skipped too");
+                       "skip external data, and with it the ONNX checker");
             takes.flag("--no-checker", options.no_checker,
                        "skip the ONNX checker, which reads all weights");
             takes.value("--findings", options.findings, "D",
@@ -126,7 +126,7 @@ void add_validate(CLI::App& app, action& chosen) {
             takes.value("--rows", options.rows, "N", "maximal findings printed per kind", "10");
             takes.format(options.format, "text,json");
             takes.quiet(options.quiet, "only errors and warnings");
-            takes.footer("Status 1 when there is an error or a warning.\n\n"
+            takes.footer("Exits with 1 for an error or a warning.\n\n"
                          "Examples:\n  stemma validate model.onnx\n"
                          "  stemma validate model.onnx --no-data --format json");
         });

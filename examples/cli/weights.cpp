@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,14 +60,8 @@ int show_weights(const weights_request& asked) {
     print_origins(origins, *opened);
     if (known) {
         if (const auto unused = stemma::unused_entries(*known, origins); !unused.empty()) {
-            constexpr std::size_t most = 5;
-            const auto shown = std::min(most, unused.size());
-            note(asked.common,
-                 fmt::format(
-                     "{}: {} in no initializer: {}{}", asked.checkpoint,
-                     counted(unused.size(), "tensor"),
-                     fmt::join(unused.begin(), unused.begin() + static_cast<long>(shown), ", "),
-                     shown < unused.size() ? ", \xe2\x80\xa6" : ""));
+            note(asked.common, fmt::format("{}: {} in no initializer: {}", asked.checkpoint,
+                                           counted(unused.size(), "tensor"), first_names(unused)));
         }
     }
     return done;
@@ -82,7 +75,7 @@ void add_weights(CLI::App& app, action& chosen) {
         [](command_line takes, weights_request& asked) {
             takes.common(asked.common);
             takes.value("--checkpoint", asked.checkpoint, "FILE",
-                        "the checkpoint whose values the model holds: safetensors, an archive of "
+                        "the checkpoint with the model's values: safetensors, an archive of "
                         "torch, an index of several");
             takes.footer("Examples:\n  stemma weights model.onnx\n"
                          "  stemma weights model.onnx --checkpoint model.safetensors\n"

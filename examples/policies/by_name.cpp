@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-/// The modules below one, and that one.
+/// A module and its descendants.
 struct under {
     using policy_category = stemma::selection_category;
 
@@ -21,7 +21,7 @@ struct under {
     }
 };
 
-/// Tags of numbers: a module's place among all, from the root on.
+/// Tags made of numbers: the preorder rank of each module.
 struct numbers {
     using policy_category = stemma::naming_category;
     static constexpr std::string_view name = "numbers";

@@ -5,7 +5,7 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/model_loads.hpp>
 #include <stemma/cut/partition.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -14,8 +14,7 @@ struct tags_first {
     }
 };
 
-/// What looks for findings is given where to report them, as `check_tags` and `check_structure`
-/// are.
+/// A check that reports its findings to a callback, like `check_tags` and `check_structure`.
 template <class Report>
 void look(Report report) {
     report({"tags.none", stemma::no_id, "has no tags", stemma::severity::information, "model"});

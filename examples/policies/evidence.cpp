@@ -18,7 +18,7 @@ public:
 
     explicit by_list(std::map<std::string, std::string> paths) : paths_(std::move(paths)) {}
 
-    /// What is read once, before operators are asked for.
+    /// Read once, before operators are queried.
     template <class Ops, class Modules>
     [[nodiscard]] auto prepare(stemma::evidence_context<Ops, Modules>& context) const {
         std::map<std::string, stemma::id, std::less<>> modules;

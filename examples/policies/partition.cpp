@@ -24,7 +24,7 @@ struct step {
 
 using build_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, step>;
 
-/// Links stay on the machine that has the linker; all else goes to the other one.
+/// Linking stays on the machine with the linker; everything else goes to the other one.
 struct linker_apart {
     using policy_category = stemma::partition_category;
 

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the Python package stemma, and puts it where python3 looks for packages, or into FOLDER.
+# Compiles the Python package stemma, and installs it for python3, or into FOLDER.
 #
 # usage: sh examples/python/build.sh [FOLDER]
 #
-# PYTHON names another interpreter than python3, BUILD another folder to build in than build/python.
+# PYTHON sets the interpreter (python3), BUILD the build folder (build/python).
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 python=$(command -v "${PYTHON:-python3}") || {

@@ -78,7 +78,7 @@ py::tuple tuple_of(const model_ptr& of, const Range& range) {
     return all;
 }
 
-/// Returns: a sequence that makes handles as they are asked for.
+/// Returns: a sequence that creates handles on demand.
 template <class Range>
 py::object lazily(const model_ptr& of, Range range) {
     const auto size = static_cast<std::size_t>(ranges::size(range));

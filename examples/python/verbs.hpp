@@ -23,7 +23,7 @@ namespace stemma_python {
 /// How a model is to be opened, as Python says it.
 struct open_request {
     texts captures{};
-    model_ptr original{}; ///< what it was made of, or null
+    model_ptr original{}; ///< what it was derived from, or null
     stemma::policy_names names{};
     float min_confidence = 0;
     bool recompute = false;
@@ -64,7 +64,7 @@ inline stemma::tag_summary summary_of(const model_ptr& of, stemma::attributed_mo
     return summary;
 }
 
-/// Returns: what is meant by a name, a node or a module.
+/// Returns: the node or module with a name.
 inline std::string asked_name(const py::handle& what) {
     if (py::isinstance<py_node>(what)) {
         const auto& one = what.cast<const py_node&>();

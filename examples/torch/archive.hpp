@@ -163,7 +163,7 @@ private:
         const bool is_loop = each.kind() == c10::prim::Loop;
         for (const auto* block : each.blocks()) {
             for (std::size_t i = 1; is_loop && i < block->inputs().size(); ++i) {
-                known[block->inputs()[i]] = inputs[i + 1]; // behind trip count and condition
+                known[block->inputs()[i]] = inputs[i + 1]; // after trip count and condition
             }
             walk_block(*block, known, at);
             for (std::size_t i = 0; i < each.outputs().size(); ++i) {

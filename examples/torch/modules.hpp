@@ -23,7 +23,7 @@
 
 namespace torch_capture {
 
-/// The modules, and what they did.
+/// The modules, and their operations.
 struct captured_model {
     stemma::module_tree modules;
     stemma::captured_operations operations;
@@ -132,7 +132,7 @@ private:
     std::map<stemma::id, std::map<std::pair<stemma::id, stemma::id>, stemma::id>> calls_;
 };
 
-/// A model while it is looked at: modules are numbered as they stand, and calls are counted.
+/// A model while it is examined: modules are numbered in order, and calls are counted.
 class model_record {
 public:
     explicit model_record(module_record root) : root_(std::move(root)) { number(root_, ""); }

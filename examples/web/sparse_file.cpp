@@ -57,8 +57,7 @@ sparse_file::sparse_file(std::string path, std::uint64_t limit)
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size >= std::uint64_t{1} << 31U) {
-        fail(path_,
-             "has 2 GiB or more, where protobuf ends: larger weights belong into other files");
+        fail(path_, "has 2 GiB or more, protobuf's limit: store larger weights in separate files");
     }
     size_ = static_cast<std::size_t>(size);
     data_ =
@@ -93,8 +92,8 @@ void sparse_file::load(std::uint64_t begin, std::uint64_t end) {
         while (at < stop) {
             const auto got = ::pread(descriptor_, data_ + at, stop - at, static_cast<off_t>(at));
             if (got <= 0) {
-                fail(path_,
-                     got < 0 ? std::generic_category().message(errno) : "has become shorter");
+                fail(path_, got < 0 ? std::generic_category().message(errno)
+                                    : "was truncated while being read");
             }
             at += static_cast<std::uint64_t>(got);
         }

@@ -182,7 +182,7 @@ private:
             json_.member("place", stemma::position_text(opened_.model(), box.of));
         } else if (box.kind == stemma::box_kind::closed_module) {
             json_.member("module", box.of);
-            json_.member("title", modules.attribute(box.of));
+            json_.member("title", modules.name(box.of));
             json_.member("class", modules.class_name(box.of));
             json_.member("about", modules.path(box.of));
         } else {
@@ -385,7 +385,7 @@ std::string session::rows(const json& asked) {
     const auto count = std::min(asked.value("count", std::size_t{100}), std::size_t{1000});
     const auto& tree = opened.modules().index();
     if (m >= tree.size()) {
-        throw refused("module", "there is none of this number");
+        throw refused("module", "no module has this number");
     }
     return object([&](json_writer& json) {
         json.key("rows");
@@ -443,7 +443,7 @@ std::string session::graph(const json& asked) {
     how.depth = asked.value("depth", id{0});
     how.max_boxes = std::clamp<std::size_t>(asked.value("boxes", std::size_t{120}), 2, 1000);
     if (how.root >= opened.modules().size()) {
-        throw refused("module", "there is none of this number");
+        throw refused("module", "no module has this number");
     }
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }

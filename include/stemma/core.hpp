@@ -87,9 +87,9 @@
 #include <stemma/numerics/value_difference.hpp>
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query.hpp>
 #include <stemma/query/query_facts.hpp>
-#include <stemma/query/query_term.hpp>
 #include <stemma/report/column_direction.hpp>
 #include <stemma/report/dot.hpp>
 #include <stemma/report/fold_graph.hpp>

@@ -4,6 +4,8 @@
 
 #include <stemma/config.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,7 +25,31 @@ enum class error_code {
     exists = 9,        ///< the file exists and must not be replaced
 };
 
+namespace detail {
+
+/// Returns: the beginning of a text, cut between UTF-8 characters, with an ellipsis.
+[[nodiscard]] inline std::string cut_text(std::string_view text, std::size_t most) {
+    if (text.size() <= most) {
+        return std::string(text);
+    }
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0U) == 0x80U) {
+        --most;
+    }
+    return std::string(text.substr(0, most)).append("\xe2\x80\xa6");
+}
+
+/// Returns: a name from an input as messages quote it: short, and on one line.
+[[nodiscard]] inline std::string quoted_name(std::string_view name, std::size_t most = 200) {
+    auto text = cut_text(name, most);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+    return text;
+}
+
+} // namespace detail
+
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
+/// Long parts are cut.
 class error : public std::runtime_error {
 public:
     /// `file` and `place` may be empty and are then left out.
@@ -37,13 +63,16 @@ private:
     static std::string join(std::string_view file, std::string_view place,
                             std::string_view reason) {
         std::string text;
-        for (auto part : {file, place}) {
-            if (!part.empty()) {
-                text.append(part).append(": ");
-            }
+        if (!file.empty()) {
+            text.append(detail::quoted_name(file, most)).append(": ");
         }
-        return text.append(reason);
+        if (!place.empty()) {
+            text.append(detail::quoted_name(place)).append(": ");
+        }
+        return text.append(detail::cut_text(reason, most));
     }
+
+    static constexpr std::size_t most = 4096; // bytes of a file or a reason
 
     error_code code_;
 };

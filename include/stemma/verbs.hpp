@@ -38,7 +38,7 @@
 #include <stemma/cut/model_part.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_options.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/cut/split_to_folder.hpp>
 #include <stemma/fold/fold_file.hpp>
 #include <stemma/fold/node_shapes.hpp>
@@ -49,17 +49,16 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/isolate_modules.hpp>
+#include <stemma/numerics/model_prober.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/npz.hpp>
 #include <stemma/numerics/pair_values.hpp>
-#include <stemma/numerics/probe_manifest.hpp>
-#include <stemma/numerics/probe_model.hpp>
+#include <stemma/numerics/probed_names.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/comparable_model.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/data_placement.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -72,6 +71,7 @@
 #include <stemma/onnx/onnx_nodes.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/without_weights.hpp>
 #include <stemma/onnx/write_rope.hpp>

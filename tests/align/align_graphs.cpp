@@ -59,7 +59,7 @@ TEST_CASE("align_graphs: a fused operator stands for everything between remainin
     CHECK(found.of(0).kind == origin_kind::replaced);
 }
 
-TEST_CASE("align_graphs: an inserted operator belongs where its data come from, or where they go",
+TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its reader's module",
           "[align]") {
     const auto before = original();
     scene after({"x"});
@@ -112,7 +112,8 @@ TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[a
     CHECK(origins(found, 3) == ids{2});
 }
 
-TEST_CASE("align_graphs: without names, a fused operator stands for what it leads with and took in",
+TEST_CASE("align_graphs: without names, a fused operator stands for its main operator and those it "
+          "absorbed",
           "[align]") {
     scene before({"x"});
     before.add("MatMul", {"x", "w1"}, "a").add("Add", {"a", "w2"}, "b").add("Relu", {"b"}, "c");

@@ -27,8 +27,7 @@ TEST_CASE("captures: are read when a model is attributed; an empty list is none"
     CHECK_FALSE(read->is_foreign(opened.operators(), opened.modules()));
 }
 
-TEST_CASE("captures: a checkpoint identifies unnamed weights, if it is of the same model",
-          "[captures]") {
+TEST_CASE("captures: a checkpoint of the same model identifies unnamed weights", "[captures]") {
     const auto weights = test::fixture("bert_micro/model.pt");
     stemma::attribution_options options;
     options.set(stemma::captures({weights}));
@@ -43,7 +42,7 @@ TEST_CASE("captures: a checkpoint identifies unnamed weights, if it is of the sa
     // Of another model.
     const stemma::attributed_model other(test::fixture("mlp/anonymous.onnx"), options);
     REQUIRE(other.capture_notes().size() == 1);
-    CHECK(other.capture_notes().front().find("checkpoint: it holds none of the ") == 0);
+    CHECK(other.capture_notes().front().find("checkpoint: it contains none of the file's ") == 0);
     CHECK(other.captured().empty());
 
     stemma::attribution_options twice;

@@ -50,7 +50,7 @@ test::message external(const std::string& name, std::uint64_t elements, const st
 
 } // namespace
 
-TEST_CASE("check_data: inline data have the size that type and dims need") {
+TEST_CASE("check_data: inline data must have the size of type and dims") {
     CHECK(findings_of(model_with({test::tensor("a", {2}, "12345678")}), "m").empty());
     CHECK(findings_of(model_with({test::tensor("a", {2}, "1234567")}), "m") ==
           found{"data.size at initializer 'a'"});
@@ -63,7 +63,7 @@ TEST_CASE("check_data: inline data have the size that type and dims need") {
     CHECK(findings_of(model_with({typed}), "m").empty());
 }
 
-TEST_CASE("check_data: external data are there, inside, and long enough") {
+TEST_CASE("check_data: external data must exist, be in the folder, and be long enough") {
     const test::scratch_folder folder;
     static_cast<void>(folder.make("w.bin", std::string(64, 'w')));
     const auto file = folder.file("model.onnx");
@@ -82,14 +82,14 @@ TEST_CASE("check_data: external data are there, inside, and long enough") {
     CHECK(check({external("a", 8, "../w.bin"), external("b", 8, "/w.bin"), external("c", 8, "")}) ==
           found{"data.outside at initializer 'a'", "data.outside at initializer 'b'",
                 "data.outside at initializer 'c'"});
-    // A file that is missing is so once, whoever needs it.
+    // A missing file is reported once, however many need it.
     CHECK(check({external("a", 8, "no.bin"), external("b", 8, "no.bin")}) ==
           found{"data.missing at file 'no.bin'"});
     std::filesystem::create_symlink("w.bin", folder.file("link.bin"));
     CHECK(check({external("a", 16, "link.bin")}) == found{"data.symlink at file 'link.bin'"});
 }
 
-TEST_CASE("check_data: exported models say the truth about their data") {
+TEST_CASE("check_data: exported models are consistent") {
     for (const auto& path : test::model_files()) {
         const stemma::mapped_file file(path);
         INFO(path);

@@ -39,7 +39,7 @@ TEST_CASE("check_model: fixtures and their tagged files have no errors") {
     }
 }
 
-TEST_CASE("check_model: another tree than the expected one is found") {
+TEST_CASE("check_model: reports a tree other than the expected one") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const auto tagged = stemma::tagged_bytes(opened);
     const stemma::wire_model model(tagged, "tagged");
@@ -52,7 +52,7 @@ TEST_CASE("check_model: another tree than the expected one is found") {
               stemma::severity::error) == 1);
 }
 
-TEST_CASE("check_model: tags that cannot be read are a finding") {
+TEST_CASE("check_model: reports unreadable tags") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     auto tagged = stemma::tagged_bytes(opened);
     const auto schema = tagged.find("stemma.model/1");

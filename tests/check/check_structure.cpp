@@ -39,7 +39,7 @@ test::message body_with(const std::vector<test::message>& nodes, const test::nam
 
 } // namespace
 
-TEST_CASE("check_structure: exported models keep the rules") {
+TEST_CASE("check_structure: exported models have no findings") {
     for (const auto& path : test::model_files()) {
         const stemma::mapped_file file(path);
         INFO(path);
@@ -47,7 +47,7 @@ TEST_CASE("check_structure: exported models keep the rules") {
     }
 }
 
-TEST_CASE("check_structure: each rule that is broken is found where it is broken") {
+TEST_CASE("check_structure: reports each violated rule at its place") {
     const auto relu = [](const char* in, const char* out, const char* name = "") {
         return test::node("Relu", {in}, {out}, name);
     };
@@ -114,7 +114,7 @@ TEST_CASE("check_structure: every domain must be imported where it is used") {
           found{"model.ir_version at model"});
 }
 
-TEST_CASE("check_structure: functions that call each other in a circle are found") {
+TEST_CASE("check_structure: reports recursive functions") {
     const auto calling = [](const char* name, const char* callee) {
         return test::function("own", name, {"a"}, {"b"},
                               {test::node(callee, {"a"}, {"b"}, "", "own")})

@@ -35,7 +35,7 @@ std::string bytes_of(const std::string& fixture) {
     return std::string(file.bytes());
 }
 
-/// Replaces one text by another one of the same length, at its first place behind `behind`.
+/// Replaces a text by another of equal length, at its first occurrence after `behind`.
 std::string replaced(std::string bytes, std::string_view from, std::string_view to,
                      std::string_view behind = {}) {
     REQUIRE(from.size() == to.size());
@@ -65,7 +65,7 @@ TEST_CASE("check_tags: a tagged model has no findings, whatever the carriers") {
     }
 }
 
-TEST_CASE("check_tags: what was changed by hand is found") {
+TEST_CASE("check_tags: reports manual changes") {
     const auto original = bytes_of("mlp/model.onnx");
     const auto tree = test::read_capture(test::fixture("mlp/modules.json"));
     const auto tagged = test::tag(original, everything, &tree);
@@ -98,22 +98,22 @@ TEST_CASE("check_tags: what was changed by hand is found") {
     }
 }
 
-TEST_CASE("check_tags: carriers that disagree are found") {
+TEST_CASE("check_tags: reports carriers that disagree") {
     const auto original = bytes_of("bert_micro/model.onnx");
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto tagged = test::tag(original, {true, false, true, false, false}, &tree);
-    // The module of the metadata becomes another one that exists, with another tag.
+    // The module in the metadata becomes another existing one, with another tag.
     const auto told =
         findings_of(replaced(tagged, "encoder.layer.0.intermediate.dense",
                              "encoder.layer.1.intermediate.dense", stemma::detail::module_key));
     CHECK(told.count("tags.inconsistent") == 1);
     CHECK(told.count("tags.disagree") == 1);
-    // A carrier that the record does not tell of is told of once.
+    // An unrecorded carrier is reported once.
     const auto doubled = replaced(tagged, "\"doc-string\"", "\"metadata\"  ", "\"carriers\"");
     CHECK(findings_of(doubled) == counts{{"tags.unrecorded", 1}});
 }
 
-TEST_CASE("check_tags: the tree of a file is compared with a capture") {
+TEST_CASE("check_tags: compares the tree with that of a capture") {
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const auto other = test::read_capture(test::fixture("bert_micro_12l/modules.json"));
     const auto original = bytes_of("bert_micro/model.onnx");
@@ -126,7 +126,7 @@ TEST_CASE("check_tags: the tree of a file is compared with a capture") {
     };
     CHECK(places(tagged, tree).empty());
     CHECK(places(original, tree).empty());
-    // The other model goes on with more layers where this one has its pooler.
+    // The other model has more layers in place of this one's pooler.
     CHECK(places(tagged, other) == "tags.other_tree module 'pooler'");
 }
 

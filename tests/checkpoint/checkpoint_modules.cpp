@@ -85,7 +85,7 @@ TEST_CASE("modules_of: entries that are one tensor are shared parameters") {
     CHECK(tree.shared_parameters()[0] == std::vector<std::string>{"a.w", "b.w"});
 }
 
-TEST_CASE("modules_of: names that are no paths add no modules") {
+TEST_CASE("modules_of: names that are not paths add no modules") {
     const std::string deep(4000, '.');
     CHECK(show(modules_of(of({{"a..w", 1}, {deep, 1}, {"ok.w", 1}, {"\xff.w", 1}},
                              {{"x..y", ""}, {deep, ""}}))) == "[][ok] w");

@@ -154,8 +154,8 @@ TEST_CASE("read_checkpoint: reads modules and tensors of a TorchScript archive")
     CHECK(known.modules()[1].qualified_class == "zoo.Inner");
     // Outside TorchScript the same names are unknown classes.
     CHECK(why_refused(zip({{"m/data.pkl", value}, {"m/data/0", four_floats}})) ==
-          "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', which is neither "
-          "tensor nor container, and nothing of a pickle is run: save model.state_dict()");
+          "file: m/data.pkl: needs '__torch__.zoo.___torch_mangle_12.Outer', neither a "
+          "tensor nor a container, and pickles are not executed: save model.state_dict()");
 }
 
 TEST_CASE("read_checkpoint: reads the index of several files next to it") {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Walks models with `stemma browse`, and pages through answers, in a terminal of tmux.
+"""Browses models with `stemma browse`, and pages through output, in a tmux terminal.
 
 usage: browse_test.py PROGRAM FIXTURES
 """
@@ -17,7 +17,7 @@ FOLDER = tempfile.TemporaryDirectory()
 
 
 class Terminal:
-    """A terminal in which one command runs. Each has a server of its own: one that is ending takes no session."""
+    """A terminal in which one command runs. Each has its own server: one that is shutting down accepts no session."""
 
     opened = []
 
@@ -27,7 +27,7 @@ class Terminal:
         Terminal.opened.append(self)
         self.status = pathlib.Path(FOLDER.name) / "status"
         self.status.unlink(missing_ok=True)
-        # The terminal outlives its command, whose last words would be lost otherwise.
+        # The terminal outlives its command, whose last output would be lost otherwise.
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height), "-c", FOLDER.name,
                   "sh", "-c", 'status=$1; shift; "$@"; echo $? >"$status"; exec sleep 600', "sh", str(self.status),
                   *command, ";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "window-size", "manual")
@@ -51,7 +51,7 @@ class Terminal:
         self.tmux("send-keys", "-l", text)
 
     def expect(self, *texts, without=()):
-        """Waits until the screen has all of these."""
+        """Waits until the screen shows all of these."""
         until = time.monotonic() + 20
         while time.monotonic() < until:
             shown = self.shown()
@@ -72,7 +72,7 @@ class Terminal:
 
 
 def walks():
-    """Opening, closing, searching; both sides follow what is selected."""
+    """Opening, closing, searching; both sides follow the selection."""
     model = FIXTURES / "bert_micro/model.onnx"
     terminal = Terminal(PROGRAM, "browse", str(model))
     terminal.expect("encoder", "nodes", "q quit")
@@ -104,7 +104,7 @@ def walks():
 
 
 def runs_commands():
-    """A command runs on the file, with what is selected."""
+    """A command runs on the file, with the selection."""
     terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"))
     terminal.expect("q quit")
     terminal.press("/")
@@ -124,7 +124,7 @@ def runs_commands():
 
 
 def resizes():
-    """A narrow terminal shows one side, a tiny one something."""
+    """A narrow terminal shows one side; a tiny one shows something."""
     terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"))
     terminal.expect("convex")
     terminal.tmux("resize-window", "-x", "60", "-y", "12")
@@ -140,7 +140,7 @@ def resizes():
 
 
 def shows_all():
-    """Long lines go on below; a picture has shape arithmetic in one line, and marks the node that is selected."""
+    """Long lines wrap; a picture condenses shape arithmetic to one line, and marks the selected node."""
     terminal = Terminal(PROGRAM, "browse", str(FIXTURES / "bert_micro/model.onnx"), width=100, height=40)
     terminal.expect("q quit")
     terminal.press("/")
@@ -167,7 +167,7 @@ def shows_all():
 
 
 def pages():
-    """What is longer than the screen can be read; what is not ends by itself."""
+    """Only output longer than the screen is paged."""
     if not shutil.which("less"):
         return
     model = str(FIXTURES / "bert_micro/model.onnx")
@@ -188,7 +188,7 @@ def pages():
 
 
 def needs_a_terminal():
-    """Without one it says so; for one of no kind, too."""
+    """A missing or unsupported terminal is reported."""
     model = FIXTURES / "bert_micro/model.onnx"
     answer = subprocess.run([PROGRAM, "browse", model], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if answer.returncode != 2 or "needs a terminal" not in answer.stderr or answer.stdout:

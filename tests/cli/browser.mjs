@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page in headless Chromium, driven by playwright-core. STEMMA_RUNTIME: the folder that has it (tests/runtime/install.sh).
+// A page in headless Chromium, driven by playwright-core. STEMMA_RUNTIME: its folder (tests/runtime/install.sh).
 import {spawnSync} from "node:child_process";
 import {existsSync} from "node:fs";
 import {createRequire} from "node:module";
@@ -9,11 +9,11 @@ const chromium = process.env.CHROMIUM ?? "chromium";
 const folder = process.env.STEMMA_RUNTIME ?? "";
 const require = createRequire(resolve(folder, "package.json"));
 
-/** A package that the tests have from npm. */
+/** A package installed from npm for tests. */
 export const from = name => require(name);
 from.resolve = name => require.resolve(name);
 
-/** Ends with the status of skipped tests where there is no browser, or nothing to drive it with. */
+/** Exits with the status of skipped tests if browser or driver are missing. */
 export function needBrowser() {
   if (spawnSync(chromium, ["--version"]).error) {
     console.log("skipped: chromium is not installed");
@@ -25,9 +25,9 @@ export function needBrowser() {
   }
 }
 
-/** The page of a browser of its own; `close` ends both. */
+/** A page in a separate browser; `close` closes both. */
 export class Page {
-  /** Opens an address. `dark`: as a reader who prefers that. */
+  /** Opens an address. `dark`: with the preference for dark colors. */
   static async open(url, {dark = false, width = 1280, height = 800} = {}) {
     const page = new Page();
     const executablePath = spawnSync("sh", ["-c", `command -v ${chromium}`]).stdout.toString().trim();
@@ -41,8 +41,8 @@ export class Page {
     return page;
   }
 
-  requests = []; // addresses that the page asked for
-  problems = []; // what went wrong in the page
+  requests = []; // addresses requested by the page
+  problems = []; // errors in the page
 
   prefer(scheme) {
     return this.view.emulateMedia({colorScheme: scheme});
@@ -53,7 +53,7 @@ export class Page {
     return this.view.evaluate(expression);
   }
 
-  /** Texts of all elements that a selector finds. */
+  /** Texts of all elements that match a selector. */
   texts(selector) {
     return this.view.locator(selector).allTextContents();
   }
@@ -62,13 +62,13 @@ export class Page {
     return (await this.texts(selector))[0];
   }
 
-  /** Presses the mouse button on the first element in sight that a selector finds and that holds a text. */
+  /** Clicks the first visible element that matches a selector and contains a text. */
   async click(selector, text = "") {
     await this.view.locator(selector).filter({hasText: text, visible: true}).first().click({timeout: 10000});
     await this.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))");
   }
 
-  /** Types a text into an element, in place of what is there. */
+  /** Types a text into an element, replacing its content. */
   type(selector, text) {
     return this.view.locator(selector).fill(text);
   }
@@ -77,7 +77,7 @@ export class Page {
     return this.view.keyboard.press(key);
   }
 
-  /** The page as it looks, as PNG. */
+  /** A screenshot of the page, as PNG. */
   picture() {
     return this.view.screenshot();
   }

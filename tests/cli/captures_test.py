@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gives the stemma program captures that do not fit the model: it must say so, and must not be sure of
-anything wrong.
+"""Gives the stemma program captures that do not match the model: it must say so, and must not be sure
+of anything wrong.
 
 usage: captures_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -34,7 +34,7 @@ def part(fixture, name):
 
 class Misfits(Case):
     def tag(self, fixture, variant, *captures):
-        """Returns (nodes, what it said)."""
+        """Returns (nodes, messages)."""
         sidecar = self.folder / "sidecar.json"
         said = self.succeed("tag", FIXTURES / fixture / f"{variant}.onnx",
                             *(word for capture in captures for word in ("-m", capture)),
@@ -90,11 +90,11 @@ class Misfits(Case):
                 trace = self.folder / "trace.json"
                 trace.write_text(swapped(text, a, b))
                 nodes, said = self.tag(fixture, "unnamed", FIXTURES / fixture / "modules.json", trace)
-                self.assertRegex(said, "read by other operations|other shapes|does not fit|another model")
+                self.assertRegex(said, "read by other operations|different shapes|does not fit|another model")
                 self.assert_nothing_wrong_is_sure(nodes, true_modules(fixture))
 
     def test_with_the_modules_listed_in_another_order(self):
-        """Only that parents come first says something."""
+        """The only information is that parents come first."""
         for fixture in ("two_tower", "shared_twice"):
             document = part(fixture, "modules")
             by_level = sorted(document["modules"], key=lambda module: (module["hierarchy_level"], module["name"]))

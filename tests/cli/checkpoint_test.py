@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gives the stemma program checkpoints as captures of models without names: their weights must be found
-again, and what no checkpoint is must be refused in one line.
+"""Gives the stemma program checkpoints as captures of models without names: weights must be recognized,
+and anything but a checkpoint rejected in one line.
 
 usage: checkpoint_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -17,7 +17,7 @@ from collections import OrderedDict
 
 from program_test import FIXTURES, Case, run
 
-# With an archive of TorchScript beside the model.
+# Fixtures with a TorchScript archive.
 MODELS = ["bert_micro", "bert_micro_12l", "bert_mlm", "gpt2_tiny", "lstm_classifier", "mlp", "shared_twice",
           "two_tower", "unet_tiny"]
 
@@ -44,7 +44,7 @@ class Unpickler(pickle.Unpickler):
 
 
 def tensors_of(fixture):
-    """{name: (type, shape, bytes)} of the archive beside a model; a tensor of several names once."""
+    """{name: (type, shape, bytes)} of the archive beside a model; a tensor with several names once."""
     widths = {"FloatStorage": 4, "LongStorage": 8, "BoolStorage": 1, "ByteStorage": 1, "DoubleStorage": 8}
     found = {}
     known = set()
@@ -90,7 +90,7 @@ class Checkpoints(Case):
         return json.loads(sidecar.read_text()), said
 
     def measure(self, fixture, nodes):
-        """Returns (nodes with a truth, exact or in the module right above, in no related module)."""
+        """Returns (nodes with known truth, exact or in the parent module, in an unrelated module)."""
         by_name = {node["name"]: node for node in nodes}
         counts = [0, 0, 0]
         for node in json.loads((FIXTURES / fixture / "truth.json").read_text())["nodes"]:
@@ -152,7 +152,7 @@ class Checkpoints(Case):
     def test_of_another_model_is_said_and_not_used(self):
         found, said = self.tag(FIXTURES / "gpt2_tiny" / "anonymous.onnx", FIXTURES / "bert_micro" / "model.pt")
         self.assertEqual(sum(node["provenance"] == "contents" for node in found["nodes"]), 0)
-        self.assertIn("it seems to be of another model and is ignored", said.stdout + said.stderr)
+        self.assertIn("it seems to belong to another model and is ignored", said.stdout + said.stderr)
 
     def test_what_is_none_is_refused_in_one_line(self):
         def archive(content, **members):

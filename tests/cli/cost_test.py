@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `analyze --cost` and `profile`, and compares with what PyTorch was seen to compute.
+"""Runs `analyze --cost` and `profile`, and compares with traces of PyTorch.
 
 usage: cost_test.py PROGRAM FIXTURES [unittest arguments]
 
-The traces beside the fixtures say of every product that PyTorch computed the shapes of its operands,
-and the modules that it ran in. Counting these knows nothing of ONNX.
+The traces beside the fixtures have, for every product that PyTorch computed, the shapes of its operands
+and the modules it ran in. Counts of these are independent of ONNX.
 """
 import collections
 import csv
@@ -18,15 +18,15 @@ import xml.dom.minidom
 
 from program_test import FIXTURES, PROGRAM, Case, run
 
-# Where the traced graph and the exported one differ: nothing is traced inside of loops and scripted
-# parts as often as it is written, so that only fixtures without them can agree.
+# Fixtures whose traced graph differs from the exported one: loops and scripted parts are not traced
+# inside, so that only fixtures without them can agree.
 TRACED = ("bert_micro", "bert_micro_12l", "bert_micro_fresh", "bert_mlm", "bert_tiny", "densenet121",
           "googlenet", "gpt2_tiny", "lstm_classifier", "mlp", "mobilenet_v2", "quirks", "resnet18",
           "shared_twice", "two_tower", "unet_tiny", "vit_b_16")
 
 
 def multiplications(event):
-    """Those of one traced operation, by the shapes of its operands."""
+    """Cost of one traced operation, by the shapes of its operands."""
     shapes, made = event["input_shapes"], event["output_shapes"]
     op = event["op"].split(".")[1]
     if op == "convolution":
@@ -41,7 +41,7 @@ def multiplications(event):
 
 
 def counted_by_hand(folder):
-    """By module, with all below it."""
+    """By module, descendants included."""
     by_module = collections.Counter()
     for event in json.loads((folder / "trace.json").read_text())["events"]:
         if event.get("op", "").startswith("aten."):
@@ -64,7 +64,7 @@ class Cost(Case):
                                        *arguments).stdout)
 
     def dims_of(self, fixture, cost):
-        """Values with which the exported model is the traced one."""
+        """Values that make the exported model the traced one."""
         sizes = {}
         for name in cost["dimensions"]:
             sizes[name] = SIZES.get((fixture, name), SIZES.get(name))
@@ -92,7 +92,7 @@ class Cost(Case):
     def test_extents_that_are_not_fixed_stay_in_the_numbers(self):
         cost = self.cost(FIXTURES / "bert_micro" / "model.onnx")
         self.assertEqual(cost["dimensions"], ["batch_size", "sequence"])
-        # Two layers of width 32 with a hidden one of 64: four projections, two products of attention.
+        # Two layers of width 32, hidden width 64: four projections, two products of attention.
         linear = 2 * (4 * 32 * 32 + 2 * 32 * 64)
         self.assertEqual(cost["modules"][0]["macs"],
                          f"{2 * 2 * 32}*batch_size*sequence^2 + {linear}*batch_size*sequence + "
@@ -131,7 +131,7 @@ class Cost(Case):
             self.assertEqual(line.split()[-3:], [row["macs"], row["flops"], row["activations"]])
         self.assertIn("not fixed, taken as 64: batch\n",
                       self.succeed("tree", model, "--columns", "macs").stdout)
-        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: is for columns macs")
+        self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: requires columns macs")
         self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
 
     def test_queries_are_sorted_by_cost(self):
@@ -142,7 +142,7 @@ class Cost(Case):
         done = self.succeed("query", model, "op:*", "--sort", "flops", "--dim", "batch=2")
         self.assertEqual((done.stdout.split(), done.stderr),
                          (["/fc1/Gemm", "/fc2/Gemm", "/relu/Relu"], ""))
-        self.fail_with(2, "query", model, "op:*", "--dim", "batch=2", saying="--dim: is for --sort macs")
+        self.fail_with(2, "query", model, "op:*", "--dim", "batch=2", saying="--dim: requires --sort macs")
 
     def test_rows_of_csv_are_the_modules(self):
         model = FIXTURES / "mlp" / "model.onnx"
@@ -222,9 +222,9 @@ class Profile(Case):
         text = self.succeed("tree", model, "--profile", path, "--sort", "time").stdout
         times = [line.split(" ms")[0].split()[-1] for line in text.splitlines()[1:5]]
         self.assertEqual(times, ["2.040", "2.000", "0.030", "0.010"])
-        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms of no node\n", text)
+        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms without a node\n", text)
         self.fail_with(2, "tree", model, "--profile", path, "--format", "json",
-                       saying="--profile: is for --format text")
+                       saying="--profile: requires --format text")
 
     def test_two_profiles_side_by_side(self):
         before, after = self.folder / "before.csv", self.folder / "after.csv"
@@ -285,7 +285,7 @@ class Profile(Case):
         self.assertEqual(sorted(values), [10, 30])
 
 
-# By name of an extent, and of some fixtures.
+# By name of an extent and of a fixture.
 SIZES = {"batch": 1, "batch_size": 2, "sequence": 9, ("gpt2_tiny", "sequence"): 8, "texts": 3, "images": 4,
          ("shared_twice", "batch"): 2, ("quirks", "batch"): 2, ("mlp", "batch"): 2}
 

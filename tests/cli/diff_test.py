@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares models with copies that were changed in known ways: every module that was edited must be
-named, and no other.
+"""Compares models with copies that have known edits: every edited module must be reported, and no other.
 
 usage: diff_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -32,7 +31,7 @@ class Diff(Case):
         return folder / "model.onnx" if folder.is_dir() else DATA / "dialects" / f"{name}.onnx"
 
     def diff(self, first, second, *more):
-        """The modules that are named: path in the first model, else in the second, and changes."""
+        """The reported modules: path in the first model, else in the second, and changes."""
         result = run("diff", first, second, "--format", "json", *more)
         self.assertIn(result.returncode, (0, 1), result.stderr)
         told = json.loads(result.stdout)
@@ -47,7 +46,7 @@ class Diff(Case):
         return self.diff(self.path(name), model.write(self.folder / "edited.onnx"))
 
     def module_of(self, name, node):
-        """The module of a node of a fixture, as PyTorch says."""
+        """The module of a node of a fixture according to PyTorch."""
         truth = json.loads((FIXTURES / name / "truth.json").read_text())
         return next(one["module"] for one in truth["nodes"] if one["original"] == node)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that do the same although their nodes stand in another order, in models whose nodes were
-put into random orders in which they can run.
+"""Equal modules are recognized despite a different order of nodes, in models with nodes shuffled to
+other topological orders.
 
 usage: equal_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -17,7 +17,7 @@ LAYERS = [f"encoder.layer.{number}" for number in range(12)]
 
 
 def shuffle(model, seed):
-    """Puts the nodes into a random order in which they can run."""
+    """Shuffles the nodes to a random topological order."""
     choose = random.Random(seed)
     producers = {value: one for one in model.nodes for value in one.outputs}
     waiting = {id(one): sum(value in producers for value in set(one.inputs)) for one in model.nodes}
@@ -69,7 +69,7 @@ class Equal(Case):
                 self.assertEqual(back.read_bytes(), path.read_bytes(), (name, seed))
 
     def quantized(self, model):
-        """Every MatMul with a weight gets its DequantizeLinear, which stand in random places."""
+        """Every MatMul with a weight gets a DequantizeLinear at a random position."""
         for one in [one for one in model.nodes if one.op_type == "MatMul"]:
             if model.tensor(one.inputs[1]):
                 model.quantize_weight(one, 1)

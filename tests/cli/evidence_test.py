@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program on models of all dialects: against an oracle, and with damaged evidence.
+"""Runs the program on models of all dialects: compared with an oracle, and with damaged evidence.
 
 usage: evidence_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -58,14 +58,14 @@ class Oracle(Case):
         self.assertEqual(sum(report[k] for k in KINDS[:4]), 0)
 
     def test_a_source_that_does_not_count_can_be_the_truth_for_the_others(self):
-        # Names leave calls of functions to the functions, and bodies of these have no metadata.
+        # Names attribute calls of functions to the functions, whose bodies have no metadata.
         model = DIALECTS / "builder.onnx"
         for oracle, sources, known in (("metadata", "scope,function", 40),
                                        ("scope", "metadata", 37)):
             report = self.report("tag", model, "--sources", sources, "--oracle", oracle)
             self.assertNotIn(oracle, report["provenance"])
             self.assertEqual([report[k] for k in KINDS], [known, 0, 0, 0, 0])
-        # A source against itself finds no difference; one that says nothing, nothing to compare.
+        # A source compared with itself has no differences; one without evidence, nothing to compare.
         folder = FIXTURES / "shared_twice"
         for oracle, known in (("scope", 51), ("metadata", 0)):
             report = self.report("tag", folder / "model.onnx", "--oracle", oracle)
@@ -75,7 +75,7 @@ class Oracle(Case):
         model = FIXTURES / "mlp" / "model.onnx"
         self.fail_with(3, "tag", model, "--oracle", self.folder / "none.json", saying="No such file")
         self.fail_with(3, "tag", model, "--oracle", FIXTURES / "bert_micro" / "truth.json",
-                       saying="speaks of no node of")
+                       saying="names no node of")
         self.fail_with(2, "tag", model, "--oracle", "consumer", saying="not a source")
         damaged = self.folder / "truth.json"
         damaged.write_text('{"nodes": [')
@@ -99,15 +99,15 @@ class Dialects(Case):
     def test_metadata_that_cannot_be_read_is_said_and_left_out(self):
         whole = (DIALECTS / "builder.onnx").read_bytes()
         damaged = self.folder / "damaged.onnx"
-        # The first list loses its end; its length stays.
+        # Truncates the first list but keeps its length.
         place = whole.index(b"', 'k_proj']")
         damaged.write_bytes(whole[:place] + b"', 'k_proj' " + whole[place + 12:])
         result = run("tag", damaged, "--oracle", DIALECTS / "builder.truth.json", "--format", "json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("name_scopes is not a list of texts", result.stderr)
+        self.assertIn("name_scopes is not a list of strings", result.stderr)
         report = json.loads(result.stdout)
         self.assertEqual(report["provenance"]["metadata"], 39)
-        self.assertEqual(report["exact"], 40)  # the name says it as well
+        self.assertEqual(report["exact"], 40)  # also in the name
 
 
 class NamesThatNoModelHas(Case):

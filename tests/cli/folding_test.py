@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands that make functions of modules and back: fold, unfold.
+"""Runs the commands that turn modules into functions and back: fold, unfold.
 
 usage: folding_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -122,7 +122,7 @@ class Fold(Case):
                     self.succeed("fold", tagged, "-o", folded, *LIGHT)
                     back = self.unfold(folded)
                     self.assertEqual(back, tagged.read_bytes())
-                    again = self.folder / "again.onnx"  # whatever tags the folded file has
+                    again = self.folder / "again.onnx"  # regardless of tags in the folded file
                     self.succeed("tag", folded, "-o", again, *LIGHT)
                     self.assertEqual(self.unfold(again), back)
 
@@ -130,7 +130,7 @@ class Fold(Case):
         tagged, folded = self.folder / "tagged.onnx", self.folder / "folded.onnx"
         self.succeed("tag", MICRO / "model.onnx", "-o", tagged)
         self.succeed("fold", tagged, "-o", folded, *LIGHT)
-        entry = b"\x72\x08\x0a\x03key\x12\x01v"  # metadata of the model that someone added
+        entry = b"\x72\x08\x0a\x03key\x12\x01v"  # metadata of the model, added by others
         folded.write_bytes(folded.read_bytes() + entry)
         out = self.folder / "out.onnx"
         told = self.succeed("unfold", folded, "-o", out, *LIGHT)

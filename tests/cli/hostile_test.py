@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the stemma program on models and captures that break the rules, and on full disks.
+"""Runs the stemma program on invalid models and captures, and on full disks.
 
 usage: hostile_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -58,7 +58,7 @@ def model(main_graph, opset=True):
         field(7, main_graph)
 
 
-# Models that the format allows to write down, and that mean nothing or not one thing.
+# Models that parse but are meaningless or ambiguous.
 ODD_MODELS = {
     "a cycle": model(graph([node("Add", ["x", "b"], ["a"], "/enc/fc/Add"),
                             node("Relu", ["a"], ["b"], "/enc/act/Relu"),
@@ -100,10 +100,10 @@ MICRO = FIXTURES / "bert_micro" / "model.onnx"
 
 
 def on_terminal(*arguments):
-    """What a command that does not fail writes when its output is a terminal."""
+    """Output of a successful command to a terminal."""
     primary, secondary = pty.openpty()
-    # A kernel may lose what is written right before the last descriptor of this end is closed, so
-    # one stays open until a mark that is written behind all else has come through.
+    # A kernel may lose output written just before the last descriptor of this end is closed, so one
+    # stays open until a final mark has arrived.
     end = b"\0end of output\0"
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
                                env=dict(os.environ, TERM="xterm", NO_COLOR="", PAGER="cat"))
@@ -126,14 +126,14 @@ def on_terminal(*arguments):
 
 
 class OddModels(Case):
-    """Best effort: everything answers, and what tag writes strip takes out again."""
+    """Best effort: all commands answer, and `strip` removes what `tag` writes."""
 
     def setUp(self):
         super().setUp()
         self.file = self.folder / "odd.onnx"
 
     def succeed(self, *arguments):
-        """Messages may quote names that are no text."""
+        """Messages may quote names that are not text."""
         result = run(*arguments, errors="replace")
         self.assertEqual(result.returncode, 0, f"{arguments}: {result.stderr}")
         return result
@@ -205,7 +205,7 @@ class OddModels(Case):
                 said = re.sub("\x1b\\[[0-9]*m", "", on_terminal(*command))
                 self.assertIn("\ufffd", said)
                 self.assertIsNone(re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", said), repr(said))
-        # What other programs read is what the file says.
+        # Machine-readable output has the exact text of the file.
         self.assertEqual(self.succeed("query", self.file, "op:Relu").stdout, name + "\n")
         for command in commands[:3]:
             self.assertNotIn("\x1b", run(*command).stdout)
@@ -237,7 +237,7 @@ class BadCaptures(Case):
                 ("two roots", [root, root], []),
                 ("no root", [module("a", "")], []),
                 ("a module twice", [root, module("a", ""), module("a", "")], []),
-                ("aliases in a circle", [root, module("a", "")],
+                ("aliases in a cycle", [root, module("a", "")],
                  [{"alias": "b", "canonical": "c"}, {"alias": "c", "canonical": "b"}])):
             with self.subTest(what):
                 capture.write_text(json.dumps({"modules": modules, "aliases": aliases}))
@@ -276,7 +276,7 @@ class FullDisks(Case):
         shutil.copy(FIXTURES / "bert_micro/model.onnx", self.model)
 
     def test_a_limit_on_files_is_a_full_disk(self):
-        """What was there stays, and nothing else appears."""
+        """An existing file stays, and no other appears."""
         output = self.folder / "out.onnx"
         output.write_bytes(b"precious")
 
@@ -295,7 +295,7 @@ class FullDisks(Case):
             self.assertEqual(sorted(os.listdir(self.folder)), ["model.onnx", "out.onnx"])
 
     def test_a_full_disk(self):
-        """A small file system of its own, where the system lets users have one."""
+        """A separate small file system, if the system permits users to mount one."""
         disk = self.folder / "disk"
         disk.mkdir()
         script = (f"mount -t tmpfs -o size=128k none '{disk}' || exit 99; echo old > '{disk}/out.onnx'\n"
@@ -330,7 +330,7 @@ class OutputIsInput(Case):
 
 class TaggedFilesAlone(Case):
     def test_say_what_all_parts_of_a_capture_told(self):
-        """The names are gone, so that trace and FX graph tell where nodes come from."""
+        """Without names, the origin of nodes comes from trace and FX graph."""
         tagged = self.folder / "tagged.onnx"
         for fixture in ("bert_micro", "control_flow", "two_tower"):
             folder = FIXTURES / fixture

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page names what `--help` names, and a shell completes it.
+"""The manual page lists everything `--help` lists, and shells complete it.
 
 usage: manual_test.py PROGRAM page|bash|zsh|fish FIXTURES
 
-Status 77 when there is no such shell.
+Status 77 if the shell is missing.
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 
@@ -29,7 +31,7 @@ def commands():
 
 
 def options_of(command):
-    """Names of options as --help prints them, and the values of those that allow only some."""
+    """Names of options as --help prints them, and the values of those with fixed choices."""
     names, choices = set(), {}
     for line in printed_by(PROGRAM, command, "--help").splitlines():
         if re.match(r"  -", line):
@@ -59,7 +61,7 @@ def check_page():
 
 
 def bash(script, line):
-    """What bash offers for the last word of a line."""
+    """Bash's completions for the last word of a line."""
     text = " ".join(line)
     quoted = line[-1].startswith("'")
     parts = [*line[:-1], *([line[-1]] if quoted else re.findall(r"[^:=]+|[:=]", line[-1]) or [""])]
@@ -67,7 +69,7 @@ def bash(script, line):
     offered = printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
                          f'COMP_CWORD={len(parts) - 1}; COMP_LINE="{text}"; COMP_POINT={len(text)}; _stemma; '
                          "printf '%s\\n' \"${COMPREPLY[@]}\"")
-    # What bash puts before it: all up to the last character that ends a word.
+    # The prefix that bash adds: everything up to the last word break.
     before = "" if quoted else line[-1][:max(line[-1].rfind(":"), line[-1].rfind("=")) + 1]
     return "\n".join(before + each for each in offered.splitlines())
 
@@ -94,12 +96,17 @@ def check_completion(script, complete, long_only):
 
 
 def check_of_model(script, complete, model):
-    """Modules, classes and operators of the model on the line, and policies."""
+    """Completes modules, classes and operators of the model on the line, and policies."""
     for line, begin in ((["cut", model, "--module"], "encoder.layer.0.at"), (["query", model], "encoder.layer.0.at"),
                         (["explain", model], "encoder.layer.0.at")):
         offered = complete(script, ["stemma", *line, begin]).split("\n")
         check(line[0], "encoder.layer.0.attention.self.query" in offered, f"offers {offered}")
         check(line[0], not any(each and not each.startswith(begin) for each in offered), f"offers {offered}")
+    for begin, wanted in (("/pooler/den", "/pooler/dense/Gemm"), ("pooler.dense.w", "pooler.dense.weight")):
+        offered = complete(script, ["stemma", "explain", model, begin]).splitlines()
+        check("explain", wanted in offered, f"offers {offered} for {begin}")
+        offered = complete(script, ["stemma", "query", model, begin]).splitlines()
+        check("query", wanted not in offered, f"takes no {wanted}")
     capture = str(pathlib.Path(model).with_name("modules.json"))
     for line, begin, wanted in (([], "op:Soft", "op:Softmax"), ([], "attr:axi", "attr:axis"),
                                 (["-m", capture], "class:BertSelf", "class:BertSelfAttention"),
@@ -113,14 +120,62 @@ def check_of_model(script, complete, model):
     check("tag --select", {"all", "class:"} <= set(offered), f"offers {offered}")
 
 
+class Zsh:
+    """zsh at a terminal: what it makes of a line when Tab is pressed behind it."""
+
+    def __init__(self, script):
+        self.line = script.parent / "line"
+        os.mkfifo(self.line)
+        (script.parent / "_stemma").symlink_to(script)
+        self.master, terminal = os.openpty()
+        self.process = subprocess.Popen(["zsh", "-f", "-i"], stdin=terminal, stdout=terminal, stderr=terminal,
+                                        start_new_session=True,
+                                        env={**os.environ, "TERM": "xterm", "PATH": f"{script.parent}:/usr/bin:/bin"})
+        os.close(terminal)
+        self.output = threading.Thread(target=self.drain, daemon=True)
+        self.output.start()
+        self.send(f"fpath=({script.parent} $fpath); autoload -Uz compinit; compinit -D -u; "
+                  f"tell() {{ print -r -- $BUFFER >{self.line}; zle kill-whole-line }}; zle -N tell; bindkey '^X' tell\n")
+
+    def drain(self):
+        with contextlib.suppress(OSError):
+            while os.read(self.master, 4096):
+                pass
+
+    def send(self, text):
+        os.write(self.master, text.encode())
+
+    def __call__(self, script, line):
+        self.send(" ".join(line) + "\t\x18")
+        return self.line.read_text().strip().split(" ")[-1]
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
 def check_zsh(script):
-    """What zsh offers is drawn on a terminal; here only that it reads the script, and its words."""
     printed_by("zsh", "-n", script)
     text = script.read_text()
     for command in commands():
         part = text[text.index(f"    {command})\n"):].split(";;")[0]
         offered = set(re.findall(r"'\*(-[^\[]+)\[", part))
         check(command, offered == options_of(command)[0], f"offers {offered}")
+
+
+def check_zsh_of_model(script, zsh, model):
+    """Words that only one is left for: the line then has the whole of it."""
+    for line, wanted in ((["valid"], "validate"), (["cut", model, "--module", "encoder.layer.0.attention.self.qu"],
+                                                   "encoder.layer.0.attention.self.query"),
+                         (["query", model, "op:Soft"], "op:Softmax"), (["query", model, "attr:axi"], "attr:axis"),
+                         (["query", model, "has:op:Soft"], "has:op:Softmax"),
+                         (["query", model, "'encoder and op:Soft"], "op:Softmax'"),
+                         (["explain", model, "/pooler/dense/Ge"], "/pooler/dense/Gemm"),
+                         (["explain", model, "pooler.dense.wei"], "pooler.dense.weight"),
+                         (["tree", model, "--columns", "nodes,par"], "nodes,parameters,")):
+        made = zsh(script, ["stemma", *line])
+        check(" ".join(line), made == wanted, f"becomes {made}")
 
 
 def main():
@@ -145,6 +200,8 @@ def main():
             check_of_model(script, fish, model)
         else:
             check_zsh(script)
+            with contextlib.closing(Zsh(script)) as zsh:
+                check_zsh_of_model(script, zsh, model)
 
 
 if __name__ == "__main__":

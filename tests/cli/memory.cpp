@@ -71,7 +71,7 @@ private:
 
 } // namespace
 
-TEST_CASE("memory: blocks of all sizes are apart from each other, in several threads") {
+TEST_CASE("memory: blocks of all sizes do not overlap, in several threads") {
     std::atomic<std::size_t> broken = 0;
     std::atomic<std::uint64_t> next_mark = 1;
     const auto work = [&](std::uint64_t seed) {
@@ -102,7 +102,7 @@ TEST_CASE("memory: blocks of all sizes are apart from each other, in several thr
     CHECK(broken == 0);
 }
 
-TEST_CASE("memory: what one table leaves others use") {
+TEST_CASE("memory: freed tables are reused") {
     constexpr std::size_t size = 32 * large_page;
     { const marked_block first(size, 1); }
     const auto before = page_faults();
@@ -115,7 +115,7 @@ TEST_CASE("memory: what one table leaves others use") {
     CHECK(page_faults() - before < 16);
 }
 
-TEST_CASE("memory: tables of pages from different places, time and again") {
+TEST_CASE("memory: tables span pages from different places, repeatedly") {
     for (std::uint64_t round = 0; round < 8; ++round) {
         {
             marked_block left(5 * large_page, 1);
@@ -127,7 +127,7 @@ TEST_CASE("memory: tables of pages from different places, time and again") {
     }
 }
 
-TEST_CASE("memory: many smaller tables leave room for a large one") {
+TEST_CASE("memory: many small tables leave room for a large one") {
     std::vector<void*> blocks;
     for (std::size_t i = 0; i < 5000; ++i) {
         blocks.push_back(::operator new(large_page / 16));
@@ -140,7 +140,7 @@ TEST_CASE("memory: many smaller tables leave room for a large one") {
     }
 }
 
-TEST_CASE("memory: smaller tables share the pages that large ones leave") {
+TEST_CASE("memory: small tables share the pages freed by large ones") {
     { const marked_block first(32 * large_page, 1); }
     const auto before = page_faults();
     std::vector<marked_block> blocks;
@@ -154,9 +154,9 @@ TEST_CASE("memory: smaller tables share the pages that large ones leave") {
     CHECK(page_faults() - before < 32);
 }
 
-TEST_CASE("memory: more blocks than it keeps account of") {
+TEST_CASE("memory: handles more blocks than it tracks") {
     for (const auto size : {large_page, large_page / 2}) {
-        std::set<void*> blocks; // that nobody touches, so that they take no memory
+        std::set<void*> blocks; // never touched, so that they take no memory
         for (std::size_t i = 0; i < 5000; ++i) {
             blocks.insert(::operator new(size));
         }
@@ -167,8 +167,8 @@ TEST_CASE("memory: more blocks than it keeps account of") {
     }
 }
 
-TEST_CASE("memory: too much is refused") {
-    void* volatile block = nullptr; // what nobody looks at the compiler need not ask for
+TEST_CASE("memory: rejects excessive sizes") {
+    void* volatile block = nullptr; // otherwise the compiler may omit the allocation
     for (const auto size : {std::numeric_limits<std::size_t>::max(),
                             std::numeric_limits<std::size_t>::max() / 2, std::size_t{1} << 60U}) {
         CHECK_THROWS_AS(block = ::operator new(size), std::bad_alloc);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands about numbers and what follows from them: probe, numerics, plan.
+"""Runs the commands about numerics: probe, numerics, plan.
 
 usage: numerics_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -17,7 +17,7 @@ MICRO = FIXTURES / "bert_micro" if FIXTURES else None
 
 
 def save(path, values, method=zipfile.ZIP_STORED):
-    """An .npz file of lists of numbers, as numpy.savez writes it."""
+    """An .npz file of lists of numbers, like that of numpy.savez."""
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, numbers in values.items():
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(numbers)},), }}\n".encode()
@@ -91,7 +91,7 @@ class Numerics(NumbersCase):
         return run("numerics", *self.model, MICRO / "model.onnx", "--values", self.a, "--values", self.b, *options)
 
     def spoiled(self, module):
-        """The values with a difference in what a module makes."""
+        """The values, with a difference in an output of a module."""
         manifest = json.loads((self.folder / "probed.onnx.json").read_text())
         made = next(one for one in manifest["modules"] if one["module"] == module)["outputs"]
         return {name: [n + 0.1 for n in numbers] if name in made else numbers

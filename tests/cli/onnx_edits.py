@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads an ONNX file, changes it in known ways, and writes it: for tests that need two models whose
-difference is known. Knows of protobuf and ONNX what it needs, and nothing of stemma.
+"""Reads, edits and writes ONNX files, for tests that need two models with a known difference. A minimal
+implementation of protobuf and ONNX, independent of stemma.
 """
 import struct
 
@@ -63,7 +63,7 @@ class Message:
         return self
 
     def put(self, number, values):
-        """Puts values where the first of their number stands."""
+        """Replaces the fields of a number, at the position of the first."""
         at = next((i for i, field in enumerate(self.fields) if field[0] == number),
                   len(self.fields))
         rest = [field for field in self.fields[at:] if field[0] != number]
@@ -106,7 +106,7 @@ class Node(Message):
 
 
 def node(op_type, inputs, outputs, like, name):
-    """A node that says to be of the same module as another one."""
+    """A node of the same module as another."""
     made = Node()
     for value in inputs:
         made.add(1, value)
@@ -159,7 +159,7 @@ class Model:
     def insert_behind(self, place, added):
         self.nodes.insert(self.nodes.index(place) + 1, added)
 
-    # The edits.
+    # Edits.
 
     def change_weight(self, name):
         """Adds 0.5 to one number of a float32 initializer with raw data."""
@@ -170,7 +170,7 @@ class Model:
         found.put(9, [bytes(data)])
 
     def insert_operator(self, place, op_type="Neg"):
-        """Puts an operator behind a node, in its module."""
+        """Inserts an operator after a node, in its module."""
         value = place.outputs[0]
         added = node(op_type, [value], [value + "_edited"], place,
                      place.name.rsplit("/", 1)[0] + "/" + op_type + "_edited")
@@ -189,7 +189,7 @@ class Model:
         self.message.put(8, [one.bytes() for one in imports])
 
     def lower_softmax(self, place):
-        """Exp, ReduceSum and Div instead of Softmax over the last axis."""
+        """Replaces Softmax over the last axis by Exp, ReduceSum and Div."""
         (value,), (result,) = place.inputs, place.outputs
         scope = place.name.rsplit("/", 1)[0]
         axes = result + "_axes"
@@ -234,7 +234,7 @@ class Model:
             node("Add", [result + "_product", bias], [result], place, scope + "/Add")]
 
     def quantize_weight(self, place, slot):
-        """The weight of a node as int8, and a DequantizeLinear in front of it."""
+        """Converts the weight of a node to int8, with a DequantizeLinear before the node."""
         name = place.inputs[slot]
         found = self.tensor(name)
         count = len(found.all(9)[0]) // 4
@@ -252,7 +252,7 @@ class Model:
         place.rename(name, name + "_dequantized")
 
     def _layer(self, scope):
-        """The nodes of a scope such as `/encoder/layer.1`, what comes in, and what goes out."""
+        """The nodes of a scope such as `/encoder/layer.1`, its inputs and outputs."""
         inside = [one for one in self.nodes if one.name.startswith(scope + "/")]
         made = {value for one in inside for value in one.outputs}
         read = {value for one in self.nodes if one not in inside for value in one.inputs}
@@ -261,7 +261,7 @@ class Model:
         return inside, made, leaving
 
     def repeat_layer(self, scope, new_scope, entering):
-        """One layer more behind another one, with weights of its own, that reads its result."""
+        """Inserts a layer with its own weights after another."""
         inside, made, (result,) = self._layer(scope)
         dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
         readers = [one for one in self.readers(result) if one not in inside]
@@ -297,7 +297,7 @@ class Model:
             reader.rename(result, entering)
 
     def move_scope(self, scope, new_scope):
-        """Gives a module another path: nodes and parameters are called after it."""
+        """Gives a module another path, in names of nodes and parameters."""
         dotted, new_dotted = scope[1:].replace("/", "."), new_scope[1:].replace("/", ".")
         names = {}
         for one in self.tensors:
@@ -317,7 +317,7 @@ class Model:
             one.put(2, [renamed.get(value, value) for value in one.outputs])
 
     def swap_layers(self, first, second, entering):
-        """Lets two layers that follow each other run the other way round."""
+        """Swaps two consecutive layers."""
         inside, _, (result,) = self._layer(first)
         behind, _, (other,) = self._layer(second)
         for one in self.nodes:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands that take models apart and put them together: cut, split, join.
+"""Runs the commands that divide and join models: cut, split, join.
 
 usage: parts_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -38,7 +38,7 @@ class Cut(Case):
         self.assertEqual(len(self.names(part)), 1)
 
     def test_types_come_from_both_inferences_in_turn(self):
-        # Only the ONNX library knows Det, only stemma what ONNX Runtime fuses.
+        # Only the ONNX library knows Det, only stemma the fused operators of ONNX Runtime.
         typed = field(2, field(1, field(1, 1) + field(2, b"".join(
             field(1, field(1, extent)) for extent in (2, 3, 3)))))
         nodes = [node("Det", ["x"], ["a"], "/enc/Det"),
@@ -63,7 +63,7 @@ class Cut(Case):
         modules = [cut["module"] for cut in cuts]
         self.assertEqual(modules, sorted(modules, key=modules.index))
         query = next(cut for cut in cuts if cut["module"].endswith("layer.1.attention.self.query"))
-        self.assertEqual(len(query["inputs"]), 1)  # weights come along
+        self.assertEqual(len(query["inputs"]), 1)  # with weights
         self.assertEqual([path.suffix for path in parts.iterdir()
                           if path.suffix not in (".onnx", ".json")], [])
         one = self.folder / "one.onnx"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the stemma program as a user would: results, exit status, what it says when input is bad.
+"""Runs the stemma program like a user: results, exit status, messages about bad input.
 
 usage: program_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -30,15 +30,15 @@ def run(*arguments, **options):
 
 
 def models():
-    """Every model of every fixture, with the arguments that name its capture; only each so many where
-    the program is watched by sanitizers and slow."""
+    """Every model of every fixture, with the arguments for its capture; only a sample if sanitizers slow
+    the program down."""
     for model in sorted(FIXTURES.glob("*/*.onnx"))[::int(os.environ.get("STEMMA_EVERY", "1"))]:
         modules = model.parent / "modules.json"
         yield model, (["-m", modules] if modules.exists() else [])
 
 
 def without_names(text, *paths):
-    """Reports name the file and the time taken; all else must be equal."""
+    """Reports contain the file name and the time; everything else must be equal."""
     for path in paths:
         text = text.replace(str(path), "MODEL")
     return re.sub(r'"seconds": [0-9.e+-]+', '"seconds": 0', text)
@@ -55,7 +55,7 @@ class Case(unittest.TestCase):
         return result
 
     def fail_with(self, status, *arguments, saying=""):
-        """One line on standard error that says why, and nothing that looks like a crash."""
+        """One line on standard error with the reason, and no sign of a crash."""
         result = run(*arguments)
         self.assertEqual(result.returncode, status, f"{arguments}: {result.stderr}")
         lines = [line for line in result.stderr.splitlines() if line]
@@ -88,7 +88,7 @@ class TaggedFiles(Case):
         model = FIXTURES / "bert_micro/model.onnx"
         capture = ["-m", FIXTURES / "bert_micro/modules.json"]
         tagged = self.folder / "tagged.onnx"
-        for naming, resolution in (("attribute-paths", "cautious"), ("attributes-and-classes", "confidence")):
+        for naming, resolution in (("module-paths", "cautious"), ("names-and-classes", "confidence")):
             options = ["--naming", naming, "--resolve", resolution]
             self.succeed("tag", model, *capture, "-o", tagged, "-q", *options)
             wanted = run("explain", model, "#40", *capture, *options).stdout
@@ -137,12 +137,12 @@ class TaggedFiles(Case):
         tagged = self.folder / "tagged.onnx"
         self.succeed("tag", FIXTURES / "mlp/model.onnx", "-m", FIXTURES / "mlp/modules.json", "-o",
                      tagged, "-q")
-        # Relu and Tanh are equally long, so the file stays well-formed.
+        # Relu and Tanh have the same length, so the file stays well-formed.
         tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
         result = self.succeed("tree", tagged)
         self.assertIn("changed since it was tagged", result.stderr)
         self.assertIn("from their remains", result.stderr)
-        # The tree is still that of the capture.
+        # The tree is still the captured one.
         self.assertIn("MLP", result.stdout)
         anew = self.succeed("tree", tagged, "--recompute")
         self.assertNotIn("MLP", anew.stdout)
@@ -168,7 +168,7 @@ class TaggedFiles(Case):
         self.assertNotIn("lost", told.stderr)
         self.assertEqual(again.read_bytes(), tagged.read_bytes())
         told = self.succeed("tag", tagged, "-o", again, "--recompute")
-        self.assertIn("that only the record in it knew are lost", told.stderr)
+        self.assertIn("known only from its record", told.stderr)
         self.assertNotEqual(again.read_bytes(), tagged.read_bytes())
 
     def test_what_the_oracle_says_is_no_message(self):
@@ -200,7 +200,7 @@ class TaggedFiles(Case):
                 (["tag", model, "--propagate", "residul"],
                  "unknown propagation 'residul'; did you mean 'residual'? known: default, residual, "),
                 (["tree", model, "--select", "dept:2"], "did you mean 'depth:N'? known: default, all, "),
-                (["tag", model, "--naming", "attribute-path"], "did you mean 'attribute-paths'?"),
+                (["tag", model, "--naming", "module-path"], "did you mean 'module-paths'?"),
                 (["tag", model, "--resolve", "trusted"], "did you mean 'trust'?"),
                 (["tag", model, "--sources", "scope,metdata"], "did you mean 'metadata'?"),
                 (["tag", model, "--carrier", "mark,metadat"], "did you mean 'metadata'?"),
@@ -222,7 +222,7 @@ class TaggedFiles(Case):
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
             self.assertIn("no findings", self.succeed("validate", tagged, "-m", modules).stdout)
-        # A model is the original, whose nodes those of the other one name besides.
+        # A model as the original: nodes of the other one also name its nodes.
         carried = self.folder / "carried.json"
         self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
         self.assertIn("no findings", self.succeed("validate", tagged, "-m", tagged).stdout)
@@ -314,7 +314,7 @@ class Reports(Case):
             self.assertRegex(text, r" encoder_layer_0-11 .*12 x 110 nodes")
             self.assertNotIn("encoder_layer_1 ", text)
             self.assertIn("encoder_layer_1", self.succeed("tree", fixture / "model.structure.onnx", *capture, "--all").stdout)
-        # Alike, but called something else.
+        # Equal but for names.
         text = self.succeed("tree", FIXTURES / "bert_micro/model.onnx").stdout
         for name in ("query", "key", "value"):
             self.assertIn(f" {name} ", text)
@@ -387,15 +387,15 @@ class BadInput(Case):
         model = FIXTURES / "mlp/model.onnx"
         self.fail_with(2, "tre", model, saying="did you mean 'tree'?")
         self.fail_with(2, "tree", model, "--dept", "2", saying="did you mean '--depth'?")
-        self.assertIn("from 0 to 1", run("tag", model, "--min-confidence", "7").stderr)
+        self.assertIn("not between 0 and 1", run("tag", model, "--min-confidence", "7").stderr)
         self.fail_with(2, "tree", model, "--sort", "node", saying="did you mean 'nodes'?")
-        self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is no whole number from 0 on")
-        self.fail_with(2, "export", model, "--to", "svg", "--max-nodes", "0", saying="'0' is not from 2 to 100000")
-        self.fail_with(2, "tree", saying="tree: MODEL is missing; see 'stemma help tree'")
-        self.fail_with(2, "tree", model, "--depth", saying="--depth: a value is missing")
-        self.fail_with(2, "query", model, "fc1", "fc2", saying="'fc2' is more than it takes")
-        self.fail_with(2, saying="a command is missing")
-        self.fail_with(2, "--depth", "2", model, saying="options stand behind a command")
+        self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is not a non-negative integer")
+        self.fail_with(2, "export", model, "--to", "svg", "--max-nodes", "0", saying="'0' is not between 2 and 100000")
+        self.fail_with(2, "tree", saying="tree: missing MODEL; see 'stemma help tree'")
+        self.fail_with(2, "tree", model, "--depth", saying="--depth: missing value")
+        self.fail_with(2, "query", model, "fc1", "fc2", saying="unexpected argument 'fc2'")
+        self.fail_with(2, saying="missing command")
+        self.fail_with(2, "--depth", "2", model, saying="options follow a command")
         self.fail_with(3, self.folder / "nowhere.onnx", saying="No such file")
         self.assertNotIn(":{", self.succeed("help", "tree").stdout)
         self.assertEqual(self.succeed("help", "help").stdout, self.succeed("help").stdout)
@@ -435,7 +435,7 @@ class BadInput(Case):
             ({"modules": [root, root]}, "two roots"),
             ({"modules": [root, child, child]}, "listed twice"),
             ({"modules": [root, {**child, "name": "x.y", "parent": "x"}]}, "parent"),
-            ({"modules": [root, {**child, "parent": "y"}]}, "another parent"),
+            ({"modules": [root, {**child, "parent": "y"}]}, "contradicts its path"),
             ({"modules": [child]}, "parent"),
             ({"modules": [{"name": 7}]}, "name"),
             ({"modules": [root], "aliases": [{"alias": "b", "canonical": "nowhere"}]}, "nowhere"),
@@ -460,19 +460,19 @@ class BadInput(Case):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_graphs_that_break_the_rules(self):
-        """Best effort, said so: an undefined value, a cycle made by renaming, no opset."""
+        """Best effort with a warning: an undefined value, a cycle made by renaming, no opset."""
         whole = (FIXTURES / "mlp/model.onnx").read_bytes()
-        # The input of the first node becomes its own output's name: a cycle and nothing defined.
+        # The first node reads its own output: a cycle and nothing defined.
         broken = whole.replace(b"\x0a\x01x\x0a", b"\x0a\x01y\x0a", 1)
         self.assertNotEqual(broken, whole)
         result = run("tag", self.model(broken))
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_killed_while_writing(self):
-        """The old file stays, and nothing else appears."""
+        """The old file stays, and no other appears."""
         weights = self.folder / "big.onnx"
         model = (FIXTURES / "bert_micro/model.onnx").read_bytes()
-        # An unknown field of 400 MB behind the model makes writing take a while.
+        # An unknown field of 400 MB after the model slows writing down.
         size = 400 << 20
         length = b""
         while size >= 0x80:

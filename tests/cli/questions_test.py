@@ -50,7 +50,7 @@ class Query(Case):
     def test_a_list_of_nothing_is_none(self):
         model = FIXTURES / "bert_micro/model.onnx"
         self.fail_with(1, "query", model, "op:Softmax", "--list", "initializers",
-                       saying="the nodes that fit read no initializers")
+                       saying="the matching nodes read no initializers")
         self.assertEqual(self.ask("op:Softmax", "--list", "values"),
                          [f"/encoder/layer.{i}/attention/self/Softmax_output_0" for i in (0, 1)])
 
@@ -272,7 +272,7 @@ class Compare(Case):
 
     def test_a_changed_weight_is_found(self):
         content = (FIXTURES / "mlp" / "model.onnx").read_bytes()
-        at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data behind their length
+        at = content.index(b"fc1.biasJ") + len(b"fc1.biasJ") + 1  # raw data after its length
         changed = self.folder / "changed.onnx"
         changed.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
         told = self.compare(FIXTURES / "mlp" / "model.onnx", changed, 1)

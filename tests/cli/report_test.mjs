@@ -227,7 +227,7 @@ const tests = {
           return {boxes: [...document.querySelectorAll("svg .box rect")].map(e => numbers(e, ["x", "y", "width", "height"])),
                   edges: [...document.querySelectorAll("svg path.edge:not(.back)")].map(e => {
                     const [a, b] = [0, e.getTotalLength()].map(at => e.getPointAtLength(at));
-                    return [a.x, a.y, b.x, b.y];
+                    return [a.x, a.y, b.x, b.y, e.getAttribute("d").includes("Q")];
                   })};
         })()`);
         const where = `${name}/${stem}, module ${m}`;
@@ -236,12 +236,24 @@ const tests = {
         boxes.forEach(([x, y, width, height], i) => boxes.slice(0, i).forEach(([u, v, across, down]) => {
           assert.ok(x >= u + across || u >= x + width || y >= v + down || v >= y + height, `${where}: boxes overlap`);
         }));
-        for (const [x, y, u, v] of edges) {
+        for (const [x, y, u, v, turns] of edges) {
           assert.ok(boxes.some(box => near(x, box[0] + box[2] / 2) && near(y, box[1] + box[3])), `${where}: edge from nowhere`);
           assert.ok(boxes.some(box => near(u, box[0] + box[2] / 2) && near(v, box[1])), `${where}: edge to nowhere`);
-          assert.ok(v > y, `${where}: an edge leads up`);
+          assert.ok(turns ? u > x : v > y, `${where}: an edge leads up, or back to a column`);
         }
         assert.equal(await crossings(page, m), 0, `${where}: an edge passes through a box`);
+        assert.equal(await page.evaluate(`(() => {
+          const labels = [...document.querySelectorAll("svg .flow")].map(e => e.getBBox());
+          return labels.length === 0 ? 0 : [...document.querySelectorAll("svg path.edge")].filter(e => {
+            for (let at = 0; at < e.getTotalLength(); at += 4) {
+              const {x, y} = e.getPointAtLength(at);
+              if (labels.some(label => x > label.x && x < label.x + label.width && y > label.y + 2 && y < label.y + label.height - 2)) {
+                return true;
+              }
+            }
+            return false;
+          }).length;
+        })()`), 0, `${where}: a label stands on an edge`);
         const labels = await page.evaluate(`[...document.querySelectorAll("svg .flow")].map(e => e.getBBox())
           .map(({x, y, width, height}) => [x, y + 2, width, height - 4])`); // without what is around letters
         const meet = ([x, y, width, height], [u, v, across, down]) => x < u + across && u < x + width && y < v + down && v < y + height;
@@ -355,6 +367,36 @@ const tests = {
     })`);
     assert.ok(ends.length > 5 && ends.every(Boolean), JSON.stringify(ends));
     await named.close();
+  },
+
+  async "a picture that is far higher than wide is broken into columns"() {
+    const page = await Page.open(report(fixture("bert_micro_12l")));
+    const measure = count => page.evaluate(`(() => {
+      const boxes = Array.from({length: ${count}}, () => ({width: 90, height: 30}));
+      const edges = boxes.slice(1).map((_, i) => ({from: i, to: i + 1}));
+      edges.push(...boxes.slice(3).map((_, i) => ({from: i, to: i + 3})));
+      const size = layOut(boxes, edges);
+      const inside = edges.every(({points}) => points.every(({x, y}) => x >= 0 && y >= 0 && x <= size.width && y <= size.height));
+      const ends = edges.every(({points, from, to}) => points[0].y === boxes[from].y + 15 && points.at(-1).y === boxes[to].y - 15);
+      let through = 0;
+      for (const {points, from, to} of edges) {
+        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+        path.setAttribute("d", curve(points));
+        for (let i = 1; i < 200; ++i) {
+          const {x, y} = path.getPointAtLength(path.getTotalLength() * i / 200);
+          through += boxes.some((box, b) => b !== from && b !== to && Math.abs(x - box.x) < 45 && Math.abs(y - box.y) < 15) ? 1 : 0;
+        }
+      }
+      return {...size, inside, ends, through};
+    })()`);
+    const small = await measure(12), large = await measure(120);
+    assert.ok(small.height > 2 * small.width, "a short one stays whole");
+    assert.ok(large.height < 2 * large.width && large.width < 1600, JSON.stringify(large));
+    for (const {inside, ends, through} of [small, large]) {
+      assert.ok(inside && ends, "edges lead from box to box");
+      assert.equal(through, 0, "an edge passes through a box");
+    }
+    await page.close();
   },
 
   async "what a search finds is reached by keys"() {

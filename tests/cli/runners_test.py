@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs examples/runners/run_values.py with a module in the place of onnxruntime.
+"""Runs examples/runners/run_values.py with a replacement for the module onnxruntime.
 
 usage: runners_test.py RUNNER [unittest arguments]
 
-ONNX Runtime for Python is not installed where tests run. What stands in for it takes what that takes,
-by position and by name, refuses what it refuses, and answers in the same types; a "model" is a list of
-inputs, and of outputs with the input that each is twice of.
+ONNX Runtime for Python is not installed where tests run. The replacement has the same positional and
+named arguments, rejects the same values and returns the same types; its "model" is a list of inputs
+and a list of outputs, each with the input that it doubles.
 """
 import json
 import pathlib

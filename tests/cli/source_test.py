@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads, writes and asks for the lines of Python that nodes come from.
+"""Reads, writes and queries the Python lines that nodes come from.
 
 usage: source_test.py PROGRAM FIXTURES [unittest arguments]
 
-Models are written here byte by byte, with stacks as exporters write them.
+Models are written here byte by byte, with stacks like those of exporters.
 """
 import json
 import pathlib
@@ -34,7 +34,7 @@ def field(number, value):
 
 
 def model(nodes):
-    """A chain of Relu: (name, doc_string, {metadata}) of each."""
+    """A chain of Relu nodes, given as (name, doc_string, {metadata}) each."""
     graph, before = b"", "x"
     for number, (name, doc, metadata) in enumerate(nodes):
         made = field(1, before) + field(2, f"v{number}") + field(3, name) + field(4, "Relu")
@@ -134,7 +134,7 @@ class SourceTest(Case):
         self.assertEqual(self.query("not line:**"), ["d"])
         self.assertIn("the nearest lines of 'net.py' are 3", self.query("line:net.py:1", 1))
         self.assertIn("similar files: 'net.py'", self.query("line:nat.py", 1))
-        for asked, why in (("line:120", "the file is missing"), ("line:a.py:x", "'x' is not a line"),
+        for asked, why in (("line:120", "missing file before the line"), ("line:a.py:x", "'x' is not a line"),
                            ("line:a.py:9-3", "ends before it begins"), ("line:a.py:0", "'0' is not a line"),
                            ("line:a.py:", "is not a line"), ("line:a.py:1-", "is not a line"),
                            ("line:", "missing"), ("class:A[line:a.py]", "is a node term")):
@@ -162,7 +162,7 @@ class SourceTest(Case):
         record = data[data.index(b"pkg.stemma.sources"):]
         self.assertNotIn(ROOT.encode(), record)
         self.assertEqual(record.count(b"block.py"), 1)
-        # The same once more, also where it is not asked for again; and nothing is left of it.
+        # Again, also without repeating the option; strip removes all of it.
         run("tag", tagged, "-o", again)
         self.assertEqual(again.read_bytes(), data)
         run("strip", tagged, "-o", plain)
@@ -189,7 +189,7 @@ class SourceTest(Case):
     def test_lines_survive_tools(self):
         tagged, carried = self.folder / "tagged.onnx", self.folder / "carried.onnx"
         run("tag", self.model, "-o", tagged, "--with", "source")
-        bare = self.folder / "bare.onnx"  # without metadata and documents, but for the marks and the record
+        bare = self.folder / "bare.onnx"  # without metadata and doc_string, except marks and record
         bare.write_bytes(model([(name, f"stemma#{number}", {}) for number, (name, _, _) in enumerate(NODES)]))
         self.assertEqual(self.sources(bare), [None] * 4)
         data = tagged.read_bytes()

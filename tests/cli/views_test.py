@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the commands that write views of a model for other programs: dag, export.
+"""Runs the commands that write views for other programs: dag, export.
 
 usage: views_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -18,7 +18,7 @@ MODELS = ["bert_micro", "control_flow", "quirks", "scale_1000", "shared_twice", 
 
 class ViewCase(Case):
     def write(self, *arguments, fixture, stem="model", capture=True):
-        """The text that a command writes about a fixture."""
+        """The output of a command for a fixture."""
         folder = FIXTURES / fixture
         with_capture = ["-m", folder / "modules.json"] if capture else []
         out = self.folder / "out"
@@ -34,7 +34,7 @@ class ViewCase(Case):
 
 
 def shown_names(sidecar):
-    """By place, the names that reports use for nodes."""
+    """The names of nodes in reports, by position."""
     nodes = sidecar["nodes"]
     names = [node["name"] for node in nodes]
     weights = {value["name"] for value in sidecar["values"] if value["kind"] == "initializer"}
@@ -134,7 +134,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 class Graphml(ViewCase):
     def read(self, fixture, *options):
-        """The flat content as NetworkX reads it, and the document."""
+        """The flat graph as NetworkX reads it, and the document."""
         import networkx  # Debian: python3-networkx
         text = self.write("export", "--to", "graphml", *options, fixture=fixture)
         return networkx.parse_graphml(text), xml.fromstring(text)
@@ -155,7 +155,7 @@ class Graphml(ViewCase):
                             node["provenance"]) for node in sidecar["nodes"]))
                 modules = graph.number_of_nodes() - len(operators)
                 self.assertEqual(modules, 0 if options else len(sidecar["modules"]) - 1)
-                # Without bodies, edges are the reads of values that nodes make.
+                # Without bodies, edges are reads of outputs of nodes.
                 if fixture not in ("control_flow", "quirks"):
                     self.assertEqual(graph.number_of_edges(), reads)
                 tensors = {edge["tensor"] for _, _, edge in graph.edges(data=True)}
@@ -238,18 +238,19 @@ class Pictures(ViewCase):
         nodes = " ".join(map(self.texts, self.parts(svg, "node")))
         for text in ("Gather", "Gemm", "Tanh", "pooler_output", "last_hidden_state", "32\u00d732"):
             self.assertIn(text, nodes)
-        edges = " ".join(map(self.texts, self.parts(svg, "edge")))
-        self.assertIn("batch_size\u00d732", edges)
+        labels = " ".join(map(self.texts, self.parts(svg, "label")))
+        self.assertIn("batch_size\u00d732", labels)
 
-    def test_titles_stand_above_the_edges_that_cross_them(self):
+    def test_titles_and_labels_stand_above_the_edges_that_cross_them(self):
         for fixture in ("bert_micro", "control_flow"):
             svg = self.draw(fixture=fixture)
             kinds = [group.get("class") for group in svg.iter(SVG + "g")]
-            self.assertGreater(kinds.index("title"), len(kinds) - 1 - kinds[::-1].index("edge"))
-            for title in self.parts(svg, "title"):
+            self.assertGreater(min(kinds.index("title"), kinds.index("label")),
+                               len(kinds) - 1 - kinds[::-1].index("edge"))
+            for title in self.parts(svg, "title") + self.parts(svg, "label"):
                 self.assertTrue(self.texts(title))
                 self.assertTrue(all(text.get("paint-order") == "stroke" for text in title))
-            self.assertEqual("".join(map(self.texts, self.parts(svg, "cluster"))).strip(), "")
+            self.assertEqual("".join(map(self.texts, self.parts(svg, "cluster") + self.parts(svg, "edge"))).strip(), "")
 
     def test_closed_modules_have_the_nodes_of_the_tree(self):
         boxes = " ".join(map(self.texts, self.parts(self.draw("--depth", 0), "node")))
@@ -296,7 +297,7 @@ class Pictures(ViewCase):
 
 
 class Overlays(ViewCase):
-    """What the page shows of overlays is checked in a browser, by report_test.mjs."""
+    """report_test.mjs checks in a browser how the page shows overlays."""
     MODEL = FIXTURES / "mlp" / "model.onnx"
 
     def overlay(self, document):
@@ -339,7 +340,7 @@ class Overlays(ViewCase):
         text = picture.read_text()
         self.assertRegex(text, r'fc1.*8 us.*fillcolor="#f87171"')
         self.assertRegex(text, r'fc2.*0 us.*fillcolor="#ffffff"')
-        for words, saying in ((("--column", "a note"), "'a note'; there are time"), (("--overlay", path), "shows one")):
+        for words, saying in ((("--column", "a note"), "'a note'; known: time"), (("--overlay", path), "shows one")):
             self.fail_with(2, "export", self.MODEL, "--to", "dot", "-o", picture, "--overlay", path, *words, saying=saying)
 
     def test_what_is_no_overlay_is_refused_in_one_line(self):
@@ -374,7 +375,7 @@ class Overlays(ViewCase):
 
 
 class ModelExplorer(ViewCase):
-    """The rules are those of Model Explorer's own format of graphs and of data on nodes."""
+    """Follows the rules of Model Explorer's formats for graphs and node data."""
 
     def read(self, fixture, **more):
         overlays = [self.folder / "counts.json", self.folder / "bytes.json"]
@@ -455,7 +456,7 @@ class ModelExplorer(ViewCase):
                              sum(module["nodes"] > 0 for module in sidecar["modules"]))
 
     def test_bytes_of_weights_are_those_of_the_file(self):
-        # Every weight of this model is read; int64 and float32 are what it has.
+        # Every weight of this model is read; the types are int64 and float32.
         _, (_, weights) = self.read("mlp")
         shown = sum(one["value"] for one in weights["main"]["results"].values())
         self.assertEqual(shown, 4 * (4 * 8 + 8 + 8 * 3 + 3))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for the entries of initializers, and puts new weights into models that PyTorch exports: what
-comes out must be what it exports of the new weights, byte for byte.
+"""Queries the entries of initializers, and patches models exported by PyTorch with new weights: the
+result must equal an export with the new weights, byte for byte.
 
 usage: weights_test.py PROGRAM FIXTURES [unittest arguments]
 """
@@ -31,7 +31,7 @@ def model_of(fixture):
 
 
 def right_answers(fixture, answers, key):
-    """How many initializers of a fixture have the entries and the transform that PyTorch says."""
+    """How many initializers of a fixture have the entries and the transform according to PyTorch."""
     by_name = {one["name"]: one for one in answers["initializers"]}
     truth = json.loads((FIXTURES / fixture / "initializers.json").read_text())["initializers"]
     truth = [one for one in truth if one["kind"] != "constant"]
@@ -192,7 +192,7 @@ class Patch(Case):
 
 @unittest.skipIf(torch is None, "python3-torch is not installed")
 class FreshExport(Case):
-    """What is patched must be what PyTorch exports of the new weights."""
+    """A patched model must equal PyTorch's export with the new weights."""
 
     def change(self, module, seed):
         torch.manual_seed(seed)
@@ -320,7 +320,7 @@ class FreshExport(Case):
                 values, numbers = (torch.frombuffer(bytearray(one.all(9)[0]), dtype=torch.float32)
                                    for one in (tensor, patched.tensor(tensor.text(8))))
                 self.assertTrue(torch.allclose(values, numbers, atol=1e-6), (tensor.text(8), more))
-        # Some formats keep one name of a tied tensor.
+        # Some formats keep only one name of a tied tensor.
         torch.save({"table.weight": module.table.weight.detach()}, self.folder / "one.pt")
         patch = ["patch", old, "--weights", self.folder / "one.pt", "-o", output]
         self.fail_with(3, *patch, saying="may be derived from table.weight")

@@ -32,7 +32,7 @@ struct one_model {
 
 } // namespace
 
-TEST_CASE("compare_modules: layers are of the same function, and differ in weights") {
+TEST_CASE("compare_modules: layers have the same function and different weights") {
     const one_model bert;
     const auto same = bert.compare("encoder.layer.0", "encoder.layer.0");
     CHECK(same.same_function);
@@ -48,7 +48,7 @@ TEST_CASE("compare_modules: layers are of the same function, and differ in weigh
     CHECK(found.difference.weights.size() <= found.compared_weights);
 }
 
-TEST_CASE("compare_modules: of modules of another function the nodes that differ are named") {
+TEST_CASE("compare_modules: lists the differing nodes of modules with different functions") {
     const one_model bert;
     const auto found =
         bert.compare("encoder.layer.0.output", "encoder.layer.0.attention.output.dense");

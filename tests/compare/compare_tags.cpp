@@ -28,7 +28,7 @@ std::size_t nodes_in(const stemma::tag_comparison& compared) {
 
 } // namespace
 
-TEST_CASE("compare_tags: a model has its own tags") {
+TEST_CASE("compare_tags: a model equals itself") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model model(bytes);
     const auto compared = stemma::compare_tags(model.found, model.found, each_itself(model));
@@ -38,7 +38,7 @@ TEST_CASE("compare_tags: a model has its own tags") {
     CHECK(compared.only_second == 0);
 }
 
-TEST_CASE("compare_tags: every node is the same, has moved, or has no partner") {
+TEST_CASE("compare_tags: every node is unchanged, moved, or unmatched") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
     const test::tagged_model rebuilt(bytes);

@@ -25,7 +25,7 @@ stemma::attributed_model in_memory(std::string bytes) {
 
 } // namespace
 
-TEST_CASE("diff_models: a model is equal to itself, whatever its nodes and values are called") {
+TEST_CASE("diff_models: a model equals itself, whatever the names of nodes and values") {
     for (const auto* name : {"bert_micro", "lstm_classifier", "two_tower", "control_flow"}) {
         const auto folder = std::string(name) + "/";
         const stemma::attributed_model a(test::fixture(folder + "model.onnx"), {});
@@ -40,7 +40,7 @@ TEST_CASE("diff_models: a model is equal to itself, whatever its nodes and value
     }
 }
 
-TEST_CASE("diff_models: another operator is named by its module, one byte of a weight too") {
+TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     const auto bytes = test::read_bytes(test::fixture("unet_tiny/model.onnx"));
     const stemma::attributed_model a(test::fixture("unet_tiny/model.onnx"), {});
     const auto& model = a.model();
@@ -57,7 +57,7 @@ TEST_CASE("diff_models: another operator is named by its module, one byte of a w
     CHECK(stemma::diff_models(a, b, {.weights = false}).is_equal());
 }
 
-TEST_CASE("diff_models: a layer more, and one less") {
+TEST_CASE("diff_models: a layer added, a layer removed") {
     const stemma::attributed_model a(test::fixture("bert_micro/model.onnx"), {});
     const stemma::attributed_model b(test::fixture("bert_micro_12l/model.onnx"), {});
     const auto more = stemma::diff_models(a, b, {.weights = false});
@@ -75,7 +75,7 @@ TEST_CASE("diff_models: a layer more, and one less") {
     }
 }
 
-TEST_CASE("diff_models: what docs/diff.md shows does what it says") {
+TEST_CASE("diff_models: the code in docs/diff.md works") {
     const stemma::attributed_model first(test::fixture("mlp/model.onnx"), {});
     auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const auto tensor = first.model().tensors()[0];
@@ -92,7 +92,7 @@ TEST_CASE("diff_models: what docs/diff.md shows does what it says") {
     CHECK(names == std::vector<std::string>{"fc1"});
 }
 
-TEST_CASE("diff_models: partners that a caller knows of are kept") {
+TEST_CASE("diff_models: keeps partners given by the caller") {
     const stemma::attributed_model a(test::fixture("mlp/model.onnx"), {});
     const std::vector<std::pair<stemma::id, stemma::id>> known{{0, 2}};
     const auto found = stemma::diff_models(a, a, {.known_partners = known});

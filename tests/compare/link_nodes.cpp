@@ -35,7 +35,7 @@ std::vector<node_link> links_of(const std::vector<test::message>& before,
 
 } // namespace
 
-TEST_CASE("link_nodes: every node of a model is linked with itself in a copy without names") {
+TEST_CASE("link_nodes: links every node with itself in a copy without names") {
     const stemma::attributed_model first(test::fixture("bert_micro/model.onnx"), {});
     const stemma::attributed_model second(test::fixture("bert_micro/anonymous.onnx"), {});
     const auto found = stemma::diff_models(first, second);
@@ -57,7 +57,7 @@ TEST_CASE(
     CHECK(links == std::vector<node_link>{{{0, 1}, {0}}, {{2}, {2}}});
 }
 
-TEST_CASE("group_links: pairs that hang together are one link, in the order of the first model") {
+TEST_CASE("group_links: connected pairs form one link, in the order of the first model") {
     const auto links = stemma::detail::group_links(6, 6, {{5, 0}, {1, 2}, {3, 2}, {3, 4}, {1, 2}});
     CHECK(links == std::vector<node_link>{{{1, 3}, {2, 4}}, {{5}, {0}}});
     CHECK(stemma::detail::group_links(2, 2, {}).empty());

@@ -8,7 +8,7 @@
 
 namespace test::compare_model_diff {
 
-TEST_CASE("module_change: every change has a name of its own") {
+TEST_CASE("module_change: every change has a unique name") {
     std::set<std::string_view> names;
     for (auto change = stemma::module_change::added;;
          change = static_cast<stemma::module_change>(static_cast<int>(change) + 1)) {
@@ -20,7 +20,7 @@ TEST_CASE("module_change: every change has a name of its own") {
     CHECK(names.count("") == 0);
 }
 
-TEST_CASE("model_diff: models without differences are equal") {
+TEST_CASE("model_diff: is equal without differences") {
     stemma::model_diff found;
     CHECK(found.is_equal());
     found.modules.emplace_back();

@@ -20,7 +20,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A tree whose modules hold what is said by path: structure and weights.
+/// A tree with structure and weights of modules given by path.
 struct scene {
     stemma::module_tree tree;
     stemma::module_contents contents;
@@ -61,14 +61,14 @@ using paths = std::map<std::string, std::string>;
 
 } // namespace
 
-TEST_CASE("pair_modules: modules of the same path are partners, whatever they hold") {
+TEST_CASE("pair_modules: modules with the same path are partners, whatever their contents") {
     const scene a({{"a", {1, 1}}, {"b", {2, 2}}});
     CHECK(pair(a, a) == paths{{"a", "a"}, {"b", "b"}});
     const scene b({{"a", {1, 7}}, {"b", {9, 9}}});
     CHECK(pair(a, b) == paths{{"a", "a"}, {"b", "b"}});
 }
 
-TEST_CASE("pair_modules: a layer that was put in moves the numbers of those behind it") {
+TEST_CASE("pair_modules: an inserted layer shifts the numbers of its successors") {
     const scene a({{"layer.0", {1, 1}}, {"layer.1", {1, 2}}, {"layer.2", {1, 3}}});
     const scene b(
         {{"layer.0", {1, 1}}, {"layer.1", {1, 9}}, {"layer.2", {1, 2}}, {"layer.3", {1, 3}}});
@@ -79,7 +79,7 @@ TEST_CASE("pair_modules: a layer that was put in moves the numbers of those behi
     CHECK(pair(b, a)["layer.1"] == "-");
 }
 
-TEST_CASE("pair_modules: what moved elsewhere is known by what it holds, with all that is below") {
+TEST_CASE("pair_modules: a moved module is recognized by its contents, with its descendants") {
     const scene a({{"x.inner.deep", {3, 3}}, {"y.other", {4, 4}}});
     const scene b({{"x.left", {5, 5}}, {"y.inner.deep", {3, 3}}, {"y.other", {4, 4}}});
     const auto found = pair(a, b);
@@ -95,7 +95,7 @@ TEST_CASE("pair_modules: a model may be wrapped") {
     CHECK(pair(b, a) == paths{{"model", ""}, {"model.conv", "conv"}, {"model.head", "head"}});
 }
 
-TEST_CASE("pair_modules: a renamed module is found by its contents") {
+TEST_CASE("pair_modules: a renamed module is recognized by its contents") {
     const scene a({{"fc", {1, 5}}, {"act", {2, 0}}});
     const scene b({{"proj", {1, 5}}, {"act", {2, 0}}});
     CHECK(pair(a, b).at("fc") == "proj");

@@ -60,24 +60,24 @@ std::vector<id> match(const scene& a, const scene& b) {
 
 } // namespace
 
-TEST_CASE("match_nodes: a graph is itself, also in another order") {
+TEST_CASE("match_nodes: a graph matches itself in any order") {
     const scene a({1, 2, 3, 2}, {{0, 1}, {1, 2}, {0, 3}});
     CHECK(match(a, a) == std::vector<id>{0, 1, 2, 3});
     const scene b({1, 2, 2, 3}, {{0, 2}, {2, 3}, {0, 1}});
-    // The 2 with a reader is the one with a reader, whatever stands first.
+    // The 2 with a reader matches the one with a reader, whatever the order.
     const scene c({1, 2, 2, 3}, {{0, 1}, {0, 2}, {2, 3}});
     CHECK(match(b, c)[2] == 2);
     CHECK(match(scene({}, {}), scene({}, {})).empty());
 }
 
-TEST_CASE("match_nodes: what was put in has no partner, and all others do") {
+TEST_CASE("match_nodes: only inserted operators have no partner") {
     const scene a({1, 2, 3, 4, 5}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}});
     const scene b({1, 2, 9, 3, 4, 5}, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}});
     CHECK(match(a, b) == std::vector<id>{0, 1, 3, 4, 5});
     CHECK(match(b, a) == std::vector<id>{0, 1, no_id, 2, 3, 4});
 }
 
-TEST_CASE("match_nodes: weights tell equal operators apart, names only where nothing else does") {
+TEST_CASE("match_nodes: weights distinguish equal operators, names only as a last resort") {
     scene a({1, 1, 1}, {});
     scene b({1, 1, 1}, {});
     a.weight = {10, 11, 12};
@@ -93,7 +93,7 @@ TEST_CASE("match_nodes: weights tell equal operators apart, names only where not
     CHECK(match(a, b)[1] == 0);
 }
 
-TEST_CASE("match_nodes: an operator with other attributes is a changed one, not a partner") {
+TEST_CASE("match_nodes: an operator with other attributes is a changed pair, not a match") {
     const scene a({1, 2, 3}, {{0, 1}, {1, 2}});
     scene b({1, 8, 3}, {{0, 1}, {1, 2}});
     stemma::node_match found(3, 3);

@@ -37,7 +37,7 @@ stemma::tensor_difference measure(std::int64_t type, const std::vector<Number>& 
 
 } // namespace
 
-TEST_CASE("measure_difference: the largest differences, wherever they stand") {
+TEST_CASE("measure_difference: finds the largest differences anywhere") {
     // Around the sizes of blocks and of vector instructions.
     for (const std::size_t size : {1U, 15U, 16U, 17U, 1023U, 1024U, 1025U, 5000U}) {
         for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
@@ -51,7 +51,7 @@ TEST_CASE("measure_difference: the largest differences, wherever they stand") {
     }
 }
 
-TEST_CASE("measure_difference: floats that are no ordinary numbers") {
+TEST_CASE("measure_difference: handles infinities, NaNs and denormals") {
     constexpr auto infinite = std::numeric_limits<float>::infinity();
     constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
     CHECK(measure<float>(1, {0.0F, nan}, {-0.0F, nan}, 2).different == 0);
@@ -65,7 +65,7 @@ TEST_CASE("measure_difference: floats that are no ordinary numbers") {
     CHECK(measure(1, tiny, tiny, 32).different == 0);
 }
 
-TEST_CASE("measure_difference: all types of numbers") {
+TEST_CASE("measure_difference: reads all numeric types") {
     CHECK(measure<double>(11, {1e300}, {0.5e300}, 1).relative == 0.5);
     CHECK(measure<std::int8_t>(3, {-128}, {127}, 1).absolute == 255);
     CHECK(measure<std::uint8_t>(2, {0}, {255}, 1).absolute == 255);
@@ -86,7 +86,7 @@ TEST_CASE("measure_difference: all types of numbers") {
     CHECK(measure<float>(14, {1, 2}, {1, 4}, 1).absolute == 2);               // complex64
 }
 
-TEST_CASE("measure_difference: of different types the numbers count") {
+TEST_CASE("measure_difference: compares numbers across types") {
     const auto found = stemma::detail::measure_difference(
         header(1, 2), bytes_of<float>({1.0F, 2.0F}), header(10, 2),
         bytes_of<std::uint16_t>({0x3c00, 0x3c00}));
@@ -94,7 +94,7 @@ TEST_CASE("measure_difference: of different types the numbers count") {
     CHECK(*found == stemma::tensor_difference{2, 1, 1.0, 0.5});
 }
 
-TEST_CASE("measure_difference: what cannot be compared is nothing") {
+TEST_CASE("measure_difference: returns nothing for incomparable tensors") {
     const auto two = bytes_of<float>({1.0F, 2.0F});
     CHECK(!stemma::detail::measure_difference(header(1, 2), two, header(1, 1), two));
     CHECK(!stemma::detail::measure_difference(header(1, 3), two, header(1, 3), two));

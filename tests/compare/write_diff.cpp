@@ -22,7 +22,7 @@ nlohmann::json written(const stemma::attributed_model& a, const stemma::attribut
 
 } // namespace
 
-TEST_CASE("write_diff: counts what is the same, and lists the differences") {
+TEST_CASE("write_diff: counts equal modules and lists differences") {
     const stemma::attributed_model a(test::fixture("mlp/model.onnx"), {});
     const auto same = written(a, a, false);
     CHECK(same["schema"] == "stemma.diff/1");

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a table of sources that are refused, and compares what the compiler says of each.
+"""Compiles a table of sources that must be rejected, and checks the compiler's messages for each.
 
 usage: check.py precompile HEADERS COMPILER OPTION...
        check.py TABLE HEADERS COMPILER OPTION...
 
-Every table includes HEADERS first, precompiled as all of them need it.
+Every table includes HEADERS first, precompiled since all need it.
 
-A table is one translation unit. Its cases begin with one of these comments; what stands before the
-first belongs to all:
+A table is one translation unit. Its cases begin with one of these comments; everything before the
+first belongs to all cases:
 
-    // expect: SENTENCE     every static_assert of the case is refused with it; a case without one is
-                            refused as a whole. Of several such comments, the first is the first
+    // expect: SENTENCE     every static_assert of the case fails with it; without one, the whole
+                            case is rejected. Of several such comments, the first is the first
                             that fails.
-    // compiles             nothing is said of the case
+    // compiles             no messages about the case
 
-A sentence may go on in the next lines of its comment. In comments of their own, a case may say
-`// at most N lines`, how many the compiler takes for it, and a table `// options: ...`, with which
-it is compiled.
+A sentence may continue in the next lines of its comment. In separate comments, a case may limit the
+length of the messages, `// at most N lines`, and a table may set compiler options, `// options: ...`.
 """
 import os
 import pathlib
@@ -29,7 +28,7 @@ HEAD = re.compile(r"// (compiles|expect: (.*))$")
 APART = re.compile(r"// (at most|options:) ")
 ERROR = re.compile(r"[^\s:]+:\d+:(?:\d+:)? (?:fatal )?error: (?P<text>.*)")
 PLACE = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? ")
-# What g++ says before an error; clang says it behind.
+# g++ prints this before an error, clang after it.
 BEFORE = re.compile(r"In file included from|\s+from |\S+ In |\S+\s+(?:recursively )?required from ")
 
 
@@ -74,7 +73,7 @@ class Error:
 
 
 def errors_of(output):
-    """What the compiler says, an error with all lines that belong to it."""
+    """The compiler's messages: each error with all lines that belong to it."""
     errors = []
     before = []
     for line in output.splitlines():
@@ -90,13 +89,13 @@ def errors_of(output):
 
 
 def places(error, table):
-    """The lines of the table that an error names."""
+    """The lines of the table in an error."""
     found = (PLACE.match(line) for line in error.lines)
     return [int(place["line"]) for place in found if place and os.path.samefile(place["file"], table)]
 
 
 def distribute(errors, cases, table):
-    """Yields (case, line or None, error). What names no case belongs to that of the error before."""
+    """Yields (case, line or None, error). An error without a case belongs to that of the previous error."""
     case, line = (cases[0], None) if len(cases) == 1 else (None, None)
     for error in errors:
         for place in places(error, table):
@@ -146,7 +145,7 @@ def main():
         print(f"{table}:1: no line says '// expect: ...' or '// compiles'")
         return 1
     options = re.search(r"^// options: (.*)$", text, re.M)
-    # What was precompiled with other options is of no use.
+    # The compiler ignores headers precompiled with other options.
     command += options[1].split() if options else ["-include", headers]
     done = subprocess.run(command + ["-w", "-fsyntax-only", table], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C"})

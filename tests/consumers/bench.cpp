@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::bench as somebody else's program does: operators to measure on.
+// Uses stemma::bench like a user's program: operators to measure on.
 #include <stemma_bench/compare_policy.hpp>
 
 #include <iostream>

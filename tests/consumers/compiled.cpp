@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::compiled as somebody else's program does: opens a model, whose functions are in the
-// library.
+// Uses stemma::compiled like a user's program: opens a model, with functions in the library.
 #include <stemma/stemma.hpp>
 
 #ifdef STEMMA_OPEN_HPP
-#    error "the library is there, and its functions are compiled anew"
+#    error "the library is linked, yet its functions are compiled again"
 #endif
 
 #include <range/v3/view/filter.hpp>

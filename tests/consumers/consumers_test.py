@@ -19,7 +19,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MODEL = ROOT / "examples/data/bert_micro.onnx"
-# All of the core, in two units: asked for where the compiler is told what to do, as it takes ten times as long.
+# All of the core, in two units: only where compiler options matter, as it takes ten times as long.
 WHOLE_CORE = [HERE / "whole_core.cpp", HERE / "other_unit.cpp"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
@@ -79,13 +79,13 @@ def pkg_config(folder, component):
 
 
 def no_exceptions(folder):
-    """The core without exceptions, as in programs that build all of themselves so."""
+    """The core without exceptions, for programs that are built without them."""
     run("c++", "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", *WHOLE_CORE, "-o", emptied(folder) / "consumer")
     run_consumer(folder / "consumer", "core")
 
 
 def without_json(folder):
-    """The core where there is no nlohmann-json, as a part of a project and installed."""
+    """The core without nlohmann-json, as a subproject and installed."""
     emptied(folder)
     refused = folder / "refused/nlohmann/json.hpp"
     refused.parent.mkdir(parents=True)
@@ -100,7 +100,7 @@ def without_json(folder):
 
 
 def exporting(folder):
-    """A library with stemma as a part of it exports and packs itself, as nothing but itself."""
+    """A library with stemma as a subproject exports and packs itself, and only itself."""
     emptied(folder)
     build, prefix = folder / "build", folder / "prefix"
     run("cmake", "-S", HERE / "exporting", "-B", build, f"-DSTEMMA={ROOT}", "-DCMAKE_CXX_FLAGS=-g0",
@@ -119,7 +119,7 @@ def exporting(folder):
 
 
 def missing(folder, *with_onnx):
-    """What is not there is named, and so is the package that has it."""
+    """Missing dependencies are reported, with their package."""
     emptied(folder)
     bare = ["cmake", "-S", ROOT, "-DSTEMMA_BUILD_PROGRAM=OFF", "-DSTEMMA_BUILD_EXAMPLES=OFF"]
     no_json = "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON"
@@ -146,7 +146,7 @@ def missing(folder, *with_onnx):
 
 
 def conan(folder):
-    """The recipe, with a Conan that does what it is asked for and nothing else; and what it packs, in use."""
+    """The recipe, with a minimal stand-in for Conan; and the use of the package."""
     emptied(folder)
     sys.path.insert(0, str(HERE / "stubs"))
     spec = importlib.util.spec_from_file_location("conanfile", ROOT / "examples/packaging/conanfile.py")
@@ -166,7 +166,7 @@ def conan(folder):
 
 
 def vcpkg(folder):
-    """The port, with a vcpkg that does what it is asked for and nothing else; and what it installs, in use."""
+    """The port, with a minimal stand-in for vcpkg; and the use of what it installs."""
     emptied(folder)
     package = folder / "package"
     run("cmake", f"-DPORTFILE={ROOT / 'examples/packaging/vcpkg/portfile.cmake'}", f"-DPACKAGE={package}",
@@ -181,7 +181,7 @@ def vcpkg(folder):
 
 
 def benchmark(folder):
-    """A policy beside the default, in a project of its own, on few operators."""
+    """A policy compared with the default, in a separate project, on few operators."""
     build = emptied(folder)
     run("cmake", "-S", ROOT / "examples/benchmark", "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS=-g0")
     run("cmake", "--build", build)
@@ -194,7 +194,7 @@ def benchmark(folder):
 
 
 def documents(folder):
-    """What documents show for CMake can be configured, in a project with the installed stemma."""
+    """CMake code in documents can be configured, in a project with the installed stemma."""
     emptied(folder)
     blocks = [block for name in ("docs/library.md", "docs/install.md", "docs/policies.md", "docs/policies/benchmark.md")
               for block in re.findall(r"^```cmake\n(.*?)^```$", (ROOT / name).read_text(), re.M | re.S)]
@@ -222,14 +222,14 @@ def debian(build, folder):
     for name in ["var/lib/dpkg/updates", "var/lib/dpkg/info", "var/lib/dpkg/triggers"]:
         (root / name).mkdir(parents=True)
     (root / "var/lib/dpkg/status").touch()
-    # Dependencies are not below that folder; nothing is configured that would need them.
+    # That folder lacks dependencies; nothing that needs them is configured.
     dpkg = ["dpkg", f"--root={root}", "--force-not-root", "--force-depends", "--log=/dev/null"]
     environment = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
     before = {path for path in root.rglob("*") if "var" not in path.parts}
     run(*dpkg, "--install", *packages, env=environment)
     stemma = root / "usr/bin/stemma"
     print(run(stemma, "--version"), end="")
-    # The program finds what it asks about types and validity.
+    # The program finds the one that it queries about types and validity.
     checked = run(stemma, "validate", ROOT / "examples/data/bert_micro.onnx")
     if "onnx.cannot_judge" in checked:
         sys.exit(checked)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses a header of the core, and views of range-v3 on what it gives.
+// Uses a header of the core, and range-v3 views of its results.
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <range/v3/view/filter.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::onnx as somebody else's program does: it holds an onnx::ModelProto.
+// Uses stemma::onnx like a user's program: it has an onnx::ModelProto.
 #include <stemma/proto/proto_model.hpp>
 
 #include <onnx/onnx_pb.h>

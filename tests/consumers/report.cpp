@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::report as somebody else's program does: writes the page of a model.
+// Uses stemma::report like a user's program: writes the page of a model.
 #include <stemma/io/json_writer.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma_report/html_report.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses stemma::stemma as somebody else's program does: reads an ONNX file.
+// Uses stemma::stemma like a user's program: reads an ONNX file.
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

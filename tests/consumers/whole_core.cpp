@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses all of the core as somebody else's program does: a graph of their own, tagged by its names.
+// Uses all of the core like a user's program: a custom graph, tagged by names.
 #include "other_unit.hpp"
 
 #include <stemma/core.hpp>

@@ -46,8 +46,8 @@ TEST_CASE("policies: picks by role, else the default", "[policy][policies]") {
 
 TEST_CASE("policies: the order does not matter, and arguments are kept", "[policy][policies]") {
     const stemma::down_to_depth depth{3};
-    const policies one{depth, stemma::attribute_paths{}};
-    const policies other{stemma::attribute_paths{}, depth};
+    const policies one{depth, stemma::module_paths{}};
+    const policies other{stemma::module_paths{}, depth};
     CHECK(one.get_or<stemma::selection_category, stemma::all_modules>().depth == 3);
     CHECK(other.get_or<stemma::selection_category, stemma::all_modules>().depth == 3);
     const policies words{stemma::of_classes{{"A", "B"}}};

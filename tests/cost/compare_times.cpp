@@ -15,8 +15,7 @@ struct text {
     void write(std::string_view part) { all.append(part); }
 };
 
-TEST_CASE("compare_times: modules of one path stand side by side, a run's worth of each",
-          "[profile]") {
+TEST_CASE("compare_times: pairs modules by path, with times per run", "[profile]") {
     const stemma::attributed_model mlp(test::fixture("mlp/model.onnx"), {});
     const stemma::attributed_model other(test::fixture("two_tower/model.onnx"), {});
     stemma::profile one;

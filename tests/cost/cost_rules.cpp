@@ -5,7 +5,7 @@
 
 namespace test::cost_cost_rules {
 
-TEST_CASE("cost_rules: a rule of a domain goes before that of any", "[cost]") {
+TEST_CASE("cost_rules: a domain's rule takes precedence over that of any domain", "[cost]") {
     const stemma::cost_rules rules;
     REQUIRE(rules.find("", "Attention") != nullptr);
     CHECK(rules.find("", "Attention")->formula == "attention");
@@ -14,7 +14,7 @@ TEST_CASE("cost_rules: a rule of a domain goes before that of any", "[cost]") {
     CHECK(rules.find("ai.onnx.ml", "TreeEnsembleClassifier") == nullptr);
 }
 
-TEST_CASE("cost_rules: another table can be put in its place", "[cost]") {
+TEST_CASE("cost_rules: the table can be replaced", "[cost]") {
     const stemma::cost_rules rules("each 7: Mine Yours\nmoves: example::Mine\n");
     CHECK(rules.find("", "Mine")->numbers[0] == 7);
     CHECK(rules.find("example", "Mine")->formula == "moves");

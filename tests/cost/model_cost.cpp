@@ -13,7 +13,7 @@
 
 namespace test::cost_model_cost {
 
-TEST_CASE("model_cost: a cost is that of the children and its own", "[cost]") {
+TEST_CASE("model_cost: a module's cost is the sum of its own and its children's", "[cost]") {
     stemma::attributed_model opened(test::fixture("two_tower/model.onnx"), {});
     const auto cost = stemma::find_cost(opened);
     const auto& tree = opened.modules().index();
@@ -28,14 +28,14 @@ TEST_CASE("model_cost: a cost is that of the children and its own", "[cost]") {
     CHECK(cost.open_dims() == std::vector<std::string>{"texts", "images"});
 }
 
-TEST_CASE("model_cost: names of dimensions that a model does not have are refused", "[cost]") {
+TEST_CASE("model_cost: rejects unknown names of dimensions", "[cost]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::cost_options options;
     options.dims["width"] = 3;
     CHECK_THROWS_AS(stemma::find_cost(opened, options), stemma::error);
 }
 
-TEST_CASE("model_cost: operators that a table does not list are unknown, not free", "[cost]") {
+TEST_CASE("model_cost: unlisted operators are unknown, not free", "[cost]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::cost_options options;
     options.rules = stemma::cost_rules("gemm 0 1 2: Gemm\n");
@@ -43,9 +43,13 @@ TEST_CASE("model_cost: operators that a table does not list are unknown, not fre
     CHECK(cost[0].unknown == 1);
     CHECK(cost.unlisted() == std::map<std::string, std::uint64_t>{{"Relu", 1}});
     CHECK(cost.text(cost[0].macs) == "56*batch");
+    for (stemma::id node = 0; node < opened.model().node_count(); ++node) {
+        CHECK(cost.knows_cost(node) == (opened.model().op_type(node) == "Gemm"));
+        CHECK(cost.knows_bytes(node));
+    }
 }
 
-TEST_CASE("model_cost: functions cost what they do where they are called", "[cost]") {
+TEST_CASE("model_cost: functions count at each call", "[cost]") {
     stemma::attributed_model plain(test::fixture("bert_micro/model.onnx"), {});
     stemma::attributed_model called(test::fixture("bert_micro/model.functions.onnx"), {});
     const auto one = stemma::find_cost(plain);
@@ -53,8 +57,9 @@ TEST_CASE("model_cost: functions cost what they do where they are called", "[cos
     CHECK(one.text(one[0].macs) == other.text(other[0].macs));
 }
 
-TEST_CASE("model_cost: activations of modules and of nodes have one sum, functions opened or not",
-          "[cost]") {
+TEST_CASE(
+    "model_cost: activations of modules and nodes have equal sums, with functions inlined or not",
+    "[cost]") {
     for (const auto* name : {"bert_micro/model.onnx", "bert_micro/model.functions.onnx"}) {
         stemma::attributed_model opened(test::fixture(name), {});
         const auto cost = stemma::find_cost(opened, {{{"batch_size", 2}, {"sequence", 9}}});
@@ -70,7 +75,7 @@ TEST_CASE("model_cost: activations of modules and of nodes have one sum, functio
     }
 }
 
-TEST_CASE("model_cost: what the numbers leave out is said", "[cost]") {
+TEST_CASE("model_cost: reports what the numbers omit", "[cost]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::cost_options options;
     options.rules = stemma::cost_rules("gemm 0 1 2: Gemm\n");
@@ -80,7 +85,7 @@ TEST_CASE("model_cost: what the numbers leave out is said", "[cost]") {
                                    "1 node of unknown cost not counted"});
 }
 
-TEST_CASE("model_cost: extents that a model computes from others are known", "[cost]") {
+TEST_CASE("model_cost: knows extents computed from others", "[cost]") {
     // 2 by 2 patches of 3 channels to 6, windows of 4 by 4 patches, each mixed to 12 and with
     // itself.
     const auto by_hand = [](std::int64_t height, std::int64_t width) {

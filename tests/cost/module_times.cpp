@@ -13,7 +13,7 @@
 
 namespace test::cost_module_times {
 
-TEST_CASE("module_times: modules and what matches nothing sum up to the whole", "[cost][profile]") {
+TEST_CASE("module_times: modules and unmatched time add up to the total", "[cost][profile]") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::profile measured;
     for (const double factor : {1.0, 3.0}) {

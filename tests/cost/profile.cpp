@@ -5,7 +5,7 @@
 
 namespace test::cost_profile {
 
-TEST_CASE("profile: runs that are dropped leave nothing behind", "[cost][profile]") {
+TEST_CASE("profile: dropped runs leave nothing behind", "[cost][profile]") {
     stemma::profile all;
     for (int run = 0; run < 3; ++run) {
         all.add({.name = "a", .microseconds = 7});
@@ -27,8 +27,7 @@ TEST_CASE("profile: runs that are dropped leave nothing behind", "[cost][profile
     CHECK(both.dropped() == 2);
 }
 
-TEST_CASE("profile: a kernel has entries for runs in which it ran, and no others",
-          "[cost][profile]") {
+TEST_CASE("profile: a kernel has entries only for runs in which it ran", "[cost][profile]") {
     stemma::profile all;
     for (int run = 0; run < 5; ++run) {
         all.add({.name = run % 2 == 0 ? "even" : "odd", .microseconds = 1});
@@ -44,7 +43,7 @@ TEST_CASE("profile: a kernel has entries for runs in which it ran, and no others
     CHECK(all.kernels()[1].runs.size() == 2);
 }
 
-TEST_CASE("profile: providers tell kernels of one name apart", "[cost][profile]") {
+TEST_CASE("profile: providers distinguish kernels of one name", "[cost][profile]") {
     stemma::profile all;
     all.add({.name = "a", .provider = "CPU", .microseconds = 1});
     all.add({.name = "a", .provider = "GPU", .microseconds = 2});

@@ -28,8 +28,7 @@ std::string event(std::string_view name, int start, int duration,
 
 } // namespace
 
-TEST_CASE("ort_profile: a kernel's time is without that of kernels inside of it",
-          "[cost][profile]") {
+TEST_CASE("ort_profile: a kernel's time excludes nested kernels", "[cost][profile]") {
     const auto all =
         read("[" + event("in_kernel_time", 5, 3) + "," + event("in_kernel_time", 9, 2) + "," +
              event("loop_kernel_time", 2, 20) + "," + event("after_kernel_time", 30, 1) + "," +
@@ -44,7 +43,7 @@ TEST_CASE("ort_profile: a kernel's time is without that of kernels inside of it"
     CHECK(all.runs() == 1);
 }
 
-TEST_CASE("csv_profile: units stand in the heading, fields in quotes", "[cost][profile]") {
+TEST_CASE("csv_profile: reads units from the heading, and quoted fields", "[cost][profile]") {
     const auto all = read("Name;Duration (ns)\r\n\"a;b \"\"c\"\"\";1500\r\n");
     CHECK(all.kernels()[0].name == "a;b \"c\"");
     CHECK(all.total() == 1.5);
@@ -52,7 +51,7 @@ TEST_CASE("csv_profile: units stand in the heading, fields in quotes", "[cost][p
 
 // The next ones have the shapes, not the text, of logs that people published.
 
-TEST_CASE("tensorrt_profile: times are those of all iterations", "[cost][profile]") {
+TEST_CASE("tensorrt_profile: times are totals over all iterations", "[cost][profile]") {
     const auto all = read(R"json([ { "count" : 625 }
 , { "name" : "Reformatting CopyNode for Input Tensor 0 to a + PWN(b)", "timeMs" : 36.5, "averageMs" : 0.0584, "percentage" : 1.2 }
 , { "name" : "a + PWN(b)", "timeMs" : 0, "averageMs" : 0, "medianMs" : 0.01, "percentage" : 0 }
@@ -62,7 +61,7 @@ TEST_CASE("tensorrt_profile: times are those of all iterations", "[cost][profile
     CHECK(all.kernels()[0].calls == 625);
 }
 
-TEST_CASE("qnn_profile: rows of the whole graph and of its parts are no nodes", "[cost][profile]") {
+TEST_CASE("qnn_profile: skips rows of the whole graph and its parts", "[cost][profile]") {
     const auto all =
         read("Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event "
              "Identifier\n"
@@ -78,8 +77,7 @@ TEST_CASE("qnn_profile: rows of the whole graph and of its parts are no nodes", 
     CHECK(all.total() == 800);
 }
 
-TEST_CASE("qnn_profile: operators of ONNX count where there is a column of them",
-          "[cost][profile]") {
+TEST_CASE("qnn_profile: uses the column of ONNX operators if present", "[cost][profile]") {
     const auto all = read("Message,Time,Unit of Measurement,Event Level,Event Identifier,ONNX "
                           "Source Ops\n"
                           "NODE,500,CYCLES,SUB-EVENT,q_1:OpId_7 (cycles),/a/Conv;/a/Relu\n"
@@ -89,7 +87,7 @@ TEST_CASE("qnn_profile: operators of ONNX count where there is a column of them"
     CHECK(all.kernels()[1].name == "q_2");
 }
 
-TEST_CASE("openvino_profile: each table is a run, whatever columns it has besides",
+TEST_CASE("openvino_profile: each table is a run, whatever other columns it has",
           "[cost][profile]") {
     const std::string table =
         "layerName;execStatus;layerType;execType;numaId;realTime (ms);cpuTime (ms);\n"
@@ -103,7 +101,7 @@ TEST_CASE("openvino_profile: each table is a run, whatever columns it has beside
     CHECK(all.kernels()[0].provider == "jit_avx512_FP32");
 }
 
-TEST_CASE("read_profile: refuses other files in one line", "[cost][profile]") {
+TEST_CASE("read_profile: rejects other files with one line", "[cost][profile]") {
     for (const std::string_view text :
          {"", "{}", "[", "[1", "name,time\nx,y\n", "a,b\n", R"([{"cat":"Session"}])",
           R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n", "name,time\nx,inf\n",

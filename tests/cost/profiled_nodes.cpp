@@ -11,7 +11,7 @@
 
 namespace test::cost_profiled_nodes {
 
-TEST_CASE("profiled_nodes: reads the names that runtimes make of several", "[cost][profile]") {
+TEST_CASE("profiled_nodes: parses names that runtimes compose of several", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
     const stemma::profiled_nodes names(model);
@@ -52,7 +52,7 @@ TEST_CASE("profiled_nodes: reads the names that runtimes make of several", "[cos
     CHECK(find("((((((").empty());
 }
 
-TEST_CASE("profiled_nodes: what has no name is found by its number", "[cost][profile]") {
+TEST_CASE("profiled_nodes: finds unnamed nodes by number", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
     const stemma::profiled_nodes names(model);

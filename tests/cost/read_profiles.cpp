@@ -9,8 +9,7 @@
 
 namespace test::cost_read_profiles {
 
-TEST_CASE("read_profiles: runs of several files are those of one profile, without warm-up",
-          "[profile]") {
+TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[profile]") {
     const test::scratch_folder folder;
     const auto path = folder.make("times.csv", "run,name,time\n1,a,9\n2,a,2\n3,a,4\n");
     const std::vector<std::string> paths{path, path};

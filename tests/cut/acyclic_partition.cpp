@@ -36,7 +36,7 @@ struct scene {
                                     std::span<const id>(dag.order));
     }
 
-    /// Pieces are those of one part each, and nobody reads from a later one.
+    /// Each piece is in one part, and none reads from a later one.
     void check(const stemma::acyclic_partition& made) const {
         std::set<id> used;
         for (id v = 0; v < part.size(); ++v) {
@@ -67,11 +67,11 @@ void for_random_scenes(Function f) {
 
 } // namespace
 
-TEST_CASE("make_acyclic: pieces can be run one after the other", "[algorithm][partition]") {
+TEST_CASE("make_acyclic: pieces can run in sequence", "[algorithm][partition]") {
     for_random_scenes([](const scene& s) { s.check(s.make_acyclic()); });
 }
 
-TEST_CASE("make_acyclic: parts on no circle stay whole", "[algorithm][partition]") {
+TEST_CASE("make_acyclic: parts on no cycle stay whole", "[algorithm][partition]") {
     for_random_scenes([](const scene& s) {
         test::edge_list between{5, {}};
         for (auto [from, to] : s.dag.edges.edges) {
@@ -94,7 +94,7 @@ TEST_CASE("make_acyclic: parts on no circle stay whole", "[algorithm][partition]
     });
 }
 
-TEST_CASE("join_levels: keeps what make_acyclic promises, with fewer pieces",
+TEST_CASE("join_levels: preserves the guarantees of make_acyclic with fewer pieces",
           "[algorithm][partition]") {
     std::size_t joined = 0;
     for_random_scenes([&](const scene& s) {
@@ -108,8 +108,9 @@ TEST_CASE("join_levels: keeps what make_acyclic promises, with fewer pieces",
     CHECK(joined > 0);
 }
 
-TEST_CASE("divide_evenly: exactly so many stretches, none heavier than the mean and one element",
-          "[algorithm][partition]") {
+TEST_CASE(
+    "divide_evenly: exactly as many ranges as requested, none above the mean plus one element",
+    "[algorithm][partition]") {
     test::random_numbers random(12);
     for (int round = 0; round < 3000; ++round) {
         std::vector<std::uint64_t> costs(1 + random(30));
@@ -134,7 +135,7 @@ TEST_CASE("divide_evenly: exactly so many stretches, none heavier than the mean 
     }
 }
 
-TEST_CASE("divide_evenly: among places that are as good, the first with the least penalty",
+TEST_CASE("divide_evenly: among equally good places, the first with the least penalty",
           "[algorithm][partition]") {
     const std::vector<std::uint64_t> costs{4, 0, 0, 0, 4};
     const auto divided = [&](std::size_t best) {

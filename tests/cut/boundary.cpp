@@ -56,7 +56,7 @@ void for_random_scenes(Function f) {
 
 } // namespace
 
-TEST_CASE("find_boundary: every value that crosses the border, once", "[algorithm][boundary]") {
+TEST_CASE("find_boundary: every value that crosses the boundary, once", "[algorithm][boundary]") {
     for_random_scenes([](const scene& s) {
         std::set<id> in;
         std::set<id> out;
@@ -87,7 +87,7 @@ TEST_CASE("find_boundary: every value that crosses the border, once", "[algorith
     });
 }
 
-TEST_CASE("find_boundary: a graph without value ids makes one value for each vertex",
+TEST_CASE("find_boundary: without value ids, each vertex produces one value",
           "[algorithm][boundary]") {
     const auto graph = test::as_list_graph({3, {{0, 1}, {0, 2}, {1, 2}}});
     stemma::vertex_set set(3);
@@ -99,8 +99,7 @@ TEST_CASE("find_boundary: a graph without value ids makes one value for each ver
     CHECK(found.outputs.empty());
 }
 
-TEST_CASE("find_reentry: finds a way out and back exactly where there is one",
-          "[algorithm][boundary]") {
+TEST_CASE("find_reentry: finds a path out and back iff there is one", "[algorithm][boundary]") {
     for_random_scenes([](const scene& s) {
         const auto path = stemma::find_reentry(s.dag.graph, s.set, s.stretch());
         REQUIRE(path.empty() == !test::leads_out_and_back(s.reaches, s.set.inside, s.set.apart));
@@ -119,7 +118,7 @@ TEST_CASE("find_reentry: finds a way out and back exactly where there is one",
     });
 }
 
-TEST_CASE("convex_runs: runs are convex, cover the set, and are as few as can be",
+TEST_CASE("convex_runs: runs are convex, cover the set, and are minimal in number",
           "[algorithm][boundary]") {
     for_random_scenes([](const scene& s) {
         const auto stretch = s.stretch();
@@ -147,8 +146,7 @@ TEST_CASE("convex_runs: runs are convex, cover the set, and are as few as can be
     });
 }
 
-TEST_CASE("order_stretch: is as long as from the first member to the last",
-          "[algorithm][boundary]") {
+TEST_CASE("order_stretch: ranges from the first member to the last", "[algorithm][boundary]") {
     for_random_scenes([](const scene& s) {
         const auto stretch = s.stretch();
         const auto expected = s.members.empty() ? 0U : s.members.back() - s.members.front() + 1;
@@ -164,7 +162,7 @@ TEST_CASE("order_stretch: is as long as from the first member to the last",
     });
 }
 
-TEST_CASE("quotient_graph: one edge between two parts where some vertices have one",
+TEST_CASE("quotient_graph: one edge between two parts iff some vertices have one",
           "[algorithm][boundary]") {
     test::random_numbers random(8);
     for (int round = 0; round < 500; ++round) {
@@ -189,7 +187,7 @@ TEST_CASE("quotient_graph: one edge between two parts where some vertices have o
     }
 }
 
-TEST_CASE("find_module_boundaries: says of all modules what find_boundary says of each",
+TEST_CASE("find_module_boundaries: agrees with find_boundary for each module",
           "[algorithm][boundary]") {
     test::random_numbers random(9);
     for (int round = 0; round < 1000; ++round) {

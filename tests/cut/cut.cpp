@@ -47,7 +47,7 @@ struct other_role : standard_cut {
 
 } // namespace
 
-TEST_CASE("cut_policy: accepts models and refuses near misses", "[policy][cut]") {
+TEST_CASE("cut_policy: accepts models and rejects near misses", "[policy][cut]") {
     STATIC_REQUIRE(stemma::explain_cut_policy<standard_cut>());
     STATIC_REQUIRE(stemma::explain_cut_policy<plain_names_cut>());
     STATIC_REQUIRE_FALSE(stemma::cut_policy<not_const>);
@@ -68,7 +68,7 @@ TEST_CASE("standard_cut: copies in what depends on weights, keeps names, refuses
     CHECK_FALSE(policy.keeps_unused_initializers());
 }
 
-TEST_CASE("standard_cut: who copies in more copies in all that is less", "[policy][cut]") {
+TEST_CASE("standard_cut: copying in one dependence includes all weaker ones", "[policy][cut]") {
     for (auto pulled : all_dependences) {
         standard_cut policy;
         policy.pulled = pulled;
@@ -80,7 +80,7 @@ TEST_CASE("standard_cut: who copies in more copies in all that is less", "[polic
     }
 }
 
-TEST_CASE("plain_names_cut: names are identifiers, and different ones stay different",
+TEST_CASE("plain_names_cut: names are identifiers, and distinct ones stay distinct",
           "[policy][cut]") {
     const plain_names_cut policy;
     test::random_numbers random(1);
@@ -103,7 +103,7 @@ TEST_CASE("plain_names_cut: names are identifiers, and different ones stay diffe
     CHECK(policy.pulls(dependence::weight));
 }
 
-TEST_CASE("prefixed_names_cut: puts the prefix in front of every name", "[policy][cut]") {
+TEST_CASE("prefixed_names_cut: prepends the prefix to every name", "[policy][cut]") {
     stemma::prefixed_names_cut policy;
     CHECK(policy.boundary_name("x") == "x");
     policy.prefix = "left/";
@@ -113,7 +113,7 @@ TEST_CASE("prefixed_names_cut: puts the prefix in front of every name", "[policy
     STATIC_REQUIRE(stemma::explain_cut_policy<stemma::prefixed_names_cut>());
 }
 
-TEST_CASE("any_cut: answers as the policy that it holds", "[policy][cut]") {
+TEST_CASE("any_cut: acts as the policy that it holds", "[policy][cut]") {
     STATIC_REQUIRE(stemma::explain_cut_policy<stemma::any_cut>());
     STATIC_REQUIRE_FALSE(std::is_constructible_v<stemma::any_cut, int>);
     for (auto pulled : all_dependences) {
@@ -131,7 +131,7 @@ TEST_CASE("any_cut: answers as the policy that it holds", "[policy][cut]") {
     }
 }
 
-TEST_CASE("cut: words of the command line", "[policy][cut]") {
+TEST_CASE("cut: parses the words of the command line", "[policy][cut]") {
     CHECK(stemma::parse_pull("none") == dependence::constant);
     CHECK(stemma::parse_pull("constants") == dependence::constant);
     CHECK(stemma::parse_pull("weights") == dependence::weight);

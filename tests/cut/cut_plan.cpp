@@ -8,7 +8,7 @@
 
 namespace test::cut_cut_plan {
 
-TEST_CASE("to_string: every refusal has a name of its own", "[onnx][cut_plan]") {
+TEST_CASE("to_string: every refusal has a unique name", "[onnx][cut_plan]") {
     using r = stemma::cut_refusal;
     std::set<std::string_view> names;
     for (auto refusal :

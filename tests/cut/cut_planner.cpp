@@ -21,7 +21,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A model and what is asked of its planner, with names instead of numbers.
+/// A model and queries to its planner, with names instead of numbers.
 struct scene {
     std::string bytes;
     stemma::wire_model model;
@@ -81,7 +81,7 @@ TEST_CASE("cut_planner: constants stay constant, and are copied", "[onnx][cut_pl
     CHECK_FALSE(plan.random);
 }
 
-TEST_CASE("cut_planner: only constants are copied when nothing else is pulled in",
+TEST_CASE("cut_planner: copies only constants if nothing else is pulled in",
           "[onnx][cut_planner]") {
     const scene s(chain());
     const auto plans = s.plan({"product", "sum"}, {stemma::dependence::constant});
@@ -111,7 +111,7 @@ TEST_CASE("cut_planner: a constant is an output of constants alone", "[onnx][cut
     }
 }
 
-TEST_CASE("cut_planner: a way out and back is refused with the way, or absorbed, or divides",
+TEST_CASE("cut_planner: a path out and back is refused, absorbed, or divides the part",
           "[onnx][cut_planner]") {
     const scene s(test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "first"),
                                            test::node("Tanh", {"a"}, {"b"}, "outside"),
@@ -137,8 +137,7 @@ TEST_CASE("cut_planner: a way out and back is refused with the way, or absorbed,
     CHECK(s.values(runs[1].inputs) == test::names{"a", "b"});
 }
 
-TEST_CASE("cut_planner: calls are kept apart where nothing else divides them",
-          "[onnx][cut_planner]") {
+TEST_CASE("cut_planner: keeps calls apart if nothing else does", "[onnx][cut_planner]") {
     const scene s(test::model(test::graph(
         {test::node("Relu", {"x"}, {"a"}, "first"), test::node("Relu", {"a"}, {"y"}, "second")},
         {"x"}, {"y"})));
@@ -149,7 +148,7 @@ TEST_CASE("cut_planner: calls are kept apart where nothing else divides them",
     CHECK(s.plan({"first", "second"}, runs, {1, no_id}).size() == 1);
 }
 
-TEST_CASE("cut_planner: what bodies capture is an input, and bodies come with their owner",
+TEST_CASE("cut_planner: captures of bodies are inputs, and bodies come with their owner",
           "[onnx][cut_planner]") {
     const auto body =
         test::graph({test::node("Add", {"x", "a"}, {"inner"}, "inside")}, {}, {"inner"});
@@ -171,8 +170,7 @@ TEST_CASE("cut_planner: what bodies capture is an input, and bodies come with th
     CHECK(s.values(inside[0].inputs) == test::names{"x", "a"});
 }
 
-TEST_CASE("cut_planner: takes along the functions that are called, and those they call",
-          "[onnx][cut_planner]") {
+TEST_CASE("cut_planner: includes called functions and their callees", "[onnx][cut_planner]") {
     auto made = test::model(
         test::graph({test::node("Outer", {"x"}, {"y"}, "call", "local")}, {"x"}, {"y"}));
     made.inner(8, test::opset("local", 1));
@@ -191,7 +189,7 @@ TEST_CASE("cut_planner: takes along the functions that are called, and those the
     }
 }
 
-TEST_CASE("cut_planner: the body of a function is no part where the call is, or where nobody calls",
+TEST_CASE("cut_planner: a function's body is not a part beside its call, or without one",
           "[onnx][cut_planner]") {
     const auto relu = [](const char* name) { return test::node("Relu", {"a"}, {"b"}, name); };
     auto made = test::model(
@@ -212,7 +210,7 @@ TEST_CASE("cut_planner: the body of a function is no part where the call is, or 
     CHECK(s.plan({"other"}).at(0).graph != 0);
 }
 
-TEST_CASE("cut_planner: says when nodes had to be sorted, and when results are random",
+TEST_CASE("cut_planner: reports that nodes were sorted, and that results are random",
           "[onnx][cut_planner]") {
     const scene s(test::model(test::graph({test::node("Relu", {"a"}, {"y"}, "reader"),
                                            test::node("RandomNormalLike", {"x"}, {"a"}, "random")},
@@ -224,7 +222,7 @@ TEST_CASE("cut_planner: says when nodes had to be sorted, and when results are r
     CHECK(s.nodes(plans[0].nodes) == test::names{"random", "reader"});
 }
 
-TEST_CASE("cut_planner: on random graphs every part reads what it needs and nothing else",
+TEST_CASE("cut_planner: on random graphs, every part reads exactly what it needs",
           "[onnx][cut_planner]") {
     test::random_numbers random(3);
     for (int round = 0; round < 500; ++round) {
@@ -257,7 +255,7 @@ TEST_CASE("cut_planner: on random graphs every part reads what it needs and noth
             std::set<id> read;
             for (auto node : plan.nodes) {
                 for (auto value : s.model.inputs(node)) {
-                    CHECK(known.count(value) == 1); // each node stands behind what it reads
+                    CHECK(known.count(value) == 1); // each node follows its producers
                     read.insert(value);
                 }
                 known.insert(s.model.first_output(node));

@@ -15,7 +15,8 @@ namespace test::cut_cut_record {
 
 using stemma::cut_record;
 
-TEST_CASE("write_cut_records: lists the parts, and why others are missing", "[onnx][cut_record]") {
+TEST_CASE("write_cut_records: lists written parts, and reasons for refused ones",
+          "[onnx][cut_record]") {
     stemma::module_tree_builder builder;
     builder.at_path("encoder");
     const auto tree = builder.build();

@@ -10,8 +10,7 @@
 
 namespace test::cut_find_gaps {
 
-TEST_CASE("find_gaps: exactly what lies between members makes a set convex",
-          "[algorithm][find_gaps]") {
+TEST_CASE("find_gaps: adding exactly the gaps makes a set convex", "[algorithm][find_gaps]") {
     test::random_numbers random(21);
     std::size_t gaps = 0;
     for (int round = 0; round < 2000; ++round) {

@@ -56,7 +56,7 @@ bool is_convex(const operator_graph& graph, const std::vector<bool>& inside) {
 
 } // namespace
 
-TEST_CASE("find_non_convex: a module that is left and entered again is found with the way") {
+TEST_CASE("find_non_convex: finds a module that is left and reentered, with the path") {
     const stemma::tree_index tree({no_id, 0, 1, 0});
     const auto graph = graph_with_edges(4, {{0, 1}, {1, 2}, {2, 3}});
     const auto found = stemma::find_non_convex_modules(graph, tree, in_modules({2, 3, 3, 2}),
@@ -115,7 +115,7 @@ TEST_CASE("find_non_convex: agrees with the definition on random graphs") {
     }
 }
 
-TEST_CASE("find_non_convex: nothing is said of graphs with cycles") {
+TEST_CASE("find_non_convex: finds nothing in graphs with cycles") {
     const stemma::tree_index tree({no_id, 0, 0});
     const auto graph = graph_with_edges(2, {{0, 1}, {1, 0}});
     CHECK(stemma::find_non_convex_modules(graph, tree, in_modules({1, 2}),

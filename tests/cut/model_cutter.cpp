@@ -36,8 +36,7 @@ struct careless_cut : stemma::standard_cut {
 
 } // namespace
 
-TEST_CASE("model_cutter: in memory, to a file and to a folder the parts are the same",
-          "[onnx][model_cutter]") {
+TEST_CASE("model_cutter: parts in memory, files and folders are the same", "[onnx][model_cutter]") {
     for (const auto* name :
          {"unet_tiny/model.onnx", "control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
         INFO(name);
@@ -86,7 +85,7 @@ TEST_CASE("model_cutter: in memory, to a file and to a folder the parts are the 
     }
 }
 
-TEST_CASE("model_cutter: nodes are a part as well", "[onnx][model_cutter]") {
+TEST_CASE("model_cutter: nodes can be a part", "[onnx][model_cutter]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::model_cutter cutter(opened.model(), {.sync = false});
     const auto part = cutter.cut(opened, {.nodes = {0}});
@@ -98,8 +97,7 @@ TEST_CASE("model_cutter: nodes are a part as well", "[onnx][model_cutter]") {
     CHECK_THROWS_AS(cutter.cut(opened, {}), stemma::error);
 }
 
-TEST_CASE("model_cutter: what exists in a folder is replaced by force only",
-          "[onnx][model_cutter]") {
+TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model_cutter]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     const auto modules = all_modules(opened);
@@ -117,7 +115,7 @@ TEST_CASE("model_cutter: what exists in a folder is replaced by force only",
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
 }
 
-TEST_CASE("model_cutter: a refusal says why", "[onnx][model_cutter]") {
+TEST_CASE("model_cutter: a refusal has a reason", "[onnx][model_cutter]") {
     stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"), {});
     stemma::model_cutter cutter(opened.model());
     std::size_t refused = 0;
@@ -134,7 +132,7 @@ TEST_CASE("model_cutter: a refusal says why", "[onnx][model_cutter]") {
     CHECK(refused > 0);
 }
 
-TEST_CASE("model_cutter: a policy that gives no name, or one twice, is refused",
+TEST_CASE("model_cutter: rejects a policy that returns an empty or repeated name",
           "[onnx][model_cutter]") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const auto inner = std::string(opened.model().value_name(opened.model().first_output(40)));

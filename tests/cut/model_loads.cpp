@@ -52,7 +52,7 @@ TEST_CASE("model_loads: a load has operator, shapes, weights, attributes and mod
     CHECK(convolutions > 5);
 }
 
-TEST_CASE("model_loads: the nodes inside of one are those of its bodies, and of its function",
+TEST_CASE("model_loads: the nodes inside a node are those of its bodies and its function",
           "[onnx][model_loads]") {
     for (const auto* name : {"control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
         const stemma::attributed_model opened(test::fixture(name), {});
@@ -69,7 +69,7 @@ TEST_CASE("model_loads: the nodes inside of one are those of its bodies, and of 
     }
 }
 
-TEST_CASE("model_loads: the work of the nodes of the main graph is that of the model",
+TEST_CASE("model_loads: the work of the main graph's nodes adds up to that of the model",
           "[onnx][model_loads]") {
     for (const auto* name : {"bert_micro/model.onnx", "bert_micro/model.functions.onnx"}) {
         stemma::attributed_model opened(test::fixture(name), {});

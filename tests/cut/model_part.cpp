@@ -25,7 +25,8 @@ stemma::model_part cut_attention(stemma::attributed_model& opened, stemma::cut_o
 
 } // namespace
 
-TEST_CASE("model_part: a model of its own, the same in memory as on disk", "[onnx][model_part]") {
+TEST_CASE("model_part: is a standalone model, the same in memory as on disk",
+          "[onnx][model_part]") {
     stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"), {});
     const auto part = cut_attention(opened, {.sync = false});
     const auto bytes = part.bytes();

@@ -66,7 +66,7 @@ TEST_CASE("partition policies: the built-in ones model the concept", "[policy][p
     STATIC_REQUIRE_FALSE(stemma::partition_policy<int>);
 }
 
-TEST_CASE("balanced_parts: stretches of about equal cost", "[policy][partition]") {
+TEST_CASE("balanced_parts: ranges of about equal cost", "[policy][partition]") {
     const scene s;
     CHECK(stemma::balanced_parts{2}.partition(s.problem()).part_of ==
           std::vector<id>{0, 1, 1, 1, 1, 1});
@@ -79,7 +79,7 @@ TEST_CASE("balanced_parts: stretches of about equal cost", "[policy][partition]"
     }
 }
 
-TEST_CASE("parts_by_depth, parts_by_modules: the nearest module that is one",
+TEST_CASE("parts_by_depth, parts_by_modules: the nearest module that is a part",
           "[policy][partition]") {
     const scene s;
     const auto at_top = stemma::parts_by_depth{1}.partition(s.problem());
@@ -95,7 +95,7 @@ TEST_CASE("parts_by_depth, parts_by_modules: the nearest module that is one",
     CHECK(stemma::balanced_parts{2}.partition(without).refusal.empty());
 }
 
-TEST_CASE("parts_by_level: by the longest way", "[policy][partition]") {
+TEST_CASE("parts_by_level: by the longest path", "[policy][partition]") {
     const scene s;
     CHECK(stemma::parts_by_level{}.partition(s.problem()).part_of ==
           std::vector<id>{0, 0, 1, 2, 2, 3});
@@ -104,7 +104,7 @@ TEST_CASE("parts_by_level: by the longest way", "[policy][partition]") {
     CHECK(two.parts == 2);
 }
 
-TEST_CASE("any_partition, parts_by_rule: a lambda that holds something is a policy",
+TEST_CASE("any_partition, parts_by_rule: a lambda with captures is a policy",
           "[policy][partition]") {
     const scene s;
     const auto first = std::make_shared<id>(3);

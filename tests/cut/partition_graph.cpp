@@ -35,7 +35,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("partition_graph: pieces run one after the other, on any Boost graph",
+TEST_CASE("partition_graph: pieces run in sequence, on any Boost graph",
           "[algorithm][partition_graph]") {
     const scene s;
     const auto pieces = stemma::partition_graph(
@@ -50,7 +50,8 @@ TEST_CASE("partition_graph: pieces run one after the other, on any Boost graph",
     CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{9}).pieces.empty());
 }
 
-TEST_CASE("find_partition_fault: what no algorithm could use", "[algorithm][partition_graph]") {
+TEST_CASE("find_partition_fault: reports plans that no algorithm could use",
+          "[algorithm][partition_graph]") {
     const auto fault = [](const partition_plan& plan) {
         return stemma::find_partition_fault(plan, 2, 3);
     };

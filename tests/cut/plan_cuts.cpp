@@ -53,7 +53,7 @@ vertices sources(const graph& g, const std::vector<stemma::edge_t<graph>>& edges
 
 } // namespace
 
-TEST_CASE("plan_cuts: what crosses the border, and copies of constants", "[algorithm][plan_cuts]") {
+TEST_CASE("plan_cuts: finds boundary values, and copies constants", "[algorithm][plan_cuts]") {
     const auto g = chain();
     const auto cuts = stemma::plan_cuts(g, {2, 1}, stemma::standard_cut{}, of_chain);
     REQUIRE(cuts.size() == 1);
@@ -98,7 +98,7 @@ TEST_CASE("plan_cuts: a policy that pulls in data needs no inputs", "[algorithm]
     CHECK(cuts[0].vertices.size() == 5);
 }
 
-TEST_CASE("plan_cuts: of a circle, and behind it, nothing is cut out", "[algorithm][plan_cuts]") {
+TEST_CASE("plan_cuts: cuts nothing on or after a cycle", "[algorithm][plan_cuts]") {
     graph g(4);
     add_edge(0, 1, g);
     add_edge(1, 0, g);
@@ -109,7 +109,7 @@ TEST_CASE("plan_cuts: of a circle, and behind it, nothing is cut out", "[algorit
     CHECK(stemma::plan_cuts(g, {1, 3})[0].vertices == vertices{3});
 }
 
-TEST_CASE("plan_cuts: of models, the parts that cut_planner plans", "[algorithm][plan_cuts]") {
+TEST_CASE("plan_cuts: agrees with cut_planner on models", "[algorithm][plan_cuts]") {
     for (const std::string name : {"bert_micro", "unet_tiny", "gpt2_tiny", "shared_twice"}) {
         INFO(name);
         const stemma::attributed_model opened(test::fixture(name + "/model.onnx"), {});

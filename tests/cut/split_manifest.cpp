@@ -74,8 +74,7 @@ TEST_CASE("split_manifest: reads what it writes", "[onnx][split_manifest]") {
     }
 }
 
-TEST_CASE("split_manifest: a model without weights of its own has no file of them",
-          "[onnx][split_manifest]") {
+TEST_CASE("split_manifest: a model without weights has no weight file", "[onnx][split_manifest]") {
     auto manifest = example();
     manifest.weights = {};
     CHECK(text_of(manifest).find("\"weights\": null") != std::string::npos);
@@ -83,7 +82,7 @@ TEST_CASE("split_manifest: a model without weights of its own has no file of the
         stemma::detail::read_split_manifest(text_of(manifest), "split.json").weights.file.empty());
 }
 
-TEST_CASE("split_manifest: reports what is wrong with another file", "[onnx][split_manifest]") {
+TEST_CASE("split_manifest: explains what is wrong with other files", "[onnx][split_manifest]") {
     const auto refused = [](const std::string& text) {
         try {
             static_cast<void>(stemma::detail::read_split_manifest(text, "split.json"));

@@ -54,7 +54,7 @@ void refused(const stemma::attributed_model& opened, const stemma::split_options
 
 } // namespace
 
-TEST_CASE("split_to_folder: any partition is joined to the same bytes", "[onnx][split_to_folder]") {
+TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][split_to_folder]") {
     const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
     const stemma::any_partition<> policies[] = {
         stemma::balanced_parts{3}, stemma::parts_by_depth{1}, stemma::parts_by_level{4},
@@ -72,21 +72,19 @@ TEST_CASE("split_to_folder: any partition is joined to the same bytes", "[onnx][
     }
 }
 
-TEST_CASE("split_to_folder: a policy that answers nonsense is an error",
-          "[onnx][split_to_folder]") {
+TEST_CASE("split_to_folder: an invalid plan is an error", "[onnx][split_to_folder]") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");
-    refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "part that is not there");
-    refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "part that is not there");
+    refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "nonexistent part");
+    refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "nonexistent part");
     refused(opened, {.partition = nowhere{{3, {0}, {0}, {}}}}, "not every part has a module");
-    refused(opened, {.partition = nowhere{{1, {0}, {stemma::no_id}, {}}}},
-            "module that is not there");
+    refused(opened, {.partition = nowhere{{1, {0}, {stemma::no_id}, {}}}}, "nonexistent module");
     refused(opened, {.partition = nowhere{{1, {0}, {}, "not today"}}}, "not today");
     refused(opened, {.partition = stemma::balanced_parts{0}}, "into 0 parts");
     refused(opened, {.cost = endless{}}, "2^63");
 }
 
-TEST_CASE("split_to_folder: what exists is replaced by force only", "[onnx][split_to_folder]") {
+TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][split_to_folder]") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     stemma::split_options options{.sync = false};

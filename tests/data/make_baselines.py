@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Rebuilds three small models on which published taggers were measured, with capture and truth.
+"""Rebuilds three small models for which published taggers have figures, with capture and truth.
 
     make_baselines.py [FOLDER]      default: baselines, beside this file
 
 Needs PyTorch 1.13 and onnx (Debian 12: python3-torch, python3-onnx). Every model is exported twice:
 as torch does it, and with the full path of the module in every scope. Both graphs have the same
-nodes in the same order, so the truth needs no reading of names. Large weights become references to
-data that are not kept, as only the structure matters.
+nodes in the same order, so the truth is independent of names. Large weights become references to
+missing external data, as only the structure matters.
 """
 import json
 import sys
@@ -162,7 +162,7 @@ class Bert(nn.Module):
 
 
 def export(model, arguments, path, full_scopes, **more):
-    """Exports; with `full_scopes`, names hold the whole path of the module that runs."""
+    """Exports; with `full_scopes`, names contain the full path of the running module."""
     setup = torch.onnx.utils._setup_trace_module_map
 
     def with_paths(module, functions):
@@ -182,13 +182,13 @@ def export(model, arguments, path, full_scopes, **more):
 
 
 def truth_of(named, full):
-    """The module of every node whose name has a scope; the others say nothing."""
+    """The module of every node whose name has a scope."""
     assert [n.op_type for n in named.graph.node] == [n.op_type for n in full.graph.node]
     nodes = []
     for i, (a, b) in enumerate(zip(named.graph.node, full.graph.node)):
         module = b.name.split("/")[-2].replace("@", ".") if b.name.startswith("/") else None
         if module is not None:
-            # A second call would have a counter behind; none of these models calls a module twice.
+            # A second call would append a counter; none of these models calls a module twice.
             nodes.append({"original": a.name, "opaque": "n%d" % i, "module": module})
     return {"format": "fixture-truth/1", "nodes": nodes}
 
@@ -211,7 +211,7 @@ def captured_modules(model):
 
 
 class Recorder:
-    """Notes what runs, in which module, on which tensors."""
+    """Records operations with their modules and tensors."""
 
     def __init__(self, model):
         self.events, self.stack, self.kept = [], [], []
@@ -235,7 +235,7 @@ class Recorder:
 
     def tensors(self, value):
         if isinstance(value, torch.Tensor):
-            self.kept.append(value)   # as long as it lives nothing else has its id
+            self.kept.append(value)   # keeps its id from being reused
             return [(self.ids.setdefault(id(value), "t%d" % len(self.ids)), list(value.shape))]
         if isinstance(value, dict):
             value = list(value.values())

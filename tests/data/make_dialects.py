@@ -4,9 +4,8 @@
 
     make_dialects.py [FOLDER]      default: dialects, beside this file
 
-Every node is made inside of a module that this script knows, so the truth needs no reading of what
-is written. The bytes are put together here, as metadata of nodes are newer than most installed
-libraries.
+Every node is created in a module known to this script, so the truth is independent of the written
+files. They are serialized here, as metadata of nodes is newer than most installed libraries.
 """
 import json
 import struct
@@ -77,7 +76,7 @@ def call(op, inputs, outputs, name, domain="", attributes=(), metadata=None, ove
 
 
 def reference_attribute(name, of, kind):
-    """An attribute that has the value of one of the call around."""
+    """An attribute with the value of one of the enclosing call."""
     return text(1, name) + number(20, kind) + text(21, of)
 
 
@@ -90,7 +89,7 @@ def function(domain, name, inputs, outputs, nodes, overload="", imports=(), attr
 
 
 class Net:
-    """A graph being written, with the modules that are running."""
+    """A graph being written, and the running modules."""
 
     def __init__(self, dialect, ir=10, version=18, strict=False):
         self.dialect, self.ir, self.version, self.strict = dialect, ir, version, strict
@@ -98,11 +97,11 @@ class Net:
         self.nodes, self.initializers, self.sparse, self.infos = [], [], [], []
         self.functions, self.domains, self.annotations = [], {}, []
         self.calls_known = True
-        self.where = None   # the list of nodes of a body that is being written
+        self.where = None   # nodes of the body being written
 
     @contextmanager
     def module(self, name, cls):
-        """Runs the module `name` (a path below the one that runs) of a class."""
+        """Runs the module `name` (a path below the running one) of a class."""
         path = ".".join(p for p in (self.stack[-1][0] if self.stack else "", name) if p)
         call = self.calls.get(path, 0)
         self.calls[path] = call + 1
@@ -152,7 +151,7 @@ class Net:
         return {}
 
     def called(self, op):
-        """The name that the TorchScript exporter gives: repetitions are counted where they are."""
+        """The name that the TorchScript exporter gives: repetitions are counted by scope."""
         def atom(path):
             parts = path.split(".")
             named = [k for k, part in enumerate(parts) if not part.isdigit()]
@@ -178,9 +177,9 @@ class Net:
 
     def op(self, op, inputs, target=None, module=None, name=None, metadata=None, known=True,
            kind=FLOAT, dims=(2, 4), fx=None, value=None, known_call=None, **more):
-        """Adds a node; its true module is the one that runs unless `module` says otherwise.
+        """Adds a node; its true module is the running one unless `module` is given.
 
-        What is not `known` has nothing written about it; a `module` of False is not known at all."""
+        Without `known`, no evidence is written; with `module` False, the truth is unknown too."""
         fx = self.fresh(op.lower()) if fx is None else fx
         value = "val_%d" % (len(self.nodes) + len(self.truth)) if value is None else value
         name = self.node_name(op, value) if name is None else name
@@ -206,14 +205,14 @@ class Net:
             tensor_attribute("value", tensor("", [], data=[value]))], **more)
 
     def linear(self, name, x, cls="torch.nn.modules.linear.Linear"):
-        """Two operators of one operation."""
+        """One operation as two operators."""
         with self.module(name, cls):
             fx = self.fresh("linear")
             y = self.op("MatMul", [x, self.weight("weight", [4, 4])], "aten.linear.default", fx=fx)
             return self.op("Add", [y, self.weight("bias", [4])], "aten.linear.default", fx=fx)
 
     def branches(self, flag, bodies, **more):
-        """An If whose branches the functions in `bodies` write."""
+        """An If with branches written by the functions in `bodies`."""
         graphs = []
         for attribute, body in bodies:
             self.where = []
@@ -252,7 +251,7 @@ class Net:
 
 
 def block(net, x):
-    """The children and the own operations of a block: residual, gate, norm."""
+    """The children of a block and its own operations: residual, gate, norm."""
     h = net.linear("fc1", x)
     with net.module("act", "torch.nn.modules.activation.GELU"):
         h = net.op("Tanh", [h], "aten.gelu.default")
@@ -267,7 +266,7 @@ def block(net, x):
 def dynamo(folder, name, strict, ir, version):
     net = Net("dynamo", ir, version, strict)
     with net.module("", "app.Net" if not strict else "pkg.make.<locals>.Net"):
-        # A fake level that means: no module.
+        # A fake level for no module.
         shape = net.op("Shape", ["x"], module=False, kind=INT64, dims=[2], metadata=net.metadata(
             "sym_size_int", "aten.sym_size.int", net.stack +
             [("_empty_nn_module_stack_from_metadata_hook",) * 2]))
@@ -276,19 +275,19 @@ def dynamo(folder, name, strict, ir, version):
         for i in range(3):
             with net.module("blocks.%d" % i, "app.Block"):
                 x = block(net, x)
-                # Shapes and constants that are computed once carry the first user's modules.
+                # Shapes and constants computed once have the first user's modules.
                 if i == 0:
                     shared = net.op("Shape", [x], "aten.sym_size.int", module="blocks", kind=INT64, dims=[2])
                     half = net.constant(0.5, module="blocks")
                 x = net.op("Reshape", [x, shared], "aten.view.default")
                 x = net.op("Mul", [x, half], "aten.mul.Tensor")
-        # A block that runs twice: the metadata of both calls are the same.
+        # A block that runs twice: both calls have the same metadata.
         for _ in range(2):
             with net.module("tied", "app.Block"):
                 x = block(net, x)
         x = net.op("Mul", [x, net.constant(2.0, {}, known=False)], "aten.mul.Tensor")
-        # The branches of torch.cond have neither the root nor the module around them, and a
-        # branch may be a function of its own.
+        # The branches of torch.cond lack the root and the enclosing module, and a branch may be a
+        # separate function.
         with net.module("gate", "app.Gate"):
             def plain():
                 return net.op("Relu", [x], metadata=net.metadata("relu", "aten.relu.default", []))
@@ -302,7 +301,7 @@ def dynamo(folder, name, strict, ir, version):
                                                 metadata=net.metadata("neg", "aten.neg.default", []))]))
             net.truth.append({"original": "node_neg", "module": net.path})
             x = net.branches(net.flag(), (("then_branch", plain), ("else_branch", called)))
-        # Keys of a ModuleDict may hold quotes.
+        # Keys of a ModuleDict may contain quotes.
         for key in ("it's", 'say "hi"', """bo'th" """):
             with net.module("heads." + key, "app.Head"):
                 x = net.linear("fc", x)
@@ -339,7 +338,7 @@ def builder(folder):
                     x = net.op("Add", [x, h])
                     with net.module("mlp", "llm.MLP"):
                         x = net.op("Sigmoid", [net.linear("up", x, "llm.Linear")])
-                        # Functions of a library stay calls.
+                        # Library functions stay calls.
                         net.domains["pkg.lib"] = 1
                         x = net.op("Swish", [x], domain="pkg.lib")
             net.functions.append(function(
@@ -354,7 +353,7 @@ def builder(folder):
 
 
 def rewritten(folder):
-    """What rewriters and constant folders leave: the first module's metadata, or the origins."""
+    """After rewriting and constant folding: the first module's metadata, or the origins."""
     net = Net("dynamo", 12, 22)
     net.calls_known = False
     with net.module("", "app.Net"):
@@ -369,7 +368,7 @@ def rewritten(folder):
                 rule = {"pkg.onnxscript.rewriter.rule_name": "FuseLinearBatchNorm"}
                 x = net.op("Gemm", [x, weight, bias], metadata={**first, **rule})
                 x = net.op("Relu", [x], "aten.relu.default")
-                # Folded from what two modules own, and from what one does: metadata are gone.
+                # Folded from nodes of two modules, and of one: without metadata.
                 for origins, owner in ((["fc.weight", "bn.bias"], ""), (["bn.bias", "bn.bias"], "bn")):
                     names = sorted(net.path + "." + o for o in origins)
                     path = net.path + ("." + owner if owner else "")
@@ -385,14 +384,14 @@ def rewritten(folder):
                         "pkg.onnxscript.optimizer.folded_from": repr([net.path + "." + origin])}))
                     with net.module("fc", "torch.nn.modules.linear.Linear"):
                         x = net.op("Add", [x, made], "aten.add.Tensor")
-        # A rule that leaves nothing but its name.
+        # A rule that leaves only its name.
         x = net.op("Cast", [x], metadata={"pkg.onnxscript.rewriter.rule_name": "CastCast"},
                    known=False, attributes=[int_attribute("to", FLOAT)])
     net.write(folder, "rewritten", x)
 
 
 def typed(folder):
-    """The scope strings that PyTorch keeps inside."""
+    """PyTorch's internal scope strings."""
     net = Net("typed", 10, 18)
     with net.module("", "app.Net"):
         x = "x"
@@ -404,8 +403,8 @@ def typed(folder):
 
 
 def recurrence(folder):
-    """A cell that is called once for each step, and two towers that share an encoder, as the
-    TorchScript exporter names them; and the same with metadata, where all calls look alike."""
+    """A cell that is called once per step, and two towers that share an encoder, as the
+    TorchScript exporter names them; and the same with metadata, equal for all calls."""
     for dialect in ("called", "dynamo"):
         net = Net(dialect, 10, 18)
         with net.module("", "app.Net"):
@@ -430,7 +429,7 @@ def recurrence(folder):
 
 
 def nested_functions(folder):
-    """torch 2.2 on top of torch.export: every module is a local function, nested as the tree is."""
+    """torch 2.2 with torch.export: every module is a local function, nested like the tree."""
     net = Net("none", 8, 18)
     domain = "pkg.app.1.0"
 
@@ -467,9 +466,9 @@ def nested_functions(folder):
 
 
 class Modular:
-    """A model as torch 2.2 wrote it on top of dynamo: each call of a module is a function of its own,
-    nested as modules are, in the domain of the package of the class and its version; operators are
-    functions of a library, which modules share."""
+    """A model of torch 2.2 with dynamo: each call of a module is a separate function, nested like
+    modules, in the domain of the class's package and version; operators are library functions shared
+    by modules."""
 
     LIBRARY, COMMON = "pkg.onnxscript.torch_lib", "pkg.onnxscript.torch_lib.common"
 
@@ -549,7 +548,7 @@ class Modular:
 
     @contextmanager
     def module(self, attribute, cls, package, shown=None):
-        """The `results` that its user puts into the frame are those of the call."""
+        """The `results` that the user puts into the frame are those of the call."""
         path = ".".join(p for p in (self.frames[-1]["path"], attribute) if p)
         frame = {"path": path, "nodes": [], "made": set(), "read": []}
         self.frames.append(frame)
@@ -595,8 +594,8 @@ class Modular:
 
 
 def modular(folder):
-    """Layers of nested modules, a list and a sequence, an operator that modules share, a module
-    without parameters, one with two results, and one that is called twice."""
+    """Layers of nested modules, a list and a sequence, an operator shared by modules, a module
+    without parameters, one with two results, and one called twice."""
     net = Modular()
     package, file = "tinylib.4.37.0", "tinylib.models.tiny.modeling_tiny."
 
@@ -626,11 +625,11 @@ def modular(folder):
                         act["results"] = [net.op("aten_gelu", [y])]
                     m["results"] = act["results"]
                 x = dense_and_norm("output", "TinyOutput", m["results"][0], h)
-                # An operator of the standard, written without a function.
+                # A standard operator, without a function.
                 x = net.op("Mul", [x, x], domain="")
                 layer["results"] = [x]
         encoder["results"] = [x]
-    # Children of a sequence are shown as Python reaches them.
+    # Children of a sequence are written as in Python.
     with net.module("head", "torch.nn.modules.container.Sequential", "torch.2.2.0+cu121") as head:
         y = net.linear("0", x, "getattr_L__self___head___0__")
         with net.module("1", "torch.nn.modules.activation.ReLU", "torch.2.2.0+cu121",
@@ -645,7 +644,7 @@ def modular(folder):
 
 
 def optimized(folder):
-    """Names that a runtime leaves when it saves what it optimized; the rest of a model with scopes."""
+    """Names as a runtime saves them after optimization, in a model with scopes."""
     net = Net("called", 10, 20)
     net.domains["com.microsoft"] = 1
     with net.module("", "app.Net"):
@@ -669,7 +668,7 @@ def optimized(folder):
 
 
 def merged(folder):
-    """Layers made as copies and never trained, after an optimizer kept one of all equal initializers."""
+    """Untrained copies of a layer, after an optimizer merged equal initializers."""
     net = Net("called", 10, 20)
 
     def norm(name, x):
@@ -698,7 +697,7 @@ def merged(folder):
 
 
 def shared_embedding(folder):
-    """One embedding that belongs to two parents, named below the one that calls it."""
+    """An embedding with two parents, named below the calling one."""
     net = Net("none", 10, 18)
     results = []
     with net.module("", "app.Pair"):

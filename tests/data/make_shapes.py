@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports the models of shapes/, whose extents follow from what they compute with shapes."""
+"""Exports the models of shapes/, whose extents follow from arithmetic on shapes."""
 
 import pathlib
 
@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 class Windows(nn.Module):
-    """Pads a picture to whole windows, and mixes the channels and places of each window."""
+    """Pads an image to whole windows, and mixes channels and positions of each window."""
 
     def __init__(self, window: int = 4, width: int = 6):
         super().__init__()

@@ -4,10 +4,10 @@
 
 usage: make_source.py
 
-Made with Debian 12's torch 1.13. The model's code is compiled as if it stood in a folder of somebody
-else. The truth is not read from what the exporter wrote: while the model runs, every call of an operator
-looks up the Python stack for the innermost line of net.py, and the file's nodes are told apart by their
-scopes and types.
+Made with Debian 12's torch 1.13. The model's code is compiled under a path in somebody else's folder.
+The truth is independent of the exporter's stacks: while the model runs, every call of an operator
+searches the Python stack for the innermost line of net.py; nodes of the file are identified by scope
+and type.
 """
 import json
 import linecache
@@ -36,7 +36,7 @@ def load():
 
 
 class lines_of_operators(TorchDispatchMode):
-    """{operator: the lines in which it ran}."""
+    """{operator: the lines in which it ran}"""
 
     def __init__(self):
         super().__init__()
@@ -51,7 +51,7 @@ class lines_of_operators(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-# What the exporter makes of operators whose lines are unambiguous in net.py.
+# Exported operators, for those with unambiguous lines in net.py.
 MADE = {"Softmax": ("_softmax",), "Relu": ("relu",), "Tanh": ("tanh",), "Concat": ("cat",),
         "LayerNormalization": ("native_layer_norm",), "Split": ("split",), "ReduceMean": ("mean",),
         "MatMul": ("addmm",), "Mul": ("mul",)}
@@ -73,9 +73,9 @@ def main():
 
 
 if __name__ == "__main__":
-    # Compiled once more under another name, as the path of what calls the exporter stands in the stacks.
+    # Compiled again under another name, as stacks contain the path of the exporter's caller.
     scope = {"__name__": "make_source", "__file__": __file__}
     exec(compile(pathlib.Path(__file__).read_text(encoding="utf-8"), "make_source.py", "exec"), scope)
-    run = threading.Thread(target=scope["main"])  # whose stack begins below this file
+    run = threading.Thread(target=scope["main"])  # whose stack starts below this file
     run.start()
     run.join()

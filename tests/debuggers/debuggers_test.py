@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what debuggers show of objects of stemma: gdb with its printers; that what natvis names is there.
+"""Checks how debuggers show objects of stemma: gdb with its printers; for natvis, that the names exist.
 
 usage: debuggers_test.py COMPILER FOLDER
 """
@@ -29,7 +29,7 @@ EXPECTED = {
 
 
 def check_natvis():
-    """What no debugger on this system reads names classes and members that there are."""
+    """The natvis file, which no debugger on this system reads, names existing classes and members."""
     text = "".join(path.read_text() for path in (ROOT / "include").rglob("*.hpp"))
     space = "{http://schemas.microsoft.com/vstudio/debugger/natvis/2010}"
     types = xml.etree.ElementTree.parse(PLACE / "stemma.natvis").getroot().findall(f"{space}Type")

@@ -100,7 +100,7 @@ TEST_CASE("leftovers: an activation that a runtime fused is another module's") {
     CHECK(alone.paths<leftovers>("/b/conv/Conv_output_0_nchwc") == texts{"b.conv"});
 }
 
-TEST_CASE("leftovers: what a joined activation is called tells whether it is a module") {
+TEST_CASE("leftovers: the name of a fused activation shows whether it is a module") {
     const auto module_of = [](const char* name) {
         const auto conv = test::node("Conv", {"x"}, {"v"}, name)
                               .text(7, "com.microsoft.nchwc")
@@ -113,7 +113,7 @@ TEST_CASE("leftovers: what a joined activation is called tells whether it is a m
     CHECK(module_of("/b/branch/Relu_output_0_nchwc") == texts{"b.branch"});
 }
 
-TEST_CASE("leftovers: a convolution that adds what it skips belongs to what is around both") {
+TEST_CASE("leftovers: a convolution fused with a skip connection belongs to the ancestor of both") {
     const auto conv = [](const test::names& in, const char* out, const char* name) {
         return test::node("Conv", in, {out}, name).text(7, "com.microsoft.nchwc");
     };
@@ -129,7 +129,7 @@ TEST_CASE("leftovers: a convolution that adds what it skips belongs to what is a
     CHECK(scene.paths<leftovers>("/b/b.1/steps/steps.1/Conv_output_0_nchwc") == texts{"b.1"});
 }
 
-TEST_CASE("leftovers: a convolution without any name is somewhere in what calls those around it") {
+TEST_CASE("leftovers: an unnamed convolution is somewhere in the caller of its neighbours") {
     const auto conv = [](const char* in, const char* out, const char* name) {
         return test::node("Conv", {in, "lost"}, {out}, name).text(7, "com.microsoft.nchwc");
     };
@@ -144,7 +144,7 @@ TEST_CASE("leftovers: a convolution without any name is somewhere in what calls 
     CHECK(scene.paths<leftovers>("ReorderOutput") == texts{"/"});
 }
 
-TEST_CASE("leftovers: what a call or a product was taken apart into stays with the rest of it") {
+TEST_CASE("leftovers: the pieces of a call or product stay together") {
     test::evidence_scene scene(
         test::model(
             test::graph({test::node("Relu", {"x"}, {"a"}, "/b/fc/Relu"),

@@ -26,7 +26,7 @@ TEST_CASE("named_modules: collects those of parameters, and scopes for later", "
     ops.read_parameter(ops.add({fc}), "onnx::MatMul_7");
     const auto named = collect_named_modules(ops, "net");
     CHECK(named.modules.size() == 3);
-    CHECK(named.modules.attribute(0) == "net");
+    CHECK(named.modules.name(0) == "net");
     CHECK(named.size == 3);
     REQUIRE(named.owner.size() == 2);
     CHECK(named.modules.path(named.builder.rank_of(named.owner[0])) == "enc.fc");

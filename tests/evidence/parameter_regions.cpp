@@ -248,7 +248,7 @@ TEST_CASE("parameter_regions: a gate is in the module whose steps lead to it") {
     CHECK(scene.paths<parameter_regions>("gated") == texts{"b.0.se"});
 }
 
-TEST_CASE("parameter_regions: groups are made for the normalization that wants them") {
+TEST_CASE("parameter_regions: a Reshape into groups belongs to the normalization") {
     test::evidence_scene scene(bare_model(
         {bare("Conv", {"x", "b.conv.weight"}, "c"), bare("Reshape", {"c", "shape"}, "groups"),
          bare("InstanceNormalization", {"groups", "ones", "zeros"}, "n"),

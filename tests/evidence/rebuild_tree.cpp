@@ -45,7 +45,7 @@ TEST_CASE("rebuild_tree: combines modules of scopes and of parameters") {
     ops.read_parameter(ops.add({fc}), "onnx::MatMul_7");
     const auto rebuilt = rebuild_tree(ops, "net");
     CHECK(paths_of(rebuilt.modules) == texts{"", "dec", "dec.norm", "enc", "enc.fc"});
-    CHECK(rebuilt.modules.attribute(0) == "net");
+    CHECK(rebuilt.modules.name(0) == "net");
 }
 
 TEST_CASE("rebuild_tree: just the root for a model without evidence") {

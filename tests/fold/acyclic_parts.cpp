@@ -53,7 +53,7 @@ bool contracts(std::size_t count, const pairs& from_to, const std::vector<id>& n
 
 } // namespace
 
-TEST_CASE("acyclic_parts: a convex group is one part, a group that is left and entered is two") {
+TEST_CASE("acyclic_parts: a convex group is one part, one that is left and reentered is two") {
     const pairs chain{{0, 1}, {1, 2}, {2, 3}};
     const auto halves =
         stemma::detail::acyclic_parts(edges_of(4, chain), std::vector<id>{0, 0, 1, 1});
@@ -68,7 +68,7 @@ TEST_CASE("acyclic_parts: a convex group is one part, a group that is left and e
                                         std::vector<id>{0, no_id, no_id, 0})[0] != no_id);
 }
 
-TEST_CASE("acyclic_parts: of two convex groups that feed each other one is divided") {
+TEST_CASE("acyclic_parts: one of two convex groups that feed each other is divided") {
     // 0 -> 1 and 2 -> 3, with 0 and 3 in one group, 1 and 2 in the other.
     const pairs crossed{{0, 1}, {2, 3}};
     const std::vector<id> group{0, 1, 1, 0};
@@ -78,7 +78,7 @@ TEST_CASE("acyclic_parts: of two convex groups that feed each other one is divid
     CHECK(std::set<id>(parts.begin(), parts.end()).size() == 3);
 }
 
-TEST_CASE("acyclic_parts: a group behind a knot stays whole though half of it could run at once") {
+TEST_CASE("acyclic_parts: a group after a knot stays whole even if half of it could run earlier") {
     // 0 and 2 are one group around 1; 3 needs nothing, 4 needs the knot.
     const pairs from_to{{0, 1}, {1, 2}, {2, 4}};
     const auto parts =
@@ -87,7 +87,8 @@ TEST_CASE("acyclic_parts: a group behind a knot stays whole though half of it co
     CHECK(parts[0] != parts[2]);
 }
 
-TEST_CASE("acyclic_parts: parts refine groups, contract, and no group is divided without need") {
+TEST_CASE(
+    "acyclic_parts: parts refine groups, can be contracted, and no group is divided needlessly") {
     test::random_numbers random(7);
     for (int round = 0; round < 400; ++round) {
         const std::size_t count = 1 + random(24);

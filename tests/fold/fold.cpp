@@ -12,7 +12,7 @@
 
 namespace test::fold_fold {
 
-TEST_CASE("named_by_class: a function is called as the class, in the package's domain") {
+TEST_CASE("named_by_class: a function is named after the class, in the package's domain") {
     stemma::module_tree_builder builder;
     builder.set_class(builder.child(0, "bert"), "BertModel", "transformers.bert.BertModel");
     builder.set_class(builder.child(0, "odd"), "Odd", "ai.onnx.ml.Odd");
@@ -46,7 +46,7 @@ TEST_CASE(
     CHECK(name_of(modules, 2) == stemma::function_name{"zoo", "b:Layer"});
 }
 
-TEST_CASE("innermost: a module folds where the selection takes it and nothing below it") {
+TEST_CASE("innermost: a module folds if selected and none of its descendants is") {
     const auto modules =
         test::tree_of({":zoo.Net", "a:zoo.Layer", "a.fc:torch.nn.Linear", "a.norm:zoo.Norm",
                        "b:zoo.Layer", "b.fc:torch.nn.Linear", "c:torch.nn.Linear"});
@@ -65,7 +65,7 @@ TEST_CASE("innermost: a module folds where the selection takes it and nothing be
     CHECK(folded({}) == std::vector<std::string>{"a", "a.norm", "b"});
 }
 
-TEST_CASE("fold_options: a function may say which modules fold, and how they are called") {
+TEST_CASE("fold_options: functions can select modules and name them") {
     const auto modules = test::tree_of({":zoo.Net", "a:zoo.Layer", "b:zoo.Norm"});
     const stemma::fold_options<> options{
         .selection = [](auto&& tree, stemma::id m) { return tree.class_name(m) == "Norm"; },

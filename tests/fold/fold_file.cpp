@@ -106,7 +106,7 @@ TEST_CASE("model_fold: takes a query and custom options") {
     CHECK(layers.plan().functions.size() == 1);
 }
 
-TEST_CASE("model_fold: says what it refuses") {
+TEST_CASE("model_fold: rejects models with a reason") {
     const test::scratch_folder folder;
     const stemma::attributed_model opened(test::fixture("bert_micro/model.onnx"),
                                           captured("bert_micro"));
@@ -122,7 +122,7 @@ TEST_CASE("model_fold: says what it refuses") {
                       !Catch::Matchers::Contains("--"));
 }
 
-TEST_CASE("find_foldable: says what would fold where nothing does") {
+TEST_CASE("find_foldable: says what could fold instead of nothing") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), captured("mlp"));
     CHECK_THROWS_AS(stemma::model_fold(opened, stemma::module_folding{}), stemma::error);
     const auto other = stemma::find_foldable(opened, {});

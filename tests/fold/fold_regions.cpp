@@ -57,7 +57,7 @@ std::vector<id> operators_of(const stemma::fold_regions_result& result, id regio
 
 } // namespace
 
-TEST_CASE("fold_regions: regions lie inside each other as modules do") {
+TEST_CASE("fold_regions: regions nest like modules") {
     // Module 1 holds 2 and 3.
     const scene s{stemma::tree_index({no_id, 0, 1, 1}),
                   {0, 2, 2, 3, 1, 0},
@@ -75,7 +75,7 @@ TEST_CASE("fold_regions: regions lie inside each other as modules do") {
     CHECK(found.left.empty());
 }
 
-TEST_CASE("fold_regions: every call is a region, also where only neighbours know which it is") {
+TEST_CASE("fold_regions: every call is a region, even if only neighbours determine it") {
     const scene s{stemma::tree_index({no_id, 0}),
                   {1, 1, 0, 1, 1},
                   {{0, 1}, {1, 2}, {2, 3}, {3, 4}},
@@ -115,7 +115,7 @@ TEST_CASE("fold_regions: a constant that several regions read belongs to none of
     CHECK(operators_of(s.fold(), 1) == std::vector<id>{0, 1});
 }
 
-TEST_CASE("fold_regions: operators run in an order that works, each once, inside its module") {
+TEST_CASE("fold_regions: operators run in a valid order, each once, inside their module") {
     test::random_numbers random(3);
     for (int round = 0; round < 300; ++round) {
         const std::size_t modules = 1 + random(8);
@@ -167,7 +167,7 @@ TEST_CASE("fold_regions: operators run in an order that works, each once, inside
 }
 
 TEST_CASE("fold_regions: a graph in a module has regions of its descendants only") {
-    // 1 holds 2, and 3 stands beside it.
+    // 1 contains 2, and 3 is beside it.
     scene body{stemma::tree_index({no_id, 0, 1, 0}), {1, 2, 2, 3, 3, 0}, {{0, 1}, {1, 2}, {3, 4}}};
     body.top = 1;
     const auto found = body.fold();

@@ -70,7 +70,7 @@ TEST_CASE("node_shapes: constants may differ on request, but not in name and typ
                                 test::node("Other", {}, {"c"}).inner(5, number("to", 2))));
 }
 
-TEST_CASE("node_shapes: names, doc strings and values of metadata do not count, all else does") {
+TEST_CASE("node_shapes: only names, doc strings and metadata values do not count") {
     const auto add = [] { return test::node("Add", {"x", "z"}, {"a"}, "first"); };
     CHECK(alike(add(), test::node("Add", {"z", "x"}, {"b"}, "second")));
     CHECK(alike(add().text(6, "one"), test::node("Add", {"z", "x"}, {"b"}, "s").text(6, "two")));
@@ -93,7 +93,7 @@ TEST_CASE("node_shapes: bodies may differ in what they capture only") {
     CHECK_FALSE(alike(owner("x", "i", "a"), owner("x", "j", "b")));
 }
 
-TEST_CASE("text_of: of an entry of metadata the value") {
+TEST_CASE("text_of: the value of a metadata entry") {
     const auto bytes = message().inner(9, test::entry("key", "value")).text(3, "name").bytes();
     stemma::detail::wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
                                        "");

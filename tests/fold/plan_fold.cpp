@@ -15,7 +15,7 @@
 
 namespace test::fold_plan_fold {
 
-TEST_CASE("plan_fold: layers inside each other, each function behind those it calls") {
+TEST_CASE("plan_fold: nested layers, callees before callers") {
     auto scene = test::layered_model(5);
     const auto plan = scene.plan();
     // Five layers, a fc in each.
@@ -34,7 +34,7 @@ TEST_CASE("plan_fold: layers inside each other, each function behind those it ca
     }
 }
 
-TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, and calls fit") {
+TEST_CASE("plan_fold: in the fixtures, regions contain their modules' nodes, and calls match") {
     std::size_t shared = 0;
     for (const auto& file : test::model_files()) {
         CAPTURE(file);
@@ -53,7 +53,7 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
                 }
                 const bool is_new = met.insert(item.index).second;
                 const bool is_constant = stemma::detail::is_constant_node(model, item.index);
-                REQUIRE((is_new || is_constant)); // these stand wherever they are read
+                REQUIRE((is_new || is_constant)); // these are wherever they are read
                 if (region.module != 0 && !is_constant) {
                     const auto module = opened.tags().attributions[item.index].module;
                     REQUIRE(opened.modules().index().is_ancestor(region.module, module));
@@ -88,7 +88,7 @@ TEST_CASE("plan_fold: in the fixtures, regions hold the nodes of their modules, 
     CHECK(shared > 0);
 }
 
-TEST_CASE("plan_fold: a value made twice, or out of itself, is refused") {
+TEST_CASE("plan_fold: rejects a value defined twice or by itself") {
     const auto refused = [](const std::vector<test::message>& nodes) {
         test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(),
                                test::layers(1),
@@ -101,7 +101,7 @@ TEST_CASE("plan_fold: a value made twice, or out of itself, is refused") {
              test::node("Relu", {"b"}, {"y"})});
 }
 
-TEST_CASE("plan_fold: nodes in bodies go along with their owner, those of others stay there") {
+TEST_CASE("plan_fold: nodes in bodies move with their owner, unless of another module") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"c"})}, {}, {"c"});
     const auto planned = [&](stemma::id of_body) {
         const stemma::attribution here{2, stemma::no_id, 1, stemma::provenance::scope};

@@ -22,7 +22,7 @@ std::string dialect(const std::string& name) {
 
 } // namespace
 
-TEST_CASE("unfold_file: calls are opened, and bytes are made as files are") {
+TEST_CASE("unfold_file: inlines calls, the same in memory as in a file") {
     const test::scratch_folder folder;
     for (const auto* name : {"modular_functions", "nested_functions"}) {
         CAPTURE(name);
@@ -62,7 +62,7 @@ TEST_CASE("unfold_file: restores the original, unless names after calls are requ
     CHECK(stemma::wire_model(bytes, "called").node_count() == opened.model().node_count());
 }
 
-TEST_CASE("unfold_file: a model without functions is refused") {
+TEST_CASE("unfold_file: rejects a model without functions") {
     const test::scratch_folder folder;
     stemma::error_code code{};
     try {

@@ -24,7 +24,7 @@ using stemma::no_id;
 using stemma::detail::graph_sketch;
 
 constexpr std::size_t modules = 8;
-// Nodes near one another are looked for from so many.
+// Neighbours are searched from so many nodes.
 constexpr id looked_at = 16;
 
 void check(const graph_sketch& sketch) {

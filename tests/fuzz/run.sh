@@ -4,8 +4,8 @@
 #
 # usage: sh tests/fuzz/run.sh FOLDER SECONDS TARGET...
 #
-# FOLDER holds the programs. Inputs that reach something new stay in FOLDER/corpus/TARGET for the next
-# run; what a target found is FOLDER/found/TARGET-*, and `fuzz_TARGET FILE` shows it again.
+# FOLDER contains the programs. Inputs with new coverage stay in FOLDER/corpus/TARGET for the next
+# run; findings are FOLDER/found/TARGET-*, reproduced by `fuzz_TARGET FILE`.
 set -eu
 
 folder=$1
@@ -17,14 +17,14 @@ mkdir -p found
 
 fuzz() {
     mkdir -p "corpus/$1"
-    # What takes the most work for each byte gets the fewest: in a name list, each byte may be an operator.
+    # Targets with more work per byte get fewer bytes: in a name list, each byte may be an operator.
     case $1 in
     scope_names) longest=128 ;;
     metadata) longest=256 ;;
     tagging) longest=512 ;;
     *) longest=1024 ;;
     esac
-    # Where memory came from takes a third of the time to note: `fuzz_TARGET FILE` says it.
+    # Recording allocation stacks takes a third of the time; `fuzz_TARGET FILE` does it.
     if ASAN_OPTIONS=detect_container_overflow=0:malloc_context_size=1 "./fuzz_$1" "corpus/$1" "seeds/$1" \
         -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=$longest \
         -artifact_prefix="found/$1-" -print_final_stats=1 >"$1.log" 2>&1; then

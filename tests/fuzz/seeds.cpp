@@ -160,7 +160,7 @@ void write_capture(const std::string& path, writer& out) {
     }
 }
 
-/// Values in each format, behind a byte that says which.
+/// Values in each format, preceded by a byte that selects it.
 void write_values(const std::string& folder, writer& out) {
     const std::string elements("\0\0\x80\x3f\0\0\0\x40", 8);
     const std::vector<std::int64_t> two{2};

@@ -3,7 +3,7 @@
 // show, or nothing.
 #include "fuzz.hpp"
 
-#include <stemma/evidence/detail/short_files.hpp>
+#include <stemma/evidence/detail/file_shortener.hpp>
 #include <stemma/evidence/detail/stack_formats.hpp>
 #include <stemma/record/detail/recorded_sources.hpp>
 

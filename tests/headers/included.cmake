@@ -20,8 +20,8 @@ function(find_included folder file variable)
     set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 
-# find_layer(<folder> <header> <variable>): core, verbs or onnx: what <header> needs beyond Boost and range-v3 is
-# nothing, or files, JSON and the tables of ONNX models, or protobuf.
+# find_layer(<folder> <header> <variable>): core, verbs or onnx: <header> needs nothing beyond Boost and range-v3, or
+# files, JSON and the tables of ONNX models, or protobuf.
 function(find_layer folder header variable)
     find_included(${folder} ${folder}/${header} included)
     if("${header};${included}" MATCHES "(^|;)(onnx|google)/")

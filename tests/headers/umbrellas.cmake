@@ -1,4 +1,4 @@
-# Every public header is in the umbrella of its layer: compares, or with -DWRITE=ON writes them.
+# Every public header is in the umbrella of its layer: compares them, or writes them with -DWRITE=ON.
 #   cmake [-DWRITE=ON] -P tests/headers/umbrellas.cmake
 
 get_filename_component(include "${CMAKE_CURRENT_LIST_DIR}/../../include" REALPATH)
@@ -7,9 +7,9 @@ file(GLOB_RECURSE headers RELATIVE ${include} ${include}/stemma/*.hpp)
 list(REMOVE_ITEM headers ${umbrellas})
 include(${CMAKE_CURRENT_LIST_DIR}/included.cmake)
 
-# Public headers by what they need: core needs Boost and range-v3, verbs JSON too, onnx protobuf too. Each umbrella
-# includes the one below, but that of the facade, which a program may take from a library; then open.hpp is included
-# by who wants it.
+# Public headers by their needs: core needs Boost and range-v3, verbs also JSON, onnx also protobuf. Each umbrella
+# includes the one below, except that of the facade, which a program may take from a library; such programs include
+# open.hpp themselves.
 set(stemma ${headers})
 list(FILTER stemma INCLUDE REGEX "^stemma/[a-z_]+[.]hpp$")
 list(REMOVE_ITEM headers ${stemma})

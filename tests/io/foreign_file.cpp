@@ -19,7 +19,7 @@ bool is(std::string_view bytes, std::string_view what) {
 
 } // namespace
 
-TEST_CASE("foreign_file_text: identifies files that are no models") {
+TEST_CASE("foreign_file_text: identifies files that are not models") {
     using namespace std::string_view_literals;
     CHECK(is("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"));
     CHECK(is("PK\3\4\x14\0\0\0"sv, "zip"));

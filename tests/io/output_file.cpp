@@ -139,7 +139,7 @@ TEST_CASE("output_file: copies whole blocks correctly from any offset", "[file]"
 
 #if STEMMA_IO >= 1 // otherwise it is read as a whole
 
-TEST_CASE("output_file: does not copy a file that has become shorter", "[file]") {
+TEST_CASE("output_file: does not copy a file that was truncated", "[file]") {
     const test::scratch_folder folder;
     const auto path = folder.make("in", std::string(3U << 20U, 'x'));
     const mapped_file in(path);

@@ -31,7 +31,7 @@ TEST_CASE("provenance: names are unique and round-trip", "[model][attribution]")
     }
 }
 
-TEST_CASE("provenance: the rules of propagation are no evidence", "[model][attribution]") {
+TEST_CASE("provenance: rules of propagation are not evidence", "[model][attribution]") {
     for (auto p : {provenance::exported, provenance::metadata, provenance::scope,
                    provenance::parameter, provenance::leftover}) {
         CHECK(is_evidence(p));

@@ -36,6 +36,8 @@ TEST_CASE("confidence: more evidence of a kind is surer than less") {
     CHECK(capture_doubt > capture_of_other);
     CHECK(both_sides > related_sides);
     CHECK(related_sides > readers_alone);
+    CHECK(entry_folded > entry_below);
+    CHECK(entry_unpaired < entry_guessed);
 }
 
 TEST_CASE("confidence: thresholds separate what their names say") {

@@ -72,7 +72,7 @@ void check_random_tree(test::random_numbers& random) {
     REQUIRE(modules.index().size() == parents.size());
     for (id m = 0; m < parents.size(); ++m) {
         REQUIRE(modules.index().parent(m) == parents[m]);
-        REQUIRE(modules.attribute(m) == "n" + std::to_string(m));
+        REQUIRE(modules.name(m) == "n" + std::to_string(m));
         REQUIRE(modules.class_name(m) == "C" + std::to_string(m));
         REQUIRE(modules.qualified_class(m) == "pkg.C" + std::to_string(m));
         REQUIRE(modules.vertex(m) == vertex[m]);

@@ -31,7 +31,7 @@ public:
     explicit seen_modules(const module_tree& tree) : tree_(&tree) {}
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree_->index(); }
-    [[nodiscard]] std::string_view attribute(id m) const { return tree_->attribute(m); }
+    [[nodiscard]] std::string_view name(id m) const { return tree_->name(m); }
     [[nodiscard]] std::string_view class_name(id m) const { return tree_->class_name(m); }
     [[nodiscard]] std::string_view qualified_class(id) const { return ""; }
 
@@ -55,7 +55,7 @@ template <class Lookup>
 void check_children(const Lookup& lookup, const module_tree& tree) {
     std::map<std::pair<id, std::string>, id> known;
     for (id m = 1; m < tree.size(); ++m) {
-        known.emplace(std::pair(tree.index().parent(m), tree.attribute(m)), m);
+        known.emplace(std::pair(tree.index().parent(m), tree.name(m)), m);
     }
     for (id m = 0; m < tree.size(); ++m) {
         for (auto name : {"a", "b", "c", "d", "", "root"}) {

@@ -136,7 +136,7 @@ TEST_CASE("module_tree: its ranges compose with range-v3's views", "[model][modu
 TEST_CASE("module_tree: by default, one unnamed module", "[model][module_tree]") {
     const module_tree tree;
     CHECK(tree.size() == 1);
-    CHECK(tree.attribute(0).empty());
+    CHECK(tree.name(0).empty());
     CHECK(tree.class_name(0).empty());
     CHECK(tree.qualified_class(0).empty());
     CHECK(tree.calls(0) == no_id);
@@ -191,7 +191,7 @@ TEST_CASE("module_tree: finds each of many children", "[model][module_tree]") {
     id children = 0;
     for (id m = 1; m < tree.size(); ++m) {
         const auto parent = tree.index().parent(m);
-        CHECK(tree.child(parent, tree.attribute(m)) == m);
+        CHECK(tree.child(parent, tree.name(m)) == m);
         CHECK(tree.child(m, "12") == no_id);
         children += parent == 0 ? 1U : 0U;
     }

@@ -95,7 +95,7 @@ TEST_CASE("module_tree_builder: the tree contains everything added, in any order
             REQUIRE(plan[m].path == path);
             REQUIRE(builder.find_child(static_cast<id>(parent), name) == m);
             REQUIRE(builder.parent(m) == parent);
-            REQUIRE(builder.attribute(m) == name);
+            REQUIRE(builder.name(m) == name);
         }
         for (int i = 0; i < 40; ++i) { // tensors of random modules
             const auto m = random(plan.size());
@@ -155,9 +155,9 @@ TEST_CASE("module_tree_builder: a path adds missing modules and finds existing o
     CHECK(builder.at_path("", layer) == layer);
     CHECK(builder.find_child(0, "layer") == no_id);
     CHECK(builder.size() == 3);
-    CHECK(builder.attribute(0) == "net");
+    CHECK(builder.name(0) == "net");
     builder.set_root_name("other");
-    CHECK(builder.build().attribute(0) == "other");
+    CHECK(builder.build().name(0) == "other");
 }
 
 TEST_CASE("module_tree_builder: can be used after building a tree",
@@ -195,7 +195,7 @@ TEST_CASE("module_tree_builder: names may contain anything and are kept distinct
     CHECK(made.size() == names.size());
     const auto tree = builder.build();
     for (const auto& [m, name] : made) {
-        CHECK(tree.attribute(builder.rank_of(m)) == name);
+        CHECK(tree.name(builder.rank_of(m)) == name);
         CHECK(tree.child(0, name) == builder.rank_of(m));
     }
 }
@@ -204,10 +204,10 @@ TEST_CASE("module_tree_builder: accepts views of its own names", "[model][module
     module_tree_builder builder("name");
     id last = 0;
     for (int i = 0; i < 100; ++i) {
-        const std::string_view own = builder.attribute(last);
+        const std::string_view own = builder.name(last);
         last = builder.child(last, own);
     }
-    CHECK(builder.attribute(last) == "name");
+    CHECK(builder.name(last) == "name");
     CHECK(builder.size() == 101);
 }
 

@@ -22,18 +22,18 @@ struct seen_modules {
     const module_tree& tree;
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree.index(); }
-    [[nodiscard]] std::string_view attribute(id m) const { return tree.attribute(m); }
+    [[nodiscard]] std::string_view name(id m) const { return tree.name(m); }
     [[nodiscard]] std::string_view class_name(id) const { return ""; }
     [[nodiscard]] std::string_view qualified_class(id) const { return ""; }
 };
 
 struct without_classes {
     [[nodiscard]] const stemma::tree_index& index() const;
-    [[nodiscard]] std::string_view attribute(id m) const;
+    [[nodiscard]] std::string_view name(id m) const;
 };
 
 struct not_const : seen_modules {
-    std::string_view attribute(id m) { return tree.attribute(m); }
+    std::string_view name(id m) { return tree.name(m); }
 };
 
 struct counting : seen_modules {

@@ -153,7 +153,7 @@ TEST_CASE("common modules: agree with the definition for any graph and visiting 
     for (int round = 0; round < 300; ++round) {
         scene s;
         fill(s, random, 1 + random(30));
-        // By definition: the common ancestor of all evidence met first along the edges.
+        // By definition: the common ancestor of the first evidence along all edges.
         const auto common = [&](id v, bool forward) {
             std::set<id> seen;
             id result = no_id;

@@ -57,8 +57,9 @@ TEST_CASE("compare_numerics: equal runs are within all bounds", "[numerics][comp
     }
 }
 
-TEST_CASE("compare_numerics: the first module beyond a bound is the deepest that makes the value",
-          "[numerics][compare_numerics]") {
+TEST_CASE(
+    "compare_numerics: the first module beyond a bound is the deepest that produces the value",
+    "[numerics][compare_numerics]") {
     const scene s;
     const auto report = s.compare({{"x", {1, 2}}, {"t", {1, 2}}, {"u", {1, 3}}, {"y", {2, 5}}});
     CHECK(s.first(report) == "a.act");
@@ -70,7 +71,7 @@ TEST_CASE("compare_numerics: the first module beyond a bound is the deepest that
                                                 {"b", module_verdict::unclear}});
 }
 
-TEST_CASE("compare_numerics: modules that are left out count for their parent",
+TEST_CASE("compare_numerics: omitted modules count for their parent",
           "[numerics][compare_numerics]") {
     const scene s;
     std::vector<bool> asked(s.a.opened.modules().size(), false);
@@ -91,7 +92,7 @@ TEST_CASE("compare_numerics: missing values and other shapes are reported",
     CHECK_FALSE(report.values[report.first_value].difference);
 }
 
-TEST_CASE("compare_numerics: the report as JSON says the same", "[numerics][compare_numerics]") {
+TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numerics]") {
     const scene s;
     const test::observed b(s.folder, "b", test::two_modules(),
                            {{"x", {1, 2}}, {"t", {0, 0}}, {"u", {1, 2}}, {"y", {2, 4}}});

@@ -49,8 +49,9 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("isolate_modules: what exceeds a bound is cut out, with what it read in the first run",
-          "[numerics][isolate_modules]") {
+TEST_CASE(
+    "isolate_modules: cuts out modules that exceed a bound, with their inputs from the first run",
+    "[numerics][isolate_modules]") {
     scene s;
     const auto parts = s.isolate();
     REQUIRE(parts.size() == s.report.modules.size());
@@ -71,7 +72,7 @@ TEST_CASE("isolate_modules: what exceeds a bound is cut out, with what it read i
     CHECK(json["parts"].size() == parts.size());
 }
 
-TEST_CASE("isolate_modules: on right inputs it shows which module adds the difference",
+TEST_CASE("isolate_modules: correct inputs show which module adds error",
           "[numerics][isolate_modules]") {
     scene s;
     std::map<std::string, float> results;
@@ -93,7 +94,7 @@ TEST_CASE("isolate_modules: on right inputs it shows which module adds the diffe
     }
 }
 
-TEST_CASE("isolate_modules: values that the first run does not show are said to be missing",
+TEST_CASE("isolate_modules: reports values missing in the first run",
           "[numerics][isolate_modules]") {
     scene s;
     const test::observed less(s.folder, "less", test::two_modules(), {{"u", {1}}, {"y", {2}}});
@@ -107,7 +108,7 @@ TEST_CASE("isolate_modules: values that the first run does not show are said to 
     }
 }
 
-TEST_CASE("isolate_modules: a list that is damaged, and missing results, are refused",
+TEST_CASE("isolate_modules: rejects a damaged list, and missing results",
           "[numerics][isolate_modules]") {
     scene s;
     static_cast<void>(s.isolate());

@@ -26,7 +26,8 @@ std::set<std::string> names(const stemma::attributed_model& opened,
 
 } // namespace
 
-TEST_CASE("module_values: values are at the borders that they cross", "[numerics][module_values]") {
+TEST_CASE("module_values: values are at the boundaries that they cross",
+          "[numerics][module_values]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto borders = stemma::find_module_values(opened);

@@ -38,7 +38,7 @@ std::string why_refused(const std::string& bytes) {
 
 } // namespace
 
-TEST_CASE("npy: written headers can be read again", "[numerics][npy]") {
+TEST_CASE("npy: written headers round-trip", "[numerics][npy]") {
     for (const std::int64_t type : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}) {
         for (const std::vector<std::int64_t>& dims :
              {std::vector<std::int64_t>{}, {3}, {2, 0, 5}, {1, 2, 3}}) {
@@ -59,7 +59,7 @@ TEST_CASE("npy: written headers can be read again", "[numerics][npy]") {
     CHECK(stemma::npy_header(8, {}).empty());
 }
 
-TEST_CASE("npy: headers as Python prints them are read", "[numerics][npy]") {
+TEST_CASE("npy: reads headers as printed by Python", "[numerics][npy]") {
     const std::string four(4, '\0');
     for (const auto* header : {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n",
                                "{'shape': (), 'descr': '|f4', 'fortran_order': False}",
@@ -70,13 +70,13 @@ TEST_CASE("npy: headers as Python prints them are read", "[numerics][npy]") {
     }
 }
 
-TEST_CASE("npy: what cannot be read is refused with a reason", "[numerics][npy]") {
+TEST_CASE("npy: rejects unreadable files with a reason", "[numerics][npy]") {
     CHECK(why_refused("") == "a.npy: is not .npy data");
     CHECK(why_refused(npy("{}", "")) == "a.npy: the header has no type or no shape");
     CHECK(why_refused(npy("{'descr': '<U5', 'fortran_order': False, 'shape': (1,)}", "")) ==
-          "a.npy: elements of type '<U5' are not read as numbers");
+          "a.npy: elements of type '<U5' are not supported");
     CHECK(why_refused(npy("{'descr': [('a', '<f4')], 'shape': (1,)}", "")) ==
-          "a.npy: records of several fields hold no tensor");
+          "a.npy: structured records are not supported");
     CHECK(why_refused(npy("{'descr': '<f4', 'shape': (2,)}", "1234")) ==
           "a.npy: the shape [2] does not fit 4 bytes of elements");
     for (const auto* header :

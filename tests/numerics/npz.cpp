@@ -8,8 +8,10 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::numerics_npz {
@@ -38,9 +40,23 @@ std::string why_refused(const std::string& bytes) {
     return {};
 }
 
+/// Whether a file is refused by name, or all of its members are bytes of it.
+bool reads_inside_or_says_why(const std::string& bytes) {
+    try {
+        const auto entries = stemma::detail::read_npz(bytes, "a.npz");
+        return std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
+            return entry.bytes.empty() ||
+                   (entry.bytes.data() >= bytes.data() &&
+                    entry.bytes.data() + entry.bytes.size() <= bytes.data() + bytes.size());
+        });
+    } catch (const stemma::error& e) {
+        return std::string_view(e.what()).substr(0, 7) == "a.npz: ";
+    }
+}
+
 } // namespace
 
-TEST_CASE("npz: written values can be read again", "[numerics][npz]") {
+TEST_CASE("npz: written values round-trip", "[numerics][npz]") {
     const auto bytes = two_members();
     const auto entries = stemma::detail::read_npz(bytes, "a.npz");
     REQUIRE(entries.size() == 2);
@@ -51,15 +67,14 @@ TEST_CASE("npz: written values can be read again", "[numerics][npz]") {
     CHECK(stemma::read_npy(entries[1].bytes, "a.npz").data_type() == 7);
 }
 
-TEST_CASE("npz: a comment behind the directory does no harm", "[numerics][npz]") {
+TEST_CASE("npz: accepts a comment after the directory", "[numerics][npz]") {
     auto bytes = two_members();
     bytes[bytes.size() - 2] = 4;
     bytes += "PK\5\6";
     CHECK(stemma::detail::read_npz(bytes, "a.npz").size() == 2);
 }
 
-TEST_CASE("npz: compressed and encrypted members are refused, and say what to do",
-          "[numerics][npz]") {
+TEST_CASE("npz: rejects compressed and encrypted members with a remedy", "[numerics][npz]") {
     auto bytes = two_members();
     const auto entry = bytes.find("PK\1\2");
     bytes[entry + 10] = 8;
@@ -69,7 +84,7 @@ TEST_CASE("npz: compressed and encrypted members are refused, and say what to do
     CHECK(why_refused(bytes) == "a.npz: /a/b.npy: is encrypted");
 }
 
-TEST_CASE("npz: every file that is cut off or damaged is read or refused", "[numerics][npz]") {
+TEST_CASE("npz: reads or rejects truncated and damaged files", "[numerics][npz]") {
     const auto whole = two_members();
     for (std::size_t size = 0; size < whole.size(); ++size) {
         CHECK_FALSE(why_refused(whole.substr(0, size)).empty());
@@ -78,10 +93,10 @@ TEST_CASE("npz: every file that is cut off or damaged is read or refused", "[num
         for (const auto with : {'\0', '\xff', '\x80'}) {
             auto damaged = whole;
             damaged[at] = with;
-            static_cast<void>(why_refused(damaged)); // no crash
+            CAPTURE(at, static_cast<int>(with));
+            CHECK(reads_inside_or_says_why(damaged));
         }
     }
-    SUCCEED();
 }
 
 } // namespace test::numerics_npz

@@ -28,7 +28,7 @@ const numbers all{{"x", {1}}, {"t", {1}}, {"u", {1}}, {"y", {1}}};
 
 } // namespace
 
-TEST_CASE("pair_values: values of one name are the same", "[numerics][pair_values]") {
+TEST_CASE("pair_values: pairs values by name", "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules(), all);
@@ -37,8 +37,7 @@ TEST_CASE("pair_values: values of one name are the same", "[numerics][pair_value
               {"x", "x name"}, {"t", "t name"}, {"u", "u name"}, {"y", "y name"}});
 }
 
-TEST_CASE("pair_values: where names differ, the same is computed of the same",
-          "[numerics][pair_values]") {
+TEST_CASE("pair_values: pairs renamed values by computation", "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     const test::observed b(folder, "b", test::two_modules("other_"),
@@ -51,7 +50,7 @@ TEST_CASE("pair_values: where names differ, the same is computed of the same",
     CHECK(pairs_of(a, less) == std::map<std::string, std::string>{{"u", "other_u carried"}});
 }
 
-TEST_CASE("pair_values: what a tool computes otherwise is paired in order, in one module",
+TEST_CASE("pair_values: pairs values computed differently in order, within a module",
           "[numerics][pair_values]") {
     const auto two = [](const char* op, const char* first, const char* second) {
         return test::model(
@@ -71,7 +70,7 @@ TEST_CASE("pair_values: what a tool computes otherwise is paired in order, in on
     CHECK(pairs_of(a, c).at("t") == "w order");
 }
 
-TEST_CASE("pair_values: of another shape or kind of numbers it is not the same",
+TEST_CASE("pair_values: does not pair different shapes or kinds of numbers",
           "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
@@ -90,8 +89,7 @@ TEST_CASE("pair_values: given pairs take precedence over names", "[numerics][pai
     CHECK(found.at("u") == "u name");
 }
 
-TEST_CASE("pair_values: numbers that exporters give as names mean something in one module only",
-          "[numerics][pair_values]") {
+TEST_CASE("pair_values: numeric names only count within a module", "[numerics][pair_values]") {
     const auto numbered = [](const char* first, const char* second) {
         return test::model(test::graph({test::node("Relu", {"x"}, {first}, "/a/Relu"),
                                         test::node("Relu", {first}, {second}, "/b/Relu"),
@@ -108,7 +106,7 @@ TEST_CASE("pair_values: numbers that exporters give as names mean something in o
     CHECK(found.at("2") == "1 carried");
 }
 
-TEST_CASE("pair_values: the order is one of execution", "[numerics][pair_values]") {
+TEST_CASE("pair_values: keeps execution order", "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     std::string order;

@@ -42,8 +42,7 @@ stemma::error_code refusal(std::int64_t type, std::vector<std::int64_t> dims,
 
 } // namespace
 
-TEST_CASE("tensor_values: elements of every type are read as the numbers they are",
-          "[numerics][tensor_values]") {
+TEST_CASE("tensor_values: reads elements of every type", "[numerics][tensor_values]") {
     const auto check = [](std::int64_t type, const std::string& bytes, std::vector<double> wanted) {
         INFO(type);
         const stemma::tensor_values values(type, {static_cast<std::int64_t>(wanted.size())}, bytes,
@@ -77,8 +76,7 @@ TEST_CASE("tensor_values: infinities and NaNs are preserved", "[numerics][tensor
     CHECK(stemma::tensor_values(10, {3}, bytes, "", "").bytes_as(1)->size() == 12);
 }
 
-TEST_CASE("tensor_values: every float16 and bfloat16 survives the way there and back",
-          "[numerics][tensor_values]") {
+TEST_CASE("tensor_values: every float16 and bfloat16 round-trips", "[numerics][tensor_values]") {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
         const auto half = static_cast<std::uint16_t>(bits);
         const auto as_half = stemma::detail::from_float16(half);
@@ -94,8 +92,7 @@ TEST_CASE("tensor_values: every float16 and bfloat16 survives the way there and 
     CHECK(stemma::detail::to_float16(1 + std::ldexp(1, -11)) == 0x3c00); // ties to even
 }
 
-TEST_CASE("tensor_values: bytes in another order and columns first are read row by row",
-          "[numerics][tensor_values]") {
+TEST_CASE("tensor_values: reads swapped bytes and column-major data", "[numerics][tensor_values]") {
     auto swapped = bytes_of<std::int32_t>({1, 2});
     for (std::size_t i = 0; i < swapped.size(); i += 4) {
         std::swap(swapped[i], swapped[i + 3]);
@@ -107,7 +104,7 @@ TEST_CASE("tensor_values: bytes in another order and columns first are read row 
           std::vector<double>{1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("tensor_values: conversion clamps to what a type holds", "[numerics][tensor_values]") {
+TEST_CASE("tensor_values: conversion clamps to the range of a type", "[numerics][tensor_values]") {
     const auto bytes = bytes_of<double>({-5, 300, 2.5});
     const stemma::tensor_values values(11, {3}, bytes, "", "");
     CHECK(*values.bytes_as(2) == bytes_of<std::uint8_t>({0, 255, 2}));
@@ -118,7 +115,7 @@ TEST_CASE("tensor_values: conversion clamps to what a type holds", "[numerics][t
     CHECK_FALSE(values.bytes_as(8));
 }
 
-TEST_CASE("tensor_values: a shape that asks for other bytes is refused",
+TEST_CASE("tensor_values: rejects a shape that does not match the bytes",
           "[numerics][tensor_values]") {
     using stemma::error_code;
     constexpr auto huge = std::numeric_limits<std::int64_t>::max();

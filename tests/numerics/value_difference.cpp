@@ -31,7 +31,7 @@ constexpr auto no_number = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace
 
-TEST_CASE("value_difference: measures are what they are called", "[numerics][value_difference]") {
+TEST_CASE("value_difference: measures match their definitions", "[numerics][value_difference]") {
     const auto d = difference({3, 4, 0}, {3, 3, 1});
     CHECK(d.elements == 3);
     CHECK_FALSE(d.identical);
@@ -41,7 +41,7 @@ TEST_CASE("value_difference: measures are what they are called", "[numerics][val
     CHECK(d.sqnr == Approx(10 * std::log10(25.0 / 2)));
 }
 
-TEST_CASE("value_difference: equal values differ in nothing", "[numerics][value_difference]") {
+TEST_CASE("value_difference: equal values have no difference", "[numerics][value_difference]") {
     for (const auto& one : {std::vector<double>{1, 2}, {}, {0, 0}, {infinite, no_number}}) {
         const auto d = difference(one, one);
         CHECK(d.identical);
@@ -51,7 +51,7 @@ TEST_CASE("value_difference: equal values differ in nothing", "[numerics][value_
     }
 }
 
-TEST_CASE("value_difference: infinite on one side only counts apart",
+TEST_CASE("value_difference: counts infinities on one side separately",
           "[numerics][value_difference]") {
     const auto d = difference({1, infinite, no_number, 2}, {1, 5, no_number, -infinite});
     CHECK(d.unequal_nonfinite == 2);
@@ -60,7 +60,7 @@ TEST_CASE("value_difference: infinite on one side only counts apart",
     CHECK(stemma::difference_bounds{.max_abs = 100}.are_exceeded(d));
 }
 
-TEST_CASE("value_difference: what should be 0 and is not has the worst ratio",
+TEST_CASE("value_difference: a value that should be 0 but is not has the worst ratio",
           "[numerics][value_difference]") {
     const auto d = difference({0, 0}, {0, 1});
     CHECK(d.sqnr == -infinite);
@@ -76,15 +76,14 @@ TEST_CASE("value_difference: values are compared across types, not across shapes
     CHECK_FALSE(stemma::detail::compare_values(of(wide), {2, {1}, narrow.substr(1), "", ""}));
 }
 
-TEST_CASE("value_difference: runs of any length are read to the end",
-          "[numerics][value_difference]") {
+TEST_CASE("value_difference: reads values of any length", "[numerics][value_difference]") {
     std::vector<double> a(2 * stemma::tensor_values::run_size + 3, 1);
     auto b = a;
     b.back() = 5;
     CHECK(difference(a, b).max_abs == 4);
 }
 
-TEST_CASE("value_difference: merged, the worse of each measure stays",
+TEST_CASE("value_difference: merging keeps the worse of each measure",
           "[numerics][value_difference]") {
     auto one = difference({1, 1}, {1, 2});
     const auto other = difference({100}, {110});
@@ -94,7 +93,7 @@ TEST_CASE("value_difference: merged, the worse of each measure stays",
     CHECK(one.elements == 3);
 }
 
-TEST_CASE("value_difference: bounds count where they are given, else the ratio does",
+TEST_CASE("value_difference: only given bounds count, by default the ratio",
           "[numerics][value_difference]") {
     using stemma::difference_bounds;
     const auto d = difference({1000, 1000}, {1000, 1000.5}); // 69 dB

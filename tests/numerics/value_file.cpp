@@ -37,7 +37,7 @@ double number_of(const stemma::value_file& values, std::string_view name) {
 
 } // namespace
 
-TEST_CASE("value_file: a folder holds values in files of their own", "[numerics][value_file]") {
+TEST_CASE("value_file: a folder has a file per value", "[numerics][value_file]") {
     const test::scratch_folder folder;
     put(folder.file("%2Fa%2Fb.npy"), npy_of(2));
     put(folder.file("plain.npy"), npy_of(3));
@@ -54,8 +54,7 @@ TEST_CASE("value_file: a folder holds values in files of their own", "[numerics]
     CHECK_FALSE(values.find("b"));
 }
 
-TEST_CASE("value_file: tensors of ONNX hold numbers in the field of their type",
-          "[numerics][value_file]") {
+TEST_CASE("value_file: reads ONNX tensors with typed fields", "[numerics][value_file]") {
     const auto read = [](const test::message& tensor) {
         const auto bytes = tensor.bytes();
         const auto found = stemma::detail::read_tensor_message(bytes, "a.pb");
@@ -71,7 +70,7 @@ TEST_CASE("value_file: tensors of ONNX hold numbers in the field of their type",
     CHECK_THROWS_AS(read(test::message().text(9, "123")), stemma::error);
 }
 
-TEST_CASE("value_file: missing, empty or ambiguous files are refused", "[numerics][value_file]") {
+TEST_CASE("value_file: rejects missing, empty or ambiguous files", "[numerics][value_file]") {
     const test::scratch_folder folder;
     CHECK_THROWS_AS(stemma::value_file(folder.file("missing.npz")), stemma::error);
     CHECK_THROWS_AS(stemma::value_file(folder.path()), stemma::error);

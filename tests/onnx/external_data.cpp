@@ -77,7 +77,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("is_inside_folder: rejects locations that climb out or are no relative path") {
+TEST_CASE("is_inside_folder: rejects locations that climb out or are absolute") {
     for (const auto* location : {"w.bin", "a/w.bin", "./w.bin", "a..b", "..."}) {
         CHECK(is_inside_folder(location));
     }

@@ -53,7 +53,7 @@ TEST_CASE("map_model: returns the bytes of a file, whatever they are", "[wire]")
     }
 }
 
-TEST_CASE("map_model: rejects a large file that is no model by name", "[wire]") {
+TEST_CASE("map_model: rejects a large file that is not a model, by name", "[wire]") {
     const test::scratch_folder folder;
     const auto path = folder.make("in.onnx", std::string(70 * mib, '\xff'));
     try {

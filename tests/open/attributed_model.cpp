@@ -158,7 +158,7 @@ TEST_CASE("attributed_model: opens bytes in memory like their file", "[attribute
     }
 }
 
-TEST_CASE("attributed_model: rejects bytes that are no model by their given name",
+TEST_CASE("attributed_model: rejects bytes that are not a model, by the given name",
           "[attributed_model]") {
     std::string bytes = "\x0a";
     CHECK_THROWS_WITH(

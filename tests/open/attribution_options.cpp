@@ -91,7 +91,7 @@ TEST_CASE("attribution_options: accepts policies as types, in any order", "[attr
     stemma::attribution_options options;
     options.captures = stemma::captures({test::fixture("mlp/modules.json")});
     const stemma::attributed_model plain(path, options);
-    options.set(stemma::no_propagation{}, stemma::attribute_paths{}, stemma::all_modules{},
+    options.set(stemma::no_propagation{}, stemma::module_paths{}, stemma::all_modules{},
                 stemma::cautious{});
     const stemma::attributed_model opened(path, options);
     const auto& tags = opened.tags().tags;
@@ -101,7 +101,7 @@ TEST_CASE("attribution_options: accepts policies as types, in any order", "[attr
     CHECK(plain.tags().tags.text(1) != tags.text(1));
     CHECK(stemma::recorded_options(options) ==
           std::map<std::string, std::string>{{"select", "all"},
-                                             {"naming", "attribute-paths"},
+                                             {"naming", "module-paths"},
                                              {"resolve", "cautious"},
                                              {"propagate", "off"}});
     CHECK(stemma::recorded_options({}).empty());
@@ -142,7 +142,7 @@ TEST_CASE("attribution_options: a record makes the same choices as its writer",
           "[attribution_options]") {
     stemma::attribution_options options;
     for (const auto& chosen :
-         {stemma::attribution_options().set(stemma::attribute_paths{}, stemma::all_modules{}),
+         {stemma::attribution_options().set(stemma::module_paths{}, stemma::all_modules{}),
           stemma::attribution_options().set(stemma::not_infrastructure{.keep = {"Linear"}}),
           stemma::attribution_options().set(stemma::down_to_depth{1}, stemma::by_trust{0.25F}),
           stemma::attribution_options().set(stemma::class_paths{})}) {
@@ -155,7 +155,7 @@ TEST_CASE("attribution_options: a record makes the same choices as its writer",
         CHECK(adopt_options(taken, record).empty());
         CHECK(stemma::recorded_options(taken) == record.options);
     }
-    options.naming = stemma::attribute_paths{};
+    options.naming = stemma::module_paths{};
     CHECK(read_again(stemma::attribution_options().set(numbers{}), options) ==
           read_again(options, options));
 }

@@ -47,7 +47,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 
 } // namespace
 
-TEST_CASE("write_html_report: the page holds all modules, values and nodes") {
+TEST_CASE("write_html_report: the page contains all modules, values and nodes") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
         const auto folder = test::fixture(name);
@@ -61,7 +61,7 @@ TEST_CASE("write_html_report: the page holds all modules, values and nodes") {
         for (id node = 0; node < opened.model().node_count(); ++node) {
             const auto& row = data["nodes"][node];
             CHECK(row[2] == opened.tags().attributions[node].module);
-            // All edges of the graph can be told from what the row says is read.
+            // The inputs in the row determine all edges of the graph.
             for (auto [it, last] = in_edges(node, graph); it != last; ++it) {
                 const auto value = get(stemma::value_index, graph, *it);
                 bool told = false;
@@ -111,7 +111,7 @@ TEST_CASE("write_html_report: overlays are rows of modules and nodes, and texts 
     CHECK(data_in(report_of(opened))["overlays"].empty());
 }
 
-TEST_CASE("write_html_report: tells of graphs, their owners, and what only works out shapes") {
+TEST_CASE("write_html_report: has graphs, their owners, and shape arithmetic") {
     const auto folder = test::fixture("control_flow");
     stemma::attributed_model opened(folder + "/model.onnx", {});
     const auto data = data_in(report_of(opened));
@@ -130,7 +130,7 @@ TEST_CASE("write_html_report: tells of graphs, their owners, and what only works
     CHECK(data["quiet"].is_array());
 }
 
-TEST_CASE("write_html_report: style and script stand in the page, which asks for no file") {
+TEST_CASE("write_html_report: style and script are in the page, which loads no file") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"y"})})).bytes();
     stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "model"), {});
     const auto page = report_of(opened);

@@ -4,10 +4,10 @@
 //
 // usage: lint_test.mjs syntax|types|eslint
 //
-// syntax: node reads each script, and all of them as the one that they become; every element that a
-// script asks for by its id is in the page. eslint: with the rules of examples/report/eslint.config.mjs;
-// skipped where there is no ESLint 9 or newer (npm install eslint, or STEMMA_ESLINT=path). types: what TypeScript's
-// checker says of these scripts and of those of examples/web; skipped without one (Debian: node-typescript).
+// syntax: node parses each script, and all of them joined; the page has every element that a script queries by id.
+// eslint: with the rules of examples/report/eslint.config.mjs; skipped without ESLint 9 or newer (npm install eslint,
+// or STEMMA_ESLINT=path). types: TypeScript's checker on these scripts and on those of examples/web; skipped without
+// it (Debian: node-typescript).
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import {copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";

@@ -46,7 +46,7 @@ stemma::module_placement place(const stemma::attributed_model& opened, const cha
 
 } // namespace
 
-TEST_CASE("placement: a log says where modules run", "[plan][placement]") {
+TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, log);
@@ -69,7 +69,7 @@ TEST_CASE("placement: a log says where modules run", "[plan][placement]") {
     CHECK(json["modules"][0]["providers"][cpu] == 2);
 }
 
-TEST_CASE("placement: one provider for all needs no list", "[plan][placement]") {
+TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement =
@@ -79,7 +79,7 @@ TEST_CASE("placement: one provider for all needs no list", "[plan][placement]") 
     CHECK(placement.unmatched == 0);
 }
 
-TEST_CASE("placement: so does a profile", "[plan][placement]") {
+TEST_CASE("placement: reads it from a profile", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});
     const auto placement = place(opened, profile);
@@ -88,7 +88,7 @@ TEST_CASE("placement: so does a profile", "[plan][placement]") {
     CHECK(placement.unplaced == 1);
 }
 
-TEST_CASE("placement: other files are refused", "[plan][placement]") {
+TEST_CASE("placement: rejects other files", "[plan][placement]") {
     const test::scratch_folder folder;
     for (const auto* text : {"", "hello (world)", "[]", "[{", R"([{"name": 1}])",
                              "Node(s) placed on [", "Node(s) placed on [X]. Number of nodes: 3"}) {

@@ -51,7 +51,7 @@ stemma::attributed_model& small_model() {
 
 } // namespace
 
-TEST_CASE("precision_plan: a query's nodes are listed, without Constants and without nameless ones",
+TEST_CASE("precision_plan: lists a query's nodes, except Constants and unnamed ones",
           "[plan][precision_plan]") {
     const auto& opened = small_model();
     const auto plan = stemma::plan_for_query(opened, "op:{MatMul,Add,Constant,Relu}");
@@ -61,7 +61,7 @@ TEST_CASE("precision_plan: a query's nodes are listed, without Constants and wit
     CHECK_THROWS_AS(stemma::plan_for_query(opened, "op:Conv"), stemma::error);
 }
 
-TEST_CASE("precision_plan: nodes in bodies are counted and not listed", "[plan][precision_plan]") {
+TEST_CASE("precision_plan: counts nodes in bodies without listing them", "[plan][precision_plan]") {
     const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
     const auto plan = stemma::plan_for_query(opened, "**");
     CHECK(plan.inside > 0);
@@ -96,7 +96,7 @@ TEST_CASE("precision_plan: each format has the keys that its tool reads",
     CHECK_FALSE(stemma::parse_plan_format("other"));
 }
 
-TEST_CASE("precision_plan: names that trtexec would misread are left out and counted",
+TEST_CASE("precision_plan: omits and counts names that trtexec would misread",
           "[plan][precision_plan]") {
     const auto& opened = small_model();
     stemma::string_sink sink;
@@ -105,7 +105,7 @@ TEST_CASE("precision_plan: names that trtexec would misread are left out and cou
     CHECK(sink.text.find("Add") == std::string::npos);
 }
 
-TEST_CASE("precision_plan: of a report, the deepest modules count, the worst first",
+TEST_CASE("precision_plan: takes the deepest modules of a report, the worst first",
           "[plan][precision_plan]") {
     const test::scratch_folder folder;
     const auto modules = stemma::sensitive_modules(folder.make("numerics.json", report));
@@ -123,7 +123,7 @@ TEST_CASE("precision_plan: of a report, the deepest modules count, the worst fir
     CHECK_THROWS_AS(stemma::plan_for_modules(small_model(), missing), stemma::error);
 }
 
-TEST_CASE("precision_plan: other files than reports are refused", "[plan][precision_plan]") {
+TEST_CASE("precision_plan: rejects files other than reports", "[plan][precision_plan]") {
     const test::scratch_folder folder;
     for (const auto* text :
          {"", "[]", "{}", R"({"schema": "stemma.numerics/1"})",

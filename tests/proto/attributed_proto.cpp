@@ -28,7 +28,7 @@ using stemma::id;
 
 namespace {
 
-/// Returns: the captures that lie beside a model.
+/// Returns: the captures beside a model.
 std::vector<std::string> captures_beside(const fs::path& model) {
     std::vector<std::string> found;
     for (const auto* name : {"modules.json", "trace.json", "fx.json"}) {
@@ -40,7 +40,7 @@ std::vector<std::string> captures_beside(const fs::path& model) {
     return found;
 }
 
-/// Returns: the bytes of a file with what is known of it written into it, as `tag` does.
+/// Returns: the bytes of a file tagged as by `tag`.
 std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
     auto& found = opened.tags();
@@ -114,7 +114,7 @@ onnx::ModelProto named_model() {
 
 } // namespace
 
-TEST_CASE("attributed_proto: finds in a message what is found in its file, and writes the same",
+TEST_CASE("attributed_proto: agrees with the file of a message, and writes the same",
           "[onnx][attributed_proto]") {
     // Every fifth model where a sanitizer watches.
     const auto paths = test::fixture_paths();
@@ -124,7 +124,7 @@ TEST_CASE("attributed_proto: finds in a message what is found in its file, and w
     }
 }
 
-TEST_CASE("attributed_proto: uses captures, traces included, as a file's",
+TEST_CASE("attributed_proto: uses captures, including traces, as for a file",
           "[onnx][attributed_proto]") {
     std::size_t traced = 0;
     const auto paths = test::fixture_paths();
@@ -141,7 +141,7 @@ TEST_CASE("attributed_proto: uses captures, traces included, as a file's",
     CHECK(traced > 2);
 }
 
-TEST_CASE("attributed_proto: makes the tree from names where there is no capture",
+TEST_CASE("attributed_proto: derives the tree from names without a capture",
           "[onnx][attributed_proto]") {
     auto model = named_model();
     const attributed_proto held(model);
@@ -163,7 +163,7 @@ TEST_CASE("attributed_proto: a capture of another model is a note, and the tree 
     check_same(held.tags(), alone.tags());
 }
 
-TEST_CASE("attributed_proto: a tagged message is read as its file is", "[onnx][attributed_proto]") {
+TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attributed_proto]") {
     auto model = named_model();
     attributed_proto(model).tag();
     attributed_proto again(model);
@@ -173,7 +173,7 @@ TEST_CASE("attributed_proto: a tagged message is read as its file is", "[onnx][a
     CHECK(test::bytes_of(model) == once);
 }
 
-TEST_CASE("attributed_proto: refuses to tag a message that has other nodes since",
+TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
           "[onnx][attributed_proto]") {
     auto model = named_model();
     attributed_proto held(model, {}, "mine");
@@ -184,14 +184,14 @@ TEST_CASE("attributed_proto: refuses to tag a message that has other nodes since
         FAIL("tagged");
     } catch (const stemma::error& problem) {
         CHECK(problem.code() == stemma::error_code::contradiction);
-        CHECK(std::string(problem.what()) == "mine: has other nodes than when it was attributed");
+        CHECK(std::string(problem.what()) == "mine: changed since it was attributed");
     }
     CHECK(test::bytes_of(model) == changed);
     attributed_proto(model).tag();
     CHECK(test::bytes_of(model) != changed);
 }
 
-TEST_CASE("attributed_proto: a message that is no model is refused by the given name",
+TEST_CASE("attributed_proto: rejects a message that is not a model, by the given name",
           "[onnx][attributed_proto]") {
     onnx::ModelProto empty;
     empty.set_ir_version(8);
@@ -203,7 +203,7 @@ TEST_CASE("attributed_proto: a message that is no model is refused by the given 
     }
 }
 
-TEST_CASE("attributed_proto: nodes that a host program adds are attributed anew",
+TEST_CASE("attributed_proto: attributes nodes added by the host program",
           "[onnx][attributed_proto]") {
     auto model = named_model();
     attributed_proto(model).tag();

@@ -38,7 +38,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 } // namespace
 
-TEST_CASE("check: exported models are valid, and stay so when tagged", "[onnx][check]") {
+TEST_CASE("check: exported models are valid, also when tagged", "[onnx][check]") {
     int checked = 0;
     for (const auto& path : test::fixture_paths()) {
         auto model = test::load(path);
@@ -56,7 +56,7 @@ TEST_CASE("check: exported models are valid, and stay so when tagged", "[onnx][c
     CHECK(checked > 0);
 }
 
-TEST_CASE("check: the attribute carrier is what the checker refuses", "[onnx][check]") {
+TEST_CASE("check: the checker rejects the attribute carrier", "[onnx][check]") {
     auto model = test::load(mlp);
     REQUIRE(stemma::check(model).verdict == stemma::check_verdict::valid);
 
@@ -67,7 +67,7 @@ TEST_CASE("check: the attribute carrier is what the checker refuses", "[onnx][ch
     CHECK(contains(result.text, "source_module"));
 }
 
-TEST_CASE("check: a model that is not one is invalid, with the checker's words", "[onnx][check]") {
+TEST_CASE("check: an invalid model is reported in the checker's words", "[onnx][check]") {
     auto model = test::load(mlp);
     model.mutable_graph()->mutable_node(0)->set_op_type("NoSuchOperator");
 
@@ -78,7 +78,7 @@ TEST_CASE("check: a model that is not one is invalid, with the checker's words",
     CHECK(stemma::check(onnx::ModelProto()).verdict == stemma::check_verdict::invalid);
 }
 
-TEST_CASE("check: of what is newer than the library both versions are named", "[onnx][check]") {
+TEST_CASE("check: names both versions if a model is newer than the library", "[onnx][check]") {
     const auto installed = std::to_string(int{onnx::Version::IR_VERSION});
     auto newer_ir = test::load(mlp);
     newer_ir.set_ir_version(onnx::Version::IR_VERSION + 5);
@@ -105,7 +105,7 @@ TEST_CASE("check: of what is newer than the library both versions are named", "[
     CHECK(stemma::check(newer_function).verdict == stemma::check_verdict::cannot_judge);
 }
 
-TEST_CASE("check: opsets of domains that nobody knows are no obstacle", "[onnx][check]") {
+TEST_CASE("check: accepts opsets of unknown domains", "[onnx][check]") {
     auto model = test::load(mlp);
     auto& theirs = *model.add_opset_import();
     theirs.set_domain("their.domain");

@@ -57,7 +57,7 @@ TEST_CASE("infer_types: values between operators get types") {
     CHECK(found[{0, "z"}].tensor_type().elem_type() == onnx::TensorProto::FLOAT);
 }
 
-TEST_CASE("infer_types: a newer model is seen as an older one while its operators are the same") {
+TEST_CASE("infer_types: treats a newer model as an older one if its operators are unchanged") {
     auto same = parse(two_nodes("Relu", 18));
     same.set_ir_version(onnx::Version::IR_VERSION + 2);
     types found;
@@ -65,14 +65,14 @@ TEST_CASE("infer_types: a newer model is seen as an older one while its operator
     CHECK(found.count({0, "z"}) == 1);
 }
 
-TEST_CASE("infer_types: an operator that changed since is not guessed at") {
+TEST_CASE("infer_types: does not infer operators that changed since") {
     auto changed = parse(two_nodes("ReduceMax", 22));
     types found;
     CHECK_FALSE(infer(changed, found).empty());
     CHECK(found.empty());
 }
 
-TEST_CASE("infer_types: a new version of a domain that nothing uses is no hindrance") {
+TEST_CASE("infer_types: ignores new versions of unused domains") {
     auto model = parse(two_nodes("Relu", 15));
     auto& opset = *model.add_opset_import();
     opset.set_domain("ai.onnx.ml");
@@ -85,7 +85,7 @@ TEST_CASE("infer_types: a new version of a domain that nothing uses is no hindra
     CHECK_FALSE(infer(used, found).empty());
 }
 
-TEST_CASE("infer_types: the body of a function may be newer, too, but not changed") {
+TEST_CASE("infer_types: accepts newer function bodies with unchanged operators") {
     const auto calling = [](const char* operation) {
         auto model = parse(two_nodes("Relu", 15));
         model.mutable_graph()->mutable_node(0)->set_op_type("Mine");
@@ -113,7 +113,7 @@ TEST_CASE("infer_types: the body of a function may be newer, too, but not change
     CHECK_FALSE(infer(changed, found).empty());
 }
 
-TEST_CASE("infer_types: an initializer that is stored as a sparse tensor is a dense one") {
+TEST_CASE("infer_types: treats a sparse initializer as dense") {
     auto model = parse(two_nodes("Relu", 15));
     auto& node = *model.mutable_graph()->mutable_node(0);
     node.set_op_type("MatMul");
@@ -136,7 +136,7 @@ TEST_CASE("infer_types: an initializer that is stored as a sparse tensor is a de
     CHECK(shape.dim(1).dim_value() == 5);
 }
 
-TEST_CASE("infer_types: values in bodies are told with the number of their graph") {
+TEST_CASE("infer_types: reports values in bodies with the number of their graph") {
     const auto body = [](const char* result) {
         return test::graph({test::node("Relu", {"x"}, {result})}, {}, {result});
     };

@@ -29,7 +29,7 @@ std::vector<id> as_list(std::span<const id> ids) {
     return {ids.begin(), ids.end()};
 }
 
-// One text with all that the tables say, so that a difference is shown with what is around it.
+// All tables as one text, so that a difference is shown in context.
 std::string describe(const stemma::onnx_model& model) {
     std::string text = std::to_string(model.ir_version());
     const auto add = [&](const auto&... parts) {
@@ -158,7 +158,7 @@ onnx::ModelProto nested(int depth) {
 
 } // namespace
 
-TEST_CASE("proto_model: tables are those of the file, for every fixture", "[onnx][proto_model]") {
+TEST_CASE("proto_model: agrees with the file's tables, for every fixture", "[onnx][proto_model]") {
     const auto paths = test::fixture_paths();
     REQUIRE_FALSE(paths.empty());
     for (const auto& path : paths) {
@@ -167,15 +167,14 @@ TEST_CASE("proto_model: tables are those of the file, for every fixture", "[onnx
     }
 }
 
-TEST_CASE("proto_model: tables are those of the file in a newer schema", "[onnx][proto_model]") {
+TEST_CASE("proto_model: agrees with the file's tables in a newer schema", "[onnx][proto_model]") {
     for (const auto& path : test::fixture_paths()) {
         INFO(path);
         check_like_wire(test::load<newer_onnx::ModelProto>(path));
     }
 }
 
-TEST_CASE("proto_model: reads what exporters seldom write as the file's reader does",
-          "[onnx][proto_model]") {
+TEST_CASE("proto_model: reads rare constructs like the file's reader", "[onnx][proto_model]") {
     const auto older = test::rare_model<onnx::ModelProto>();
     const auto newer = test::rare_model<newer_onnx::ModelProto>();
     check_like_wire(older);
@@ -187,7 +186,7 @@ TEST_CASE("proto_model: reads what exporters seldom write as the file's reader d
     CHECK(value_metadata(of_older) == value_metadata(of_newer));
 }
 
-TEST_CASE("proto_model: sees the rare things", "[onnx][proto_model]") {
+TEST_CASE("proto_model: reads rare fields", "[onnx][proto_model]") {
     const auto proto = test::rare_model<onnx::ModelProto>();
     const stemma::proto_model model(proto);
 
@@ -214,7 +213,7 @@ TEST_CASE("proto_model: sees the rare things", "[onnx][proto_model]") {
     CHECK(std::count_if(paths.begin(), paths.end(), [](const auto& p) { return p.empty(); }) == 1);
 }
 
-TEST_CASE("proto_model: nodes are attributed as those of the file", "[onnx][proto_model]") {
+TEST_CASE("proto_model: attributes nodes like those of the file", "[onnx][proto_model]") {
     for (const auto& path : test::fixture_paths()) {
         INFO(path);
         const auto proto = test::load(path);
@@ -246,7 +245,7 @@ TEST_CASE("proto_model: keeps its names when it is moved", "[onnx][proto_model]"
     STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<stemma::proto_model>);
 }
 
-TEST_CASE("proto_model: a graph without nodes is a model, no graph is none",
+TEST_CASE("proto_model: a graph without nodes is a model, a model without a graph is not",
           "[onnx][proto_model]") {
     onnx::ModelProto proto;
     CHECK_THROWS_AS(stemma::proto_model(proto), stemma::error);
@@ -255,7 +254,7 @@ TEST_CASE("proto_model: a graph without nodes is a model, no graph is none",
     CHECK(stemma::proto_model(proto).node_count() == 0);
 }
 
-TEST_CASE("proto_model: goes as deep as protobuf can write, and refuses more",
+TEST_CASE("proto_model: nests as deep as protobuf can write, and no deeper",
           "[onnx][proto_model]") {
     const auto deepest = nested(33);
     check_like_wire(deepest);

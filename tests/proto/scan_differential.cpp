@@ -28,10 +28,10 @@ namespace {
 
 using stemma::id;
 
-/// Longer runs are asked for from outside: how often every file is damaged.
-/// How much less is tried where a sanitizer watches.
+/// The reduction of tries under a sanitizer.
 constexpr std::size_t slowness = test::sanitized ? 8 : 1;
 
+/// How often every file is damaged; `STEMMA_RANDOM_ROUNDS` overrides it.
 std::size_t rounds() {
     const char* asked = std::getenv("STEMMA_RANDOM_ROUNDS");
     return asked == nullptr ? 1 : std::strtoul(asked, nullptr, 10);
@@ -156,8 +156,7 @@ TEST_CASE("wire_model: reads random models as protobuf does", "[onnx][scan_diffe
     CHECK(counts.refused == 0);
 }
 
-TEST_CASE("wire_model: accepts and reads of damaged fixtures what protobuf does",
-          "[onnx][scan_differential]") {
+TEST_CASE("wire_model: agrees with protobuf on damaged fixtures", "[onnx][scan_differential]") {
     tally counts;
     for (const auto& path : test::model_files()) {
         const auto bytes = test::read_bytes(path);
@@ -173,7 +172,7 @@ TEST_CASE("wire_model: accepts and reads of damaged fixtures what protobuf does"
     CHECK(counts.refused > 1000 / slowness);
 }
 
-TEST_CASE("wire_model: accepts and reads of damaged random models what protobuf does",
+TEST_CASE("wire_model: agrees with protobuf on damaged random models",
           "[onnx][scan_differential]") {
     tally counts;
     for (std::uint64_t seed = 0; seed < 500 * rounds() / slowness; ++seed) {

@@ -153,7 +153,7 @@ std::multimap<std::string, std::string> metadata(const Message& message) {
 
 } // namespace
 
-TEST_CASE("tag: writes into messages what is written into the file, and strip takes it out",
+TEST_CASE("tag: writes the same into messages as into files, and strip removes it",
           "[onnx][tag_proto]") {
     for (const auto& path : test::fixture_paths()) {
         INFO(path);
@@ -163,8 +163,7 @@ TEST_CASE("tag: writes into messages what is written into the file, and strip ta
     }
 }
 
-TEST_CASE("tag: what others wrote stays as it does in the file, in every schema",
-          "[onnx][tag_proto]") {
+TEST_CASE("tag: keeps foreign data as in the file, in every schema", "[onnx][tag_proto]") {
     const auto older = test::rare_model<onnx::ModelProto>();
     CHECK(stripped(older) == test::bytes_of(older));
     check_carriers(older);
@@ -173,7 +172,7 @@ TEST_CASE("tag: what others wrote stays as it does in the file, in every schema"
     check_carriers(newer);
 }
 
-TEST_CASE("tag: other carriers replace those that are there", "[onnx][tag_proto]") {
+TEST_CASE("tag: replaces existing carriers", "[onnx][tag_proto]") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto with = attribute(stemma::proto_model(untagged));
     for (const auto& first : all_carriers()) {
@@ -191,7 +190,7 @@ TEST_CASE("tag: other carriers replace those that are there", "[onnx][tag_proto]
     }
 }
 
-TEST_CASE("strip: takes out of messages what was put into the file, and the other way round",
+TEST_CASE("strip: removes from messages what was put into the file, and vice versa",
           "[onnx][tag_proto]") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto bytes = test::bytes_of(untagged);
@@ -220,7 +219,7 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
     CHECK(metadata(model).count("pkg.stemma.model") == 1);
 }
 
-TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[onnx][tag_proto]") {
+TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx][tag_proto]") {
     const auto untagged = small_model();
     const auto with = attribute(stemma::proto_model(untagged));
     for (const auto& carriers : all_carriers()) {
@@ -241,7 +240,7 @@ TEST_CASE("tag: the file's reader finds the modules again, by every carrier", "[
     }
 }
 
-TEST_CASE("tag: says in the record what the caller knows of the tags", "[onnx][tag_proto]") {
+TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
     auto model = small_model();
     auto with = attribute(stemma::proto_model(model));
     stemma::detail::model_record about;
@@ -259,7 +258,7 @@ TEST_CASE("tag: says in the record what the caller knows of the tags", "[onnx][t
     CHECK(record->modules.size() == with.modules.size());
 }
 
-TEST_CASE("tag: a foreign namespace is set aside and comes back", "[onnx][tag_proto]") {
+TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
     auto model = small_model();
     stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
@@ -273,8 +272,7 @@ TEST_CASE("tag: a foreign namespace is set aside and comes back", "[onnx][tag_pr
     CHECK(stripped(model) == before);
 }
 
-TEST_CASE("strip: a namespace is theirs where the record does not say otherwise",
-          "[onnx][tag_proto]") {
+TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[onnx][tag_proto]") {
     auto model = small_model();
     stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
@@ -283,7 +281,7 @@ TEST_CASE("strip: a namespace is theirs where the record does not say otherwise"
     CHECK(stripped(model) == before);
 }
 
-TEST_CASE("tag: nodes that a host program adds are tagged with the others", "[onnx][tag_proto]") {
+TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
     auto model = small_model();
     auto with = attribute(stemma::proto_model(model));
     stemma::tag(model, with.modules, with.found);

@@ -61,7 +61,7 @@ std::string overload_of(const Message& message, int number) {
     }
 }
 
-/// Tells what is in a message that protobuf parsed.
+/// Lists the contents of a message parsed by protobuf.
 class proto_teller {
 public:
     lines told;

@@ -41,7 +41,7 @@ std::vector<std::string> like(const stemma::attributed_model& opened, const std:
 
 } // namespace
 
-TEST_CASE("alike_modules: layers of a transformer are alike, down to what they hold") {
+TEST_CASE("alike_modules: layers of a transformer are alike, including descendants") {
     const auto opened = open_model("bert_micro");
     CHECK(like(opened, "encoder.layer.0") == std::vector<std::string>{"encoder.layer.1"});
     CHECK(like(opened, "encoder.layer.0.attention.self") ==
@@ -49,7 +49,7 @@ TEST_CASE("alike_modules: layers of a transformer are alike, down to what they h
     CHECK(like(opened, "encoder").empty());
 }
 
-TEST_CASE("alike_modules: attributes and shapes of weights tell blocks apart") {
+TEST_CASE("alike_modules: attributes and weight shapes distinguish blocks") {
     const auto opened = open_model("resnet18");
     // The first block of a stage halves the picture and doubles the channels.
     CHECK(like(opened, "layer1.0") == std::vector<std::string>{"layer1.1"});
@@ -103,7 +103,7 @@ TEST_CASE("alike_modules: the order of nodes does not count, attributes and resu
     CHECK_FALSE(like_block(two_blocks(1, true), form).empty());
 }
 
-TEST_CASE("alike_modules: shapes of weights tell forms apart, functions not") {
+TEST_CASE("alike_modules: weight shapes distinguish forms, but not functions") {
     const auto opened = open_model("resnet18");
     stemma::alike_modules alike(opened.model(), opened.modules(), opened.tags().attributions);
     const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
@@ -114,7 +114,7 @@ TEST_CASE("alike_modules: shapes of weights tell forms apart, functions not") {
     CHECK(alike.like(narrow, stemma::module_likeness::function).size() >= 3);
 }
 
-TEST_CASE("alike_modules: nodes of two models that stand for each other") {
+TEST_CASE("alike_modules: finds corresponding nodes of two models") {
     const stemma::attributed_model first(stemma::mapped_file::holding(two_blocks(), "first"), {});
     const stemma::attributed_model second(stemma::mapped_file::holding(two_blocks(), "second"), {});
     stemma::alike_modules a(first.model(), first.modules(), first.tags().attributions);
@@ -129,7 +129,7 @@ TEST_CASE("alike_modules: nodes of two models that stand for each other") {
     CHECK_FALSE(stemma::alike_modules::match(a, m, b, 0));
 }
 
-TEST_CASE("alike_modules: being alike goes both ways") {
+TEST_CASE("alike_modules: is symmetric") {
     const auto opened = open_model("bert_micro");
     stemma::alike_modules alike(opened.model(), opened.modules(), opened.tags().attributions);
     for (id a = 0; a < opened.modules().size(); ++a) {

@@ -43,15 +43,15 @@ TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("confidence:0.123", "matches no node"));
 }
 
-TEST_CASE("explain_no_match: suggests how to query other things than modules") {
+TEST_CASE("explain_no_match: suggests how to query things other than modules") {
     CHECK(says("op:Gemm and Mixer", "column 13: no module has the path 'Mixer'"));
-    CHECK(says("Mixer", "'class:Mixer' asks for modules of that class"));
-    CHECK(says("MatMul", "'op:MatMul' asks for nodes of that type"));
-    CHECK(says("in", "'name:in' asks for the node of that name"));
-    CHECK(explain("blocks.7.Mixer").find("asks for") == std::string::npos);
+    CHECK(says("Mixer", "'class:Mixer' matches modules of that class"));
+    CHECK(says("MatMul", "'op:MatMul' matches nodes of that type"));
+    CHECK(says("in", "'name:in' matches the node of that name"));
+    CHECK(explain("blocks.7.Mixer").find("matches modules") == std::string::npos);
 }
 
-TEST_CASE("explain_no_match: what fits only apart is said to") {
+TEST_CASE("explain_no_match: says if terms only match separately") {
     CHECK(explain("op:Gemm and blocks") == "no node matches all terms");
     CHECK(explain("head and blocks") == "no module matches all terms");
     CHECK(explain("head[depth:2]") == "no module matches all terms");

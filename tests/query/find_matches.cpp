@@ -62,7 +62,7 @@ TEST_CASE("find_matches: operator terms match single operators") {
     CHECK(operators_for("not op:ai.onnx::*") == names{"head"});
     CHECK(operators_for("op:*::{Add,Gemm}") == operators_for("op:{Add,Gemm}"));
     CHECK(operators_for("op:Gemm") == names{"head"});
-    CHECK(operators_for("op:*zoo*").empty()); // no type, and a domain alone is not asked for
+    CHECK(operators_for("op:*zoo*").empty()); // no type, and a domain alone does not match
     CHECK(operators_for("op:ai.onnx::Gemm").empty());
     CHECK(operators_for("name:mix?") == names{"mix0", "mix1"});
     CHECK(operators_for("from:{consumer,between}") == names{"add0", "add1"});
@@ -136,7 +136,7 @@ TEST_CASE("find_matches: operators of the modules found are the operators found"
         const auto found = operators_for(text);
         INFO(text);
         CHECK(std::includes(found.begin(), found.end(), inside.begin(), inside.end()));
-        // What else is found sits in a module itself that also holds what is not asked for.
+        // Other matches are directly in a module that also contains non-matches.
         for (const auto& name : found) {
             CHECK((inside.count(name) == 1 || name == "in" || name.starts_with("add")));
         }
@@ -183,7 +183,7 @@ TEST_CASE("find_matches: size terms match modules and the nodes directly in them
     CHECK(scene.modules_for("has:(op:Gemm or op:Cast)") == paths{"head"});
     CHECK(scene.modules_for("leaf and nodes:1 and blocks.0") ==
           paths{"blocks.0.fc", "blocks.0.mix.fc"});
-    CHECK(scene.modules_for("parameters>0").empty()); // nobody says how many there are
+    CHECK(scene.modules_for("parameters>0").empty()); // the number is unknown
 }
 
 TEST_CASE("find_matches: places are before, after, beside or between others, without these") {

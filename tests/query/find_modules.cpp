@@ -69,7 +69,7 @@ TEST_CASE("find_nodes: by operator, ascending") {
           stemma::error_code::not_found);
 }
 
-TEST_CASE("find_part: nodes, and the modules that hold them") {
+TEST_CASE("find_part: nodes, and the modules that contain them") {
     const auto opened = open_bert();
     const auto whole = stemma::find_part(opened);
     CHECK(whole.nodes.size() == opened.model().node_count());

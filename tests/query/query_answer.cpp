@@ -6,7 +6,7 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 
@@ -37,7 +37,7 @@ stemma::query_answer ask(const stemma::attributed_model& opened, const std::stri
 
 } // namespace
 
-TEST_CASE("query_answer: values are made and initializers read by the nodes found") {
+TEST_CASE("query_answer: values are outputs, and initializers inputs, of matching nodes") {
     for (const auto* fixture : {"bert_mlm", "control_flow", "two_tower"}) {
         const stemma::attributed_model opened(
             test::fixture(std::string(fixture) + "/model.onnx"),
@@ -68,7 +68,7 @@ TEST_CASE("query_answer: values are made and initializers read by the nodes foun
     }
 }
 
-TEST_CASE("query_answer: modules are all that a query names, also inside of each other") {
+TEST_CASE("query_answer: modules are all that a query names, even nested ones") {
     const stemma::attributed_model opened(
         test::fixture("mobilenet_v2/model.structure.onnx"),
         {.captures = stemma::captures({test::fixture("mobilenet_v2/modules.json")})});
@@ -94,12 +94,18 @@ TEST_CASE("query_answer: modules are all that a query names, also inside of each
     CHECK(paths("class:Sequential") == wanted(is_sequential));
     CHECK(paths("class:Sequential").count("features.1.conv") == 1);
     CHECK(paths("features.**") == wanted(is_below));
+    CHECK(paths("features.** and class:Sequential") ==
+          wanted([&](id m) { return is_below(m) && is_sequential(m); }));
+    CHECK(paths("features.** and not features.1") == wanted([&](id m) {
+              return is_below(m) && !(modules.path(m) + ".").starts_with("features.1.");
+          }));
+    CHECK(paths("classifier or class:Sequential") == wanted(is_sequential));
     CHECK(paths("depth>1") == wanted([&](id m) { return modules.index().depth(m) > 1; }));
     CHECK(paths("not features") == std::set<std::string>{"classifier"});
     CHECK(paths("") == wanted([](id) { return true; }));
 }
 
-TEST_CASE("query_answer: a node is asked for by where it stands") {
+TEST_CASE("query_answer: nodes can be queried by position") {
     const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
     const auto& model = opened.model();
     for (id node = 0; node < model.node_count(); ++node) {
@@ -134,7 +140,7 @@ TEST_CASE("query_answer: the JSON names every match") {
                       [](const std::string& place) { return place.front() != '#'; }));
 }
 
-TEST_CASE("names_of: each name once, positions for nodes without one, and what they hide") {
+TEST_CASE("names_of: each name once, positions for unnamed nodes, and counts of ambiguities") {
     const stemma::attributed_model opened(test::fixture("control_flow/model.onnx"), {});
     const auto& model = opened.model();
     std::vector<id> all(model.node_count());

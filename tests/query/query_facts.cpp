@@ -5,7 +5,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <string>
 

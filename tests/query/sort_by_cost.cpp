@@ -11,7 +11,7 @@
 
 namespace test::query_sort_by_cost {
 
-TEST_CASE("sort_by_cost: the costliest are first, and so many are left", "[query][cost]") {
+TEST_CASE("sort_by_cost: the most expensive come first, and lists are truncated", "[query][cost]") {
     stemma::attributed_model opened(test::fixture("two_tower/model.onnx"), {});
     const auto cost = stemma::find_cost(opened, {{{"texts", 3}, {"images", 4}}});
     const auto all = stemma::answer_query(stemma::parse_query("nodes>0"), opened);

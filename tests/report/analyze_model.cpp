@@ -36,7 +36,7 @@ auto lines_of(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("analyze_model: a query narrows what is looked at") {
+TEST_CASE("analyze_model: a query restricts the analysis") {
     auto opened = open_bert();
     const auto all = stemma::analyze_model(opened);
     CHECK(all.summary.nodes == opened.model().node_count());
@@ -72,7 +72,7 @@ TEST_CASE("write_report: has the members of a summary, and the analysis") {
     CHECK(json["analysis"]["modules"].size() == report.part.modules.size());
 }
 
-TEST_CASE("write_csv: one row for each entry, below the headings") {
+TEST_CASE("write_csv: one row per entry, below the headings") {
     auto opened = open_bert();
     const auto report = stemma::analyze_model(opened);
     using table = stemma::report_table;

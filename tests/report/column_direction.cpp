@@ -5,7 +5,7 @@
 
 namespace test::report_column_direction {
 
-TEST_CASE("read_direction: knows three words") {
+TEST_CASE("read_direction: accepts three words") {
     using stemma::column_direction;
     auto direction = column_direction::neither;
     CHECK(stemma::read_direction("lower", direction));

@@ -100,7 +100,7 @@ TEST_CASE(
     CHECK(fill_of("encoder.layer.0") != fill_of("pooler"));
 }
 
-TEST_CASE("write_dot: what reads nothing stands beside its only reader", "[dot]") {
+TEST_CASE("write_dot: a box without inputs is at the level of its only reader", "[dot]") {
     const auto bytes = test::model(test::graph({test::node("DequantizeLinear", {"w"}, {"a"}),
                                                 test::node("Relu", {"x"}, {"b"}),
                                                 test::node("MatMul", {"b", "a"}, {"y"})},
@@ -114,7 +114,7 @@ TEST_CASE("write_dot: what reads nothing stands beside its only reader", "[dot]"
     CHECK(count_of(sink.text, "i0 -> ") == 1);
 }
 
-TEST_CASE("write_dot: a name of nothing but control characters is a label all the same", "[dot]") {
+TEST_CASE("write_dot: a name of only control characters still gives a label", "[dot]") {
     const auto bytes =
         test::model(test::graph({test::node("", {"x"}, {"\t"})}, {"x"}, {"\t"})).bytes();
     stemma::module_tree_builder builder("\t\n");
@@ -129,7 +129,7 @@ TEST_CASE("write_dot: a name of nothing but control characters is a label all th
     CHECK(count_of(sink.text, "label=< >") == 1);
 }
 
-TEST_CASE("write_dot: text of a model cannot break out of its place", "[dot]") {
+TEST_CASE("write_dot: text of a model is escaped", "[dot]") {
     const auto bytes = test::model(test::graph({test::node("<B>&\"", {"x"}, {"\"]\nx"}, "\"\\"),
                                                 test::node("Relu", {"\"]\nx"}, {"y"})},
                                                {"x"}, {"y"}))

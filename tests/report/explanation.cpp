@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ stemma::attributed_model open_model(const std::string& fixture) {
 
 } // namespace
 
-TEST_CASE("explainer: what it says of a node is what was attributed") {
+TEST_CASE("explainer: agrees with the attribution of nodes") {
     for (const auto* fixture : {"bert_micro", "control_flow", "shared_twice"}) {
         auto opened = open_model(fixture);
         const stemma::explainer explainer(opened);
@@ -49,7 +49,7 @@ TEST_CASE("explainer: what it says of a node is what was attributed") {
     }
 }
 
-TEST_CASE("explainer: producers and readers look at each other") {
+TEST_CASE("explainer: producers and readers are inverse") {
     auto opened = open_model("bert_micro");
     const stemma::explainer explainer(opened);
     for (id node = 0; node < opened.model().node_count(); ++node) {
@@ -82,7 +82,7 @@ TEST_CASE("explainer: finds nodes by name and by position, values by name") {
     CHECK(explainer.explain("#1x").empty());
 }
 
-TEST_CASE("explainer: knows what looks like a name that there is not") {
+TEST_CASE("explainer: suggests names similar to an unknown one") {
     auto opened = open_model("bert_micro");
     const stemma::explainer explainer(opened);
     const std::string name(opened.model().name(0));
@@ -91,7 +91,7 @@ TEST_CASE("explainer: knows what looks like a name that there is not") {
     CHECK(std::find(like.begin(), like.end(), name) != like.end());
 }
 
-TEST_CASE("explainer: attributes and types of a node stand beside its values") {
+TEST_CASE("explainer: nodes have attributes, and values types") {
     auto opened = open_model("unet_tiny");
     const stemma::explainer explainer(opened);
     std::size_t convolutions = 0;
@@ -129,7 +129,7 @@ TEST_CASE("explainer: modules are found by path, tag and alias, and the root by 
     }
 }
 
-TEST_CASE("explainer: parameters are found by the path that the tree declares") {
+TEST_CASE("explainer: finds parameters by declared path") {
     auto opened = open_model("bert_micro");
     const stemma::explainer explainer(opened);
     const auto answer = explainer.explain("encoder.layer.0.intermediate.dense.weight");

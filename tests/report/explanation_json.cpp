@@ -15,7 +15,7 @@
 
 namespace test::report_explanation_json {
 
-TEST_CASE("write_explanations: answers stand in the order of the questions") {
+TEST_CASE("write_explanations: answers are in the order of the questions") {
     stemma::attributed_model opened(
         test::fixture("bert_micro/model.onnx"),
         {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});

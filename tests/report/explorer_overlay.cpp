@@ -28,7 +28,7 @@ TEST_CASE("weight_bytes: every weight counts once, with the first node that read
     CHECK(stemma::weight_bytes(model) == std::vector<std::uint64_t>{0, 24, 0});
 }
 
-TEST_CASE("weight_bytes: scales, indices and statistics are not in them, weights in Constants are",
+TEST_CASE("weight_bytes: excludes scales, indices and statistics, includes weights in Constants",
           "[explorer_overlay]") {
     const auto attribute =
         test::message().text(1, "value").inner(5, test::tensor("", {3, 4})).number(20, 4);

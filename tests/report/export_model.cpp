@@ -62,7 +62,7 @@ TEST_CASE("write_dot: draws one module, with what it reads") {
     CHECK(dot != text_of([&](auto& sink) { stemma::write_dot(sink, opened); }));
 }
 
-TEST_CASE("write_model_explorer: is called by the name of the file, and overlays add up") {
+TEST_CASE("write_model_explorer: is named after the file, and overlays add up") {
     const auto opened = open_bert();
     const auto text = text_of([&](auto& sink) { stemma::write_model_explorer(sink, opened); });
     CHECK(nlohmann::json::parse(text).dump().find("model.onnx") != std::string::npos);

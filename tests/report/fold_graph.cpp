@@ -51,8 +51,7 @@ scene random_scene(unsigned seed) {
 
 } // namespace
 
-TEST_CASE("fold_graph: boxes hold every shown operator once, in the module they stand for",
-          "[fold_graph]") {
+TEST_CASE("fold_graph: boxes contain every shown operator once, in their module", "[fold_graph]") {
     for (unsigned seed = 1; seed <= 30; ++seed) {
         const auto s = random_scene(seed);
         for (const std::size_t most : {2U, 5U, 20U, 40U, 1000U}) {
@@ -112,7 +111,7 @@ TEST_CASE("fold_graph: edges are those between operators of different boxes", "[
     }
 }
 
-TEST_CASE("fold_graph: so many levels are open as were asked for and fit", "[fold_graph]") {
+TEST_CASE("fold_graph: opens as many levels as requested and fit", "[fold_graph]") {
     const stemma::tree_index tree({stemma::no_id, 0, 1, 1, 0});
     const std::vector<id> module{0, 2, 3, 3, 4};
     const std::vector<bool> shown(module.size(), true);
@@ -127,8 +126,7 @@ TEST_CASE("fold_graph: so many levels are open as were asked for and fit", "[fol
     CHECK(boxes(stemma::no_id, 2) == 2);   // one module, and the rest
 }
 
-TEST_CASE("fold_graph: boxes are in an order in which edges lead on where there is no cycle",
-          "[fold_graph]") {
+TEST_CASE("fold_graph: edges lead to later boxes, except in cycles", "[fold_graph]") {
     // Module 1 has the last node and the first one that is not shown, module 2 what is between.
     const stemma::tree_index tree({stemma::no_id, 0, 0});
     const std::vector<id> module{1, 2, 2, 1};
@@ -167,8 +165,7 @@ TEST_CASE("fold_graph: boxes are in an order in which edges lead on where there 
     }
 }
 
-TEST_CASE("fold_graph: where space is short, modules have boxes before operators have",
-          "[fold_graph]") {
+TEST_CASE("fold_graph: if space is short, modules get boxes before operators", "[fold_graph]") {
     const stemma::tree_index tree({stemma::no_id, 0, 0});
     const std::vector<id> module{0, 0, 0, 0, 1, 2};
     const std::vector<bool> shown(module.size(), true);

@@ -23,8 +23,7 @@ using stemma::id;
 
 } // namespace
 
-TEST_CASE("write_graphml: has one graph for each module, and every operator and edge once",
-          "[graphml]") {
+TEST_CASE("write_graphml: has a graph per module, and every operator and edge once", "[graphml]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
@@ -49,7 +48,7 @@ TEST_CASE("write_graphml: has one graph for each module, and every operator and 
     }
 }
 
-TEST_CASE("write_graphml: a policy says what is shown, and edges need both ends", "[graphml]") {
+TEST_CASE("write_graphml: a policy selects what is shown, and edges need both ends", "[graphml]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
     std::size_t operators = 0;
@@ -68,7 +67,7 @@ TEST_CASE("write_graphml: a policy says what is shown, and edges need both ends"
     CHECK(count_of(sink.text, "<edge id=") == wanted);
 }
 
-TEST_CASE("operator_graph: Boost.Graph's own writer of GraphML takes it", "[graphml]") {
+TEST_CASE("operator_graph: Boost.Graph's GraphML writer accepts it", "[graphml]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
     const auto& graph = tagged.ops.graph();

@@ -22,7 +22,7 @@ test::metadata at(const std::string& place) {
 
 } // namespace
 
-TEST_CASE("group_by_line: by file and line, what is unknown last") {
+TEST_CASE("group_by_line: by file and line, unknown ones last") {
     const auto bytes =
         test::chain_of({at("/a/net.py:20:1"), {}, at("/a/net.py:3:1"), at("/a/net.py:20:1")});
     const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});

@@ -86,7 +86,7 @@ TEST_CASE("model_analysis: a module that runs twice is not convex, and one that 
     CHECK(analyze(once).non_convex.empty());
 }
 
-TEST_CASE("model_analysis: shared weights are those that nodes of several modules read") {
+TEST_CASE("model_analysis: shared weights are those read by several modules") {
     std::size_t checked = 0;
     for (const auto& path : test::model_files()) {
         if (std::filesystem::path(path).filename() != "model.onnx") {
@@ -103,7 +103,7 @@ TEST_CASE("model_analysis: shared weights are those that nodes of several module
     CHECK(checked > 0);
 }
 
-TEST_CASE("model_analysis: nodes that are only known to be below a module are counted by it") {
+TEST_CASE("model_analysis: counts nodes only known to be below a module") {
     const stemma::attributed_model opened(test::fixture("bert_micro/anonymous.onnx"), {});
     const auto found = analyze(opened);
     using counts = std::vector<std::pair<id, std::size_t>>;
@@ -125,7 +125,7 @@ TEST_CASE("model_analysis: nodes that are only known to be below a module are co
     CHECK(nodes > 0);
 }
 
-TEST_CASE("model_analysis: what is written can be read") {
+TEST_CASE("model_analysis: its output can be parsed") {
     const stemma::attributed_model opened(test::fixture("shared_twice/model.onnx"),
                                           with_capture("shared_twice"));
     const auto found = analyze(opened);

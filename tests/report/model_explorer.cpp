@@ -17,7 +17,7 @@ namespace test::report_model_explorer {
 using nlohmann::json;
 using stemma::id;
 
-TEST_CASE("explorer_namespace: attribute names joined by slashes, without what has a meaning",
+TEST_CASE("explorer_namespace: names joined by slashes, without special characters",
           "[model_explorer]") {
     stemma::module_tree_builder builder;
     const auto odd = builder.at_path("a.b/c;d");
@@ -28,7 +28,7 @@ TEST_CASE("explorer_namespace: attribute names joined by slashes, without what h
     CHECK(stemma::detail::explorer_namespace(tree, 2) == "a/b\\/c,d");
 }
 
-TEST_CASE("write_model_explorer: every node stands in the namespace of its module",
+TEST_CASE("write_model_explorer: every node is in the namespace of its module",
           "[model_explorer]") {
     for (const auto* name : {"bert_micro", "control_flow", "two_tower"}) {
         CAPTURE(name);

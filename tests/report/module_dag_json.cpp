@@ -38,7 +38,8 @@ edge_set edges_in(const json& dag) {
 
 } // namespace
 
-TEST_CASE("write_module_dags: every module has what stands under it and below", "[module_dag]") {
+TEST_CASE("write_module_dags: every module has its operators and its descendants'",
+          "[module_dag]") {
     for (const auto* name : {"bert_micro", "control_flow", "shared_twice"}) {
         CAPTURE(name);
         const auto bytes = test::read_bytes(test::fixture(std::string(name) + "/model.onnx"));
@@ -96,7 +97,7 @@ TEST_CASE("write_module_dags: every module has what stands under it and below", 
     }
 }
 
-TEST_CASE("write_module_dags: a policy says what is shown", "[module_dag]") {
+TEST_CASE("write_module_dags: a policy selects what is shown", "[module_dag]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
     stemma::string_sink sink;
@@ -107,7 +108,7 @@ TEST_CASE("write_module_dags: a policy says what is shown", "[module_dag]") {
           tagged.model.node_count());
 }
 
-TEST_CASE("write_module_dags: a function may say what is shown", "[module_dag]") {
+TEST_CASE("write_module_dags: a function can select what is shown", "[module_dag]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
     const auto nodes_shown = [&](const auto& shows) {

@@ -33,7 +33,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("module_explainer: what comes in is made outside, what goes out is read there") {
+TEST_CASE("module_explainer: inputs are produced outside, outputs are read there") {
     for (const auto* fixture : {"bert_micro", "unet_tiny", "shared_twice", "control_flow"}) {
         scene s(fixture);
         const auto& model = s.opened.model();
@@ -58,7 +58,7 @@ TEST_CASE("module_explainer: what comes in is made outside, what goes out is rea
     }
 }
 
-TEST_CASE("module_explainer: the weights below are those of the statistics") {
+TEST_CASE("module_explainer: weights agree with the statistics") {
     scene s("bert_micro");
     for (id m = 0; m < s.opened.modules().size(); ++m) {
         std::uint64_t bytes = 0;
@@ -69,7 +69,7 @@ TEST_CASE("module_explainer: the weights below are those of the statistics") {
     }
 }
 
-TEST_CASE("module_explainer: modules that are not convex are those of the analysis") {
+TEST_CASE("module_explainer: non-convex modules agree with the analysis") {
     std::size_t found = 0;
     for (const auto* fixture : {"bert_micro", "unet_tiny", "shared_twice", "gpt2_tiny"}) {
         scene s(fixture);

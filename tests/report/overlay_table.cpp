@@ -46,7 +46,7 @@ double number(const stemma::overlay_cell& cell) {
 
 } // namespace
 
-TEST_CASE("read_overlay: takes columns and rows of any program") {
+TEST_CASE("read_overlay: reads columns and rows of any program") {
     const auto table = read(R"({"schema": "stemma.overlay/1", "title": "a run", "more": [1],
         "columns": [{"name": "heat", "unit": "K", "direction": "lower", "additive": true},
                     {"name": "chip"}],
@@ -71,7 +71,7 @@ TEST_CASE("read_overlay: takes columns and rows of any program") {
     CHECK(std::get<std::string>(table.nodes[0].cells[1]) == "B");
 }
 
-TEST_CASE("read_overlay: takes reports of this program") {
+TEST_CASE("read_overlay: reads reports of this program") {
     const auto time = read(R"({"schema": "stemma.profile/1", "runs": 4, "modules": [
         {"path": "fc1", "us": 8, "own_us": 4, "calls": 4, "min_us": 1, "max_us": 3,
          "providers": {"CPU": 6, "QNN": 2}}]})");
@@ -118,11 +118,11 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
          "columns[0].additive: neither true nor false"},
         {head + R"("modules": 1})", "modules: not a list"},
         {head + R"("modules": [1]})", "modules[0]: has no \"path\""},
-        {head + R"("modules": [{"path": 1}]})", "modules[0].path: not a text"},
+        {head + R"("modules": [{"path": 1}]})", "modules[0].path: not a string"},
         {head + R"("modules": [{"path": "fc1", "values": [1, 2]}]})",
          "modules[0].values: not a list of one value for each column"},
         {head + R"("modules": [{"path": "fc1", "values": [[]]}]})",
-         "modules[0].values[0]: neither a number, a text nor null"},
+         "modules[0].values[0]: neither number, string nor null"},
         {head + R"("nodes": [{"name": "/fc1/Gemm", "values": [1e999]}]})", "over.json"},
         {head + R"("modules": [{"path": "fc1", "values": [1]}, {"path": "fc1", "values": [1]}]})",
          "modules[1]: a second row of 'fc1'"},
@@ -131,7 +131,7 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
         {R"({"schema": "stemma.profile/1", "modules": [{"us": 1}]})",
          "modules[0]: has no \"path\""},
         {R"({"schema": "stemma.numerics/1", "modules": [], "values": [{"name": 3}]})",
-         "values[0].name: not a text"},
+         "values[0].name: not a string"},
     };
     for (const auto& [text, reason] : wrong) {
         CAPTURE(text.substr(0, 80), reason);

@@ -15,7 +15,7 @@ using stemma::frame_kind;
 using stemma::source_folder;
 using stemma::source_lines;
 
-TEST_CASE("source_folder: a line is shown as long as it is the one that was exported") {
+TEST_CASE("source_folder: shows a line only if unchanged since the export") {
     const test::scratch_folder folder;
     static_cast<void>(folder.make("net.py", "a = 1\r\n    y = self.fc(x)  \nlast"));
     source_folder texts(folder.path());
@@ -40,7 +40,7 @@ TEST_CASE("source_folder: a line is shown as long as it is the one that was expo
     CHECK_FALSE(texts.line(lines, frame("other.py", 1)));
 }
 
-TEST_CASE("source_folder: nothing outside of it is read") {
+TEST_CASE("source_folder: reads nothing outside") {
     const test::scratch_folder outside;
     const auto secret = outside.make("secret.py", "secret = 1\n");
     const test::scratch_folder folder;
@@ -59,7 +59,7 @@ TEST_CASE("source_folder: nothing outside of it is read") {
     }
 }
 
-TEST_CASE("source_folder: a folder that is none is refused") {
+TEST_CASE("source_folder: rejects a missing folder") {
     const test::scratch_folder folder;
     CHECK_THROWS_AS(source_folder(folder.file("none")), stemma::error);
     CHECK_THROWS_AS(source_folder(folder.make("file", "")), stemma::error);

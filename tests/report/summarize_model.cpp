@@ -37,7 +37,7 @@ stemma::error_code refusal(Ask ask) {
 
 } // namespace
 
-TEST_CASE("summarize: counts what it is given, and is called as the file") {
+TEST_CASE("summarize: counts the given nodes, and is named after the file") {
     auto opened = open_bert();
     const auto all = stemma::summarize(opened);
     CHECK(all.model == opened.file().path());
@@ -82,7 +82,7 @@ TEST_CASE("summarize: compares with one source of evidence, or with a file") {
     CHECK(exact->exact + exact->missing == exact->total());
 }
 
-TEST_CASE("summarize: what is no truth is refused") {
+TEST_CASE("summarize: rejects anything but a truth") {
     auto opened = open_bert();
     const test::scratch_folder folder;
     const auto strange = folder.make(
@@ -96,7 +96,7 @@ TEST_CASE("summarize: what is no truth is refused") {
           stemma::error_code::cannot_read);
 }
 
-TEST_CASE("write_summary: is a document of its own") {
+TEST_CASE("write_summary: writes a complete document") {
     auto opened = open_bert();
     stemma::string_sink sink;
     stemma::write_summary(sink, stemma::summarize(opened));

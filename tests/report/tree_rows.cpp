@@ -30,8 +30,7 @@ std::string text_of(const stemma::module_tree& modules, const std::vector<stemma
     for (const auto& row : rows) {
         text += (text.empty() ? "" : " ") + modules.path(row.module);
         if (row.count > 1) {
-            text +=
-                "-" + std::string(modules.attribute(row.last)) + "x" + std::to_string(row.count);
+            text += "-" + std::string(modules.name(row.last)) + "x" + std::to_string(row.count);
         }
         text += row.is_last ? "." : "";
     }
@@ -40,7 +39,7 @@ std::string text_of(const stemma::module_tree& modules, const std::vector<stemma
 
 } // namespace
 
-TEST_CASE("list_tree: without more all modules stand in the order of the tree") {
+TEST_CASE("list_tree: lists all modules in tree order by default") {
     const auto modules = make_tree();
     const std::vector<bool> all(modules.size(), true);
     CHECK(text_of(modules, stemma::list_tree(modules.index(), all)) ==
@@ -48,18 +47,18 @@ TEST_CASE("list_tree: without more all modules stand in the order of the tree") 
           "layer.2.b. head.");
 }
 
-TEST_CASE("list_tree: siblings that are alike share a line, and what is below the first is shown") {
+TEST_CASE("list_tree: siblings that are alike share a line, with the first one expanded") {
     const auto modules = make_tree();
     const std::vector<bool> all(modules.size(), true);
     const auto layers = [&](id a, id b) {
-        return modules.index().depth(a) == 2 && modules.attribute(a) != "a" &&
+        return modules.index().depth(a) == 2 && modules.name(a) != "a" &&
                modules.index().depth(b) == 2;
     };
     CHECK(text_of(modules, stemma::list_tree(modules.index(), all, {layers, {}})) ==
           ". layer layer.0-2x3. layer.0.a layer.0.b. head.");
 }
 
-TEST_CASE("list_tree: only siblings one after the other share a line") {
+TEST_CASE("list_tree: only consecutive siblings share a line") {
     const auto modules = make_tree();
     const std::vector<bool> all(modules.size(), true);
     const auto but_the_second = [&](id a, id b) {
@@ -72,7 +71,7 @@ TEST_CASE("list_tree: only siblings one after the other share a line") {
     }
 }
 
-TEST_CASE("list_tree: what is hidden is in no line, and counts for no last one") {
+TEST_CASE("list_tree: hidden modules have no line, and are never last") {
     const auto modules = make_tree();
     std::vector<bool> shown(modules.size(), true);
     for (id m = 0; m < modules.size(); ++m) {
@@ -82,7 +81,7 @@ TEST_CASE("list_tree: what is hidden is in no line, and counts for no last one")
     CHECK(stemma::list_tree(modules.index(), std::vector<bool>(modules.size())).empty());
 }
 
-TEST_CASE("list_tree: siblings are sorted, the largest first, equal ones as they are") {
+TEST_CASE("list_tree: siblings are sorted stably, largest first") {
     const auto modules = make_tree();
     const std::vector<bool> all(modules.size(), true);
     const auto rows = stemma::list_tree(
@@ -92,7 +91,7 @@ TEST_CASE("list_tree: siblings are sorted, the largest first, equal ones as they
           "layer.2.b. head.");
 }
 
-TEST_CASE("list_tree: a very deep tree takes no stack") {
+TEST_CASE("list_tree: a very deep tree needs no deep stack") {
     stemma::module_tree_builder builder;
     id above = 0;
     for (int i = 0; i < 100000; ++i) {

@@ -22,7 +22,7 @@ struct no_answer {
 
 } // namespace
 
-TEST_CASE("visibility_policy: holds for the built-in policies and names what others lack",
+TEST_CASE("visibility_policy: accepts the built-in policies and rejects near misses",
           "[visibility]") {
     STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::hide_constants, test::query_scene>());
     STATIC_REQUIRE(stemma::explain_visibility_policy<stemma::show_all, test::query_scene>());
@@ -42,7 +42,7 @@ TEST_CASE("hide_constants: hides constants and nothing else", "[visibility]") {
     }
 }
 
-TEST_CASE("hide_constants: an operator of another domain is no constant", "[visibility]") {
+TEST_CASE("hide_constants: an operator of another domain is not a constant", "[visibility]") {
     test::query_scene scene;
     scene.nodes[3].op_type = "Constant";
     CHECK_FALSE(stemma::hide_constants{}.shows(scene, 3));
@@ -50,7 +50,7 @@ TEST_CASE("hide_constants: an operator of another domain is no constant", "[visi
     CHECK(stemma::hide_constants{}.shows(scene, 3));
 }
 
-TEST_CASE("hide_types: hides what fits a pattern", "[visibility]") {
+TEST_CASE("hide_types: hides types that match a pattern", "[visibility]") {
     test::query_scene scene;
     scene.nodes[3].op_type = "Constant";
     scene.nodes[4].op_type = "ConstantOfShape";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets ONNX Runtime optimize every fixture, carries the tags of the original over, and checks how right they are and
-// whether every node names the nodes that it came from. docs/carry.md shows what this prints.
+// Optimizes every fixture with ONNX Runtime, carries the tags of the original over, and checks their accuracy and the
+// origins of every node. docs/carry.md shows the output.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -13,8 +13,8 @@ import { Graphs, anonymous } from "./wire.mjs";
 
 const levels = ["basic", "extended", "all"];
 
-// For each kind of model, by level, in percent: at least so many nodes exact and with exactly the true origins, at most
-// so many contaminated.
+// For each kind of model, by level, in percent: minimum of nodes with the exact module and of those with exactly the
+// true origins, maximum of contaminated ones.
 const named = { exact: [99.8, 99.8, 99.8], sets: [99, 99, 99], contaminated: [0.05, 0.05, 0.05] };
 const goals = {
     TorchScript: named,
@@ -111,7 +111,7 @@ class CarriedTest extends FixtureSuite {
         }
     }
 
-    /** @returns what `stemma carry` finds of the nodes of a model, by place; null when it fails. */
+    /** @returns the result of `stemma carry` for the nodes of a model, by position; null if it fails. */
     carry(where, original, changed) {
         const sidecar = path.join(this.workplace.folder, "sidecar.json");
         fs.rmSync(sidecar, { force: true });

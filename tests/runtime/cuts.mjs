@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts every module out of every fixture model, and checks that each part is a valid model and computes, bit for
-// bit, the values that the whole model has there.
+// Cuts every module out of every fixture model, and checks that each part is a valid model and computes the values of
+// the whole model, bit for bit.
 
 import fs from "node:fs";
 import path from "node:path";
 
 import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
-// Of the modules that own nodes, so many may be refused.
+// Maximum of rejected modules among those with nodes.
 const mayRefuse = 0.1;
 
 class CutTest extends FixtureSuite {
@@ -18,7 +18,7 @@ class CutTest extends FixtureSuite {
     async model(name, info, folder) {
         const whole = path.join(folder, path.basename(info.file));
         fs.copyFileSync(info.file, whole);
-        // Copies of large weights for every model would be gigabytes; links are the same bytes.
+        // Copies of large weights for every model would take gigabytes, so they are linked.
         const data = info.external.length > 0 && !name.includes("structure") ? "link" : "copy";
         const parts = path.join(folder, "parts");
         const cuts = this.cut(name, info, whole, parts, data);
@@ -35,7 +35,7 @@ class CutTest extends FixtureSuite {
         fs.rmSync(parts, { recursive: true, force: true });
     }
 
-    /** @returns the parts that were written; null when none could be. */
+    /** @returns the written parts; null if there are none. */
     cut(name, info, whole, parts, data) {
         const words = ["cut", whole, "--all", "-d", parts, "--data", data, "--quiet", "--no-sync"];
         const result = this.stemma([...words, ...this.captured(info)]);
@@ -73,7 +73,7 @@ class CutTest extends FixtureSuite {
                 this.fail(name, "the index says other inputs or outputs than the part has");
             }
             if (![...inputs, ...outputs].every((value) => values.has(value))) {
-                this.row["in bodies"] += 1; // its values are those of one iteration: it loads
+                this.row["in bodies"] += 1; // its values are those of one iteration, so only loading is tested
                 return;
             }
             if (!cut.exact) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites an export of PyTorch's older exporter into what its newer one, on top of torch.export, would have written:
-// the same computation, but its names, its metadata, and its operators for normalization.
+// Rewrites an export of PyTorch's older exporter to one of its newer exporter, based on torch.export: the same
+// computation with the latter's names, metadata and operators for normalization.
 
 import { Message, field } from "./wire.mjs";
 
@@ -19,7 +19,7 @@ function makeVector(name, size, first) {
     return tensor.add(ofTensor.name, name).add(ofTensor.raw, data);
 }
 
-/** One model on its way. `facts` are truth.json, initializers.json and modules.json of a fixture. */
+/** A model being rewritten. `facts`: truth.json, initializers.json and modules.json of a fixture. */
 class Rewriting {
     constructor(bytes, { truth, initializers, modules }) {
         this.model = new Message(bytes);
@@ -29,7 +29,7 @@ class Rewriting {
         this.classes = new Map(modules.modules.map((module) => [module.name, module.qualified_class]));
         this.called = new Set(modules.modules.filter(({ calls }) => calls !== 0).map(({ name }) => name));
         this.names = new Map(); // of values, old -> new
-        this.operations = new Map(); // first output, old -> what PyTorch calls the operation
+        this.operations = new Map(); // first output, old -> PyTorch's name of the operation
         this.modules = new Map(); // first output, new -> module
         this.used = new Map();
         this.values = 0;
@@ -42,13 +42,13 @@ class Rewriting {
         return module ?? known ?? inferred ?? undefined;
     }
 
-    /** Nodes that one line of one call of a module gave. */
+    /** Nodes from one line of one call of a module. */
     lineOf(node) {
         const fact = this.facts.get(node.text(ofNode.name));
         return fact ? JSON.stringify([this.moduleOf(node), fact.source, fact.call]) : node.text(ofNode.name);
     }
 
-    /** Takes what the older exporter folded into convolutions out of them. @returns the nodes for one. */
+    /** Undoes the older exporter's folding into a convolution. @returns its nodes. */
     unfoldNormalization(conv) {
         const [data, weight, bias] = conv.texts(ofNode.input);
         const { sources, dims } = this.weights.get(weight);
@@ -58,7 +58,7 @@ class Rewriting {
         const parts = ["weight", "bias", "running_mean", "running_var"].map((part) => `${norm}.${part}`);
         const biases = from.includes(own) ? [own] : [];
         [...biases, ...parts].forEach((name, k) => {
-            // No two are alike, or optimizers merge them.
+            // All different, or optimizers would merge them.
             this.graph.add(ofGraph.initializer, makeVector(name, dims[0], 0.5 + k / 10 + this.norms / 1e4));
             this.names.set(name, name);
         });
@@ -73,7 +73,7 @@ class Rewriting {
         return [conv, makeNode("BatchNormalization", [`${output}#conv`, ...parts], output, name)];
     }
 
-    /** @returns one node for those that a layer normalization was taken apart into; null when they are none. */
+    /** @returns one node for a decomposed layer normalization; null if the nodes are none. */
     fuseNormalization(nodes) {
         const ofType = (op) => nodes.filter((node) => node.text(ofNode.op) === op);
         const weightOf = (node) => node?.texts(ofNode.input).find((input) => this.weights.has(input));
@@ -236,7 +236,7 @@ class Rewriting {
     }
 }
 
-/** @returns the model as the newer exporter would write it, and the modules of its nodes by first output. */
+/** @returns the model in the form of the newer exporter, and the modules of its nodes by first output. */
 export function asDynamoExport(bytes, facts) {
     const rewriting = new Rewriting(bytes, facts);
     return { bytes: rewriting.run(), modules: rewriting.modules };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds every fixture model, and checks that the folded model is valid and computes the same, bit for bit, that it
-// unfolds to the file it was, and that its functions hold the nodes of their modules.
+// Folds every fixture model, and checks that the folded model is valid, computes the same, bit for bit, unfolds to the
+// original file, and has functions with the nodes of their modules.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -8,8 +8,8 @@ import path from "node:path";
 import { differences } from "./ort.mjs";
 import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
-// What is folded: modules as the capture and a trace know them, with and without torch.nn; as the file alone tells
-// them; with constants as attributes.
+// Ways to fold: with modules from capture and trace, with and without torch.nn; with those of the file alone; with
+// constants as attributes.
 const captures = ["modules.json", "trace.json"];
 const ways = {
     captured: { words: [], captures },
@@ -30,7 +30,7 @@ class FoldTest extends FixtureSuite {
 
     async model(name, info, folder) {
         const whole = path.join(folder, path.basename(info.file));
-        // Random operators draw the same numbers in the whole and in the folded model when both have a seed.
+        // With a seed, random operators draw the same numbers in the original and in the folded model.
         if (info.random_nodes > 0) {
             this.harness.seed(info.file, whole);
         } else {
@@ -56,7 +56,7 @@ class FoldTest extends FixtureSuite {
         made.forEach((file) => fs.rmSync(file));
     }
 
-    /** @returns the folded file; null when there was nothing to fold. */
+    /** @returns the folded file; null if there was nothing to fold. */
     fold(name, info, whole, way, how) {
         const file = whole.replace(/\.onnx$/, `.${way}.folded.onnx`);
         const more = [...how.words, ...this.captured(info, how.captures)];
@@ -74,7 +74,7 @@ class FoldTest extends FixtureSuite {
         return file;
     }
 
-    /** Opens what folding reports, and counts. */
+    /** Reads the report of folding, and counts. */
     count(name, report) {
         this.row.folded += 1;
         this.row.functions += report.functions.length;
@@ -84,7 +84,7 @@ class FoldTest extends FixtureSuite {
         const own = report.calls.map(({ nodes }) => nodes);
         for (const { inside, nodes, graph, function: callee } of report.calls) {
             called.set(callee, (called.get(callee) ?? 0) + 1);
-            // A call in a body is in the function that holds the body, and not among its nodes.
+            // A call in a body is in the function that contains the body, but not among its nodes.
             if (inside !== null && report.calls[inside].graph === graph) {
                 own[inside] -= nodes;
             }
@@ -123,7 +123,7 @@ class FoldTest extends FixtureSuite {
         fs.rmSync(back, { force: true });
     }
 
-    /** Opens all calls, by whoever they are: nothing may depend on what folding wrote down. */
+    /** Inlines all calls of any origin: nothing may depend on the records of folding. */
     async open(name, file, feeds, expected) {
         const opened = file.replace(/\.onnx$/, ".opened.onnx");
         const result = this.stemma(["unfold", file, "-o", opened, "--as-called", "--quiet", "--no-sync"]);

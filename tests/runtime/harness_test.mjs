@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the harness itself: what it says is equal is equal, and what differs is found.
+// Tests of the harness itself: equal results are equal, and differences are found.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ const float = (numbers, shape = [numbers.length]) =>
 const mapOf = (feeds) => new Map(Object.entries(feeds));
 const differ = (a, b) => differences(new Map([["x", a]]), new Map([["x", b]])).length > 0;
 
-// Just enough of protobuf to take a model apart and put it together.
+// A minimal protobuf implementation to divide and join models.
 function* fieldsOf(bytes) {
     let at = 0;
     const varint = () => {
@@ -66,7 +66,7 @@ const nodesOf = (model) => select(graphOf(model), 1);
 const namesIn = (message, field) => select(message, field).map(({ content }) => String(content));
 const madeBy = (nodes) => nodes.flatMap(({ content }) => namesIn(content, 2)).filter((name) => name !== "");
 
-// The nodes [first, last) of a model as a model: inputs are what exists before them, outputs what they make.
+// The nodes [first, last) of a model as a model: its inputs are the values before them, its outputs are theirs.
 function slice(model, first, last, values) {
     const graph = graphOf(model);
     const nodes = nodesOf(model);

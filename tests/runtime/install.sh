@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Puts ONNX Runtime for Node into FOLDER/node_modules, as package-lock.json says; does nothing when it
-# is there already.
+# Installs ONNX Runtime for Node into FOLDER/node_modules by package-lock.json, unless present.
 # usage: install.sh FOLDER
-# Exit code 77 and one line with the reason when that is not possible here.
+# Exit code 77 and one line with the reason if that is impossible.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -24,12 +23,12 @@ if [ -e "$folder" ] && [ ! -e "$folder/package-lock.json" ]; then
 fi
 command -v npm >/dev/null || skip "npm is not installed"
 
-# Made aside and moved: a folder of that name is complete.
+# Made elsewhere and moved, so that a folder of that name is complete.
 mkdir -p "$(dirname -- "$folder")" 2>/dev/null || skip "$folder cannot be made"
 partial=$(mktemp -d "$folder.XXXXXX" 2>/dev/null) || skip "$folder cannot be made"
 trap 'rm -rf "$partial"' EXIT
 cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$partial"
-# The package holds the CPU library; its install script would download others from elsewhere.
+# The package contains the CPU library; its install script would download others from elsewhere.
 (cd "$partial" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1) ||
     skip "npm ci failed: try it in $here to see why"
 # Libraries for other systems are three quarters of it.

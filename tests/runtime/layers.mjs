@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime takes models that `stemma plan --to layer-ann` annotated, with the option that reads the annotations, and
-// computes the same. With one provider nothing shows where it would put nodes.
+// ONNX Runtime accepts models annotated by `stemma plan --to layer-ann`, with the option to read annotations, and
+// computes the same. With a single provider, placement of nodes is not observable.
 // usage: layers.mjs --stemma=PROGRAM [--fixtures=FOLDER] [--work=FOLDER]
 
 import fs from "node:fs";
@@ -37,7 +37,7 @@ function check(truth, what) {
     }
 }
 
-/** What a model computes, with rules for annotated layers, on the first saved inputs of a fixture. */
+/** The outputs of a model, with rules for annotated layers, for the first saved inputs of a fixture. */
 async function run(file, rules, feeds) {
     const session = await harness.ort.InferenceSession.create(file, {
         executionProviders: ["cpu"],

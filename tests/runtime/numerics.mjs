@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plants faults in models, one at a time: the weights of one module rounded to four bits. `stemma probe` and
-// `stemma numerics` must say that this module is the first that computes something else, and, run apart on right
-// inputs, that it adds the difference while those behind it pass it on. STEMMA_FAULTS says how many for each model.
+// `stemma numerics` must report this module as the first with a difference, and, with modules run alone on correct
+// inputs, as the only source of it. STEMMA_FAULTS: the number of faults per model.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -16,7 +16,7 @@ const runner = fileURLToPath(new URL("../../examples/runners/run_values.mjs", im
 const most = Number(process.env.STEMMA_FAULTS ?? 4);
 const float = 1;
 
-/** Rounds to the nearest of 15 steps, as quantizers of four bits do. @returns whether anything changed. */
+/** Rounds to the nearest of 15 steps, like 4-bit quantizers. @returns whether anything changed. */
 function roundToFourBits(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const count = bytes.length / 4;
@@ -33,7 +33,7 @@ function roundToFourBits(bytes) {
     return changed;
 }
 
-/** @returns a Map: module -> names of the weights that it alone has, by their names or those of their readers. */
+/** @returns a Map: module -> names of the weights of it alone, by their names or those of their readers. */
 function weightsByModule(model, paths) {
     const graph = new Message(model).messages(field.model.graph)[0];
     const readers = new Map();
@@ -52,7 +52,7 @@ function weightsByModule(model, paths) {
         const owners = new Set((readers.get(name) ?? []).map(scopeOf));
         const named = name.split(".").slice(0, -1).join(".");
         const owner = owners.size === 1 ? [...owners][0] : undefined;
-        // A name and a reader that disagree belong to tied weights, which are not of one module.
+        // Names and readers disagree for tied weights, which have several modules.
         if (owner !== undefined && paths.has(owner) && (name.startsWith("onnx::") || named === owner)) {
             modules.set(owner, [...(modules.get(owner) ?? []), name]);
         }
@@ -60,7 +60,7 @@ function weightsByModule(model, paths) {
     return modules;
 }
 
-/** @returns the model with some of its weights rounded; null where that changes none. */
+/** @returns the model with some of its weights rounded; null if that changes none. */
 function plant(model, names) {
     const whole = new Message(Buffer.from(model));
     let changed = false;
@@ -84,7 +84,7 @@ function plant(model, names) {
     return changed ? whole.encode() : null;
 }
 
-/** Some of a list, spread over all of it. */
+/** A sample of a list, evenly spread. */
 function spread(list, count) {
     const place = (i) => Math.floor((i * count) / list.length);
     return list.length <= count ? list : list.filter((_, i) => place(i) !== place(i - 1));
@@ -125,7 +125,7 @@ class NumericsTest extends FixtureSuite {
         for (const [module, names] of spread(weights, most)) {
             const faulty = plant(bytes, names);
             if (faulty === null) {
-                continue; // these weights need no more than four bits
+                continue; // these weights fit into four bits
             }
             fs.writeFileSync(at("b.onnx"), faulty);
             fs.writeFileSync(at("probed-b.onnx"), plant(probed, names));
@@ -144,7 +144,7 @@ class NumericsTest extends FixtureSuite {
         }
     }
 
-    /** A model in which nothing has its name is compared value by value all the same. */
+    /** A model with other names is still compared value by value. */
     renamed(name, info, at, probed) {
         const other = anonymous(probed, "v");
         fs.writeFileSync(at("renamed.onnx"), other);
@@ -160,7 +160,7 @@ class NumericsTest extends FixtureSuite {
             return;
         }
         const { values } = JSON.parse(fs.readFileSync(at("probed.onnx.json"), "utf8"));
-        this.row.values += values.filter((one) => one.module !== null).length; // but for inputs
+        this.row.values += values.filter((one) => one.module !== null).length; // except inputs
         this.row.carried += JSON.parse(result.out).values.filter((one) => one.paired_by === "carried").length;
     }
 
@@ -189,7 +189,7 @@ class NumericsTest extends FixtureSuite {
         return JSON.parse(result.out);
     }
 
-    /** Only the faulty module, and what holds it, adds a difference to right inputs. */
+    /** Only the faulty module and its ancestors add a difference to correct inputs. */
     isolate(name, model, folder, module) {
         const apart = path.join(folder, "apart");
         this.numerics(model, folder, ["--isolate", apart, "--no-sync"]);

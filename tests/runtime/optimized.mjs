@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets ONNX Runtime optimize every fixture, tagged and as it was exported, and checks how right stemma is about what
-// comes out, with nothing but the optimized file at hand; and how far its confidence can be trusted. docs/evidence.md
-// shows what this prints.
+// Optimizes every fixture with ONNX Runtime, tagged and as exported, and checks stemma's accuracy on the optimized file
+// alone, and the reliability of its confidence. docs/evidence.md shows the output.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -14,15 +13,14 @@ import { Graphs } from "./wire.mjs";
 
 const levels = ["basic", "extended", "all"];
 
-// For each kind of model, by level: at least so many nodes exact and at most so many contaminated, in percent; and at
-// most so many modules that do not exist. `sure`: of the nodes that are given a confidence of 0.9 and more, at least so
-// many are right, in percent. `cut`: it is tried whether `cut` refuses a module that it cuts out of the model before it
-// is optimized; there must be none.
+// For each kind of model, by level: minimum of exact nodes and maximum of contaminated ones, in percent; maximum of
+// nonexistent modules. `sure`: minimum of correct nodes among those with a confidence of at least 0.9, in percent.
+// `cut`: whether to test that `cut` rejects no module that it cuts out of the model before optimization.
 const torchscript = { exact: [99.6, 99.6, 97.3], contaminated: [0, 0, 0.1], invented: [0, 0, 0], sure: 99.9 };
 const tagged = { exact: [99.5, 99.5, 99.3], contaminated: [0, 0, 0], invented: [0, 0, 0], sure: 99.7 };
 const captured = { ...tagged, exact: [99.9, 99.9, 99.6] };
 const dynamo = { exact: [81, 88, 85], contaminated: [0, 0, 0.05], invented: [0, 0, 0], sure: 99 };
-// Their weights are mostly equal, so that what names them after optimization is one of several.
+// Their weights are mostly equal, so that their name after optimization is one of several.
 const dialect = { exact: [54, 55, 55], contaminated: [1.3, 2.6, 2.6], invented: [0, 0, 0], sure: 97 };
 const goals = {
     TorchScript: { ...torchscript, cut: true },
@@ -41,7 +39,7 @@ const invented = "modules that do not exist";
 const refused = "refused by cut, which cuts them out of the model before it is optimized";
 const unoptimizable = "not optimized by ONNX Runtime";
 
-/** A model before it is optimized, and what is known of it. */
+/** A model before optimization, and facts about it. */
 class Source {
     constructor(file, moduleOf, modules) {
         this.file = file;
@@ -91,7 +89,7 @@ class OptimizedTest extends FixtureSuite {
         await this.tagged(name, "dynamo", source, options);
     }
 
-    /** Optimizes a model as it is, and as stemma tags it. */
+    /** Optimizes a model as it is, and tagged. */
     async tagged(name, kind, source, options) {
         await this.levels(name, kind, source, source.file, options);
         const ways = [[`${kind}, tagged`, []]];
@@ -130,7 +128,7 @@ class OptimizedTest extends FixtureSuite {
         }
     }
 
-    /** @returns what `stemma tag` finds in a model: nodes and modules; null when it fails. */
+    /** @returns the result of `stemma tag` for a model: nodes and modules; null if it fails. */
     attribute(where, file, words = []) {
         const sidecar = path.join(this.workplace.folder, "sidecar.json");
         fs.rmSync(sidecar, { force: true });
@@ -175,7 +173,7 @@ class OptimizedTest extends FixtureSuite {
         }
     }
 
-    /** Compares confidence and truth in a model as it was exported. */
+    /** Compares confidence and truth in an exported model. */
     judgeExported(name, file, words, moduleOf) {
         const graphs = new Graphs(fs.readFileSync(file));
         const made = this.attribute(`${name}: as exported`, file, words);
@@ -188,7 +186,7 @@ class OptimizedTest extends FixtureSuite {
         }
     }
 
-    /** Does that with and without names, with and without captures. */
+    /** The same with and without names, with and without captures. */
     judgeVariants(name, info, truth) {
         const modules = byName(truth, ["original", "opaque"]);
         const folder = path.dirname(info.file);
@@ -209,7 +207,7 @@ class OptimizedTest extends FixtureSuite {
         return this.groups.get(key);
     }
 
-    /** @returns what `cut --all` says of each part. */
+    /** @returns the report of `cut --all` on each part. */
     cuts(name, file) {
         const parts = path.join(this.workplace.folder, "parts");
         const words = ["cut", file, "--all", "-d", parts, "--data", "keep", "--quiet", "--no-sync"];
@@ -277,7 +275,7 @@ class OptimizedTest extends FixtureSuite {
     }
 }
 
-/** @returns the file that knows the modules of a model's nodes; it need not be there. */
+/** @returns the file with the modules of a model's nodes, which may be missing. */
 function truthOf(file) {
     const whole = ["model.onnx", "model.structure.onnx"].includes(path.basename(file));
     return whole ? path.join(path.dirname(file), "truth.json") : file.replace(/\.onnx$/, ".truth.json");
@@ -287,7 +285,7 @@ function readJson(file) {
     return JSON.parse(fs.readFileSync(file, "utf8"));
 }
 
-/** @returns the modules of nodes by those of their names; not of names that nodes of several modules have. */
+/** @returns modules by name of a node, without names used in several modules. */
 function byName(truth, keys) {
     const modules = new Map();
     for (const node of truth.nodes) {

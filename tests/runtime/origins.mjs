@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the nodes of an optimized model came from, told by what is left of the values of its original: a node belongs
-// to the common ancestor of what stood between its inputs and its outputs.
+// The origin of nodes of an optimized model, from the values that are left of its original: a node belongs to the common
+// ancestor of the original nodes between its inputs and outputs.
 
 export function commonAncestor(a, b) {
     const [x, y] = [a, b].map((path) => (path === "" ? [] : path.split(".")));
@@ -8,7 +8,7 @@ export function commonAncestor(a, b) {
     return (differs < 0 ? x : x.slice(0, differs)).join(".");
 }
 
-/** A model before it was optimized, with the true modules of its nodes. */
+/** A model before optimization, with the true modules of its nodes. */
 class Original {
     constructor(graphs, moduleOf) {
         this.graphs = graphs;
@@ -27,7 +27,7 @@ class Original {
         return this.makers.has(value) || inputs.has(value) || initializers.has(value) || formals.has(value);
     }
 
-    /** @returns the first of the values that are computed alike, of which optimizers keep one. */
+    /** @returns the first of identically computed values, of which optimizers keep one. */
     same(value) {
         let first = value;
         while (this.equals.has(first)) {
@@ -63,13 +63,13 @@ class Original {
         }
     }
 
-    /** Finds the values that depend on what is in the inputs, not only on their shapes. */
+    /** Finds the values that depend on the content of inputs, not only on shapes. */
     #findData() {
         const { inputs, initializers, formals, nodes } = this.graphs;
         this.data = new Set([...formals, ...[...inputs].filter((input) => !initializers.has(input))]);
         let size;
         do {
-            size = this.data.size; // what bodies return is known after their owners
+            size = this.data.size; // results of bodies are known after their owners
             for (const node of nodes.filter(({ op }) => op !== "Shape" && op !== "Size")) {
                 if ([...node.inputs, ...node.results].some((value) => this.data.has(value))) {
                     node.outputs.filter(Boolean).forEach((output) => this.data.add(output));
@@ -78,7 +78,7 @@ class Original {
         } while (this.data.size > size);
     }
 
-    /** @returns the nodes that lead from `begins` to `ends`; null when something else leads there, too. */
+    /** @returns the nodes between `begins` and `ends`; null if there are other paths to `ends`. */
     between(begins, ends) {
         const stops = new Set([...begins].map((value) => this.same(value)));
         const onlyData = ends.some((value) => this.data.has(value));
@@ -104,8 +104,8 @@ class Original {
         return found;
     }
 
-    /** @returns the common ancestor of nodes, of those that compute with data where there are any, and if it is that
-     * of each of them; null where one's module is not known. */
+    /** @returns the common ancestor of nodes (of those that compute with data, if any), and whether it is the module of
+     * each; null if a module is unknown. */
     moduleOf(nodes) {
         const computing = [...nodes].filter((node) => node.outputs.some((output) => this.data.has(output)));
         const counted = (computing.length > 0 ? computing : [...nodes]).filter(
@@ -118,7 +118,7 @@ class Original {
     }
 }
 
-// Operators that an optimizer puts between others without a name of their own.
+// Operators that optimizers insert without a name.
 const inserted = new Set([
     ...["ReorderInput", "ReorderOutput", "Cast", "QuantizeLinear", "DequantizeLinear"],
     ...["Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze"],
@@ -126,7 +126,7 @@ const inserted = new Set([
 const layoutName = /^(.*?)(_bn)?_nchwc(_token_\d+)?$/;
 const suffix = /(_nchwc|_token_\d+|_transpose_optimized)$/;
 
-/** An optimized model, with what its values are called in the original. */
+/** An optimized model, with the names of its values in the original. */
 class Optimized {
     constructor(graphs, original) {
         this.graphs = graphs;
@@ -144,10 +144,10 @@ class Optimized {
         this.left = new Set([...this.known.values(), ...inputs, ...formals].filter(Boolean));
     }
 
-    /** @returns the value of the original that a value is; undefined when it is none of them. */
+    /** @returns the original of a value; undefined if there is none. */
     origin(value) {
         if (!this.known.has(value)) {
-            this.known.set(value, undefined); // no way around in circles
+            this.known.set(value, undefined); // stops at cycles
             this.known.set(value, this.#byName(value) ?? this.#byNeighbours(value));
         }
         return this.known.get(value);
@@ -183,7 +183,7 @@ class Optimized {
             : node && this.#originalOf(node)?.outputs[node.outputs.indexOf(value)];
     }
 
-    // Layout optimization calls a node after the value that it made before more was fused into it.
+    // Layout optimization names a node after its output before further fusions.
     #originalOf(node) {
         const layout = layoutName.exec(node.name);
         if (!layout) {
@@ -198,14 +198,14 @@ class Optimized {
         return found?.op === op ? found : null;
     }
 
-    // A Reshape before a product that was fused of several is part of that.
+    // A Reshape before a fused product is part of that.
     #passesOn(node) {
         const readers = this.readers.get(node.outputs[0]) ?? [];
         const fused = node.op === "Reshape" && readers.some((one) => one.op === "Gemm" && !this.#originalOf(one));
         return inserted.has(node.op) && !fused;
     }
 
-    /** Whether a node only passes on what stands in the original already. */
+    /** Whether a node only passes on a value of the original. */
     isInserted(node) {
         const from = node.inputs[0] && this.#passesOn(node) ? this.origin(node.inputs[0]) : undefined;
         const to = this.origin(node.outputs[0]);
@@ -216,7 +216,7 @@ class Optimized {
         );
     }
 
-    /** @returns what a node and those around it, with which it shares values of its own, begin and end with. */
+    /** @returns the first inputs and last outputs of a node and those with which it shares new values. */
     #surroundings(node) {
         const region = new Set([node]);
         const begins = new Set();
@@ -246,7 +246,7 @@ class Optimized {
         return { begins, ends: [...ends], shared: region.size > 1 };
     }
 
-    /** @returns the module of a node, and the nodes that it stands for; null where it cannot be told. */
+    /** @returns the module of a node, and the nodes it replaces; null if it cannot be determined. */
     sliceOf(node) {
         const { begins, ends, shared } = this.#surroundings(node);
         if (ends.length === 0) {
@@ -261,18 +261,18 @@ class Optimized {
 }
 
 /**
- * @param before the model as `Graphs`; `moduleOf` says which module a node of it belongs to, if that is known
- * @param after what an optimizer made of it
- * @returns for each node of `after` its module; null where it cannot be told. What was inserted belongs where its data
- *          comes from.
+ * @param before the model as `Graphs`; `moduleOf` returns the module of a node, if known
+ * @param after the optimized model
+ * @returns for each node of `after` its module; null if it cannot be determined. Inserted nodes belong to the module of
+ *          their data.
  */
 export function modulesAfter(before, after, moduleOf) {
     return slicesAfter(before, after, moduleOf).map((slice) => slice && slice.module);
 }
 
 /**
- * @returns for each node of `after` its module, and the nodes of `before` that it stands for: those that compute with
- *          data where there are any; null as `nodes` for what was inserted, or cannot be told from its neighbours
+ * @returns for each node of `after` its module, and the nodes of `before` it replaces: those that compute with data, if
+ *          any; `nodes` is null if it was inserted, or cannot be distinguished from its neighbors
  */
 export function slicesAfter(before, after, moduleOf) {
     const optimized = new Optimized(after, new Original(before, moduleOf));

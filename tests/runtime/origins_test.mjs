@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the truth about optimized models, on graphs that are written down here, and of the reading of files.
+// Tests of the truth about optimized models, on graphs defined here, and of reading files.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { commonAncestor, modulesAfter } from "./origins.mjs";
 import { Graphs, Message, field } from "./wire.mjs";
 
-/** Nodes as `Op name: inputs -> outputs` in the bytes of a model whose inputs start with `in` and weights with `w`. */
+/** Bytes of a model with nodes given as `Op name: inputs -> outputs`; inputs start with `in`, weights with `w`. */
 function modelOf(...lines) {
     const graph = new Message();
     const inputs = new Set();
@@ -30,7 +30,7 @@ function modelOf(...lines) {
     return new Message().add(field.model.graph, graph).encode();
 }
 
-/** Modules are the names of nodes in the original, up to the last dot. */
+/** Modules are names of nodes in the original, up to the last dot. */
 function found(before, after) {
     const moduleOf = ({ name }) => (name ? name.slice(0, Math.max(name.lastIndexOf("."), 0)) : undefined);
     return modulesAfter(new Graphs(modelOf(...before)), new Graphs(modelOf(...after)), moduleOf);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs ONNX models in ONNX Runtime and compares what comes out, bit for bit. A library and a command:
+// Runs ONNX models in ONNX Runtime and compares the outputs, bit for bit. A library and a command:
 // see README.md.
 
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 
 import { runProgram } from "./programs.mjs";
 
-/** What a test program returns that could not run, so that CTest says "skipped" instead of "passed". */
+/** Exit status of a test program that could not run, so that CTest reports "skipped" instead of "passed". */
 export const skipped = 77;
 
 const arrays = {
@@ -30,7 +30,7 @@ const arrays = {
     bool: Uint8Array,
 };
 
-/** ONNX Runtime and the helper program `model_info`. Everything that touches either goes through here. */
+/** The only interface to ONNX Runtime and the helper program `model_info`. */
 export class Harness {
     /**
      * @param runtime    folder whose node_modules holds onnxruntime-node
@@ -54,12 +54,12 @@ export class Harness {
         return result.stdout;
     }
 
-    /** Inputs, outputs, external data of models: one object each, as `model_info describe` prints them. */
+    /** Inputs, outputs and external data of models: one object each, as printed by `model_info describe`. */
     describe(models) {
         return JSON.parse(this.#ask("describe", ...models));
     }
 
-    /** Writes seeded files in `folder` for the external data that `model` names. */
+    /** Writes seeded files in `folder` for the external data of `model`. */
     writeWeights(model, folder, seed = 1) {
         this.#ask("weights", model, folder, String(seed));
     }
@@ -69,7 +69,7 @@ export class Harness {
         this.#ask("expose", model, out);
     }
 
-    /** Lets an input of each model be read by way of a copy, in place. @returns how many have inputs. */
+    /** Inserts a copy of an input into each model, in place. @returns the number of models with inputs. */
     detour(models) {
         return Number(this.#ask("detour", ...models));
     }
@@ -80,11 +80,11 @@ export class Harness {
     }
 
     /**
-     * Loads a model: as written, on one thread and with external data from its own folder, unless told
-     * otherwise. Throws what ONNX Runtime says.
+     * Loads a model; by default without optimization, on one thread and with external data from its folder.
+     * Throws ONNX Runtime's errors.
      */
     async load(model, { optimize = "none", threads = 1, data } = {}) {
-        // ONNX Runtime takes data from another folder only for models in memory.
+        // ONNX Runtime reads data from another folder only for models in memory.
         const source = data === undefined ? path.resolve(model) : fs.readFileSync(model);
         return this.ort.InferenceSession.create(source, {
             extra: data ? { session: { model_external_initializers_file_folder_path: data } } : {},
@@ -98,8 +98,8 @@ export class Harness {
     }
 
     /**
-     * Writes what ONNX Runtime makes of a model at a level of optimization. Large tensors go to a file beside `out`
-     * where the model has them in one.
+     * Writes the model that ONNX Runtime optimized at a level. Large tensors go to a file beside `out` if the
+     * model has external data.
      */
     async optimize(model, out, level, { external = false } = {}) {
         const prefix = "optimized_model_external_initializers";
@@ -117,7 +117,7 @@ export class Harness {
         await session.release();
     }
 
-    /** @returns the named outputs (all, without names) as a Map: name -> tensor. */
+    /** @returns the given outputs (default: all) as a Map: name -> tensor. */
     async run(session, feeds, names = tensorOutputs(session)) {
         const results = await session.run(feeds, names);
         return new Map(names.map((name) => [name, results[name]]));
@@ -137,9 +137,9 @@ export class Harness {
         }
     }
 
-    /** @returns every tensor of the main graph by name, those of the feeds included. */
+    /** @returns every tensor of the main graph by name, feeds included. */
     async allValues(model, feeds, options) {
-        // Not beside the model, where whoever lists the folder would find it: only its data is read there.
+        // Not beside the model, where listings of the folder would include it: only its data is read there.
         const workplace = new Workplace();
         try {
             const exposed = path.join(workplace.folder, "exposed.onnx");
@@ -154,8 +154,8 @@ export class Harness {
     }
 
     /**
-     * Runs a part of a model on the values that the whole model has there.
-     * @returns differences between the part's outputs and the whole model's values, as `differences` does
+     * Runs a part of a model on values of the whole model.
+     * @returns differences between the part's outputs and the whole model's values, like `differences`
      */
     async compareCut(values, cut, options) {
         const session = await this.load(cut, options);
@@ -181,13 +181,13 @@ export class Harness {
             throw new Error(`no input of type ${type} can be made`);
         }
         const copy = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-        // Newer Node has an array of its own for half precision, and ONNX Runtime then wants that.
+        // Newer Node has an array type for half precision, which ONNX Runtime then requires.
         const newer = type === "float16" && globalThis.Float16Array;
         return new this.ort.Tensor(type, newer ? new newer(copy) : new make(copy), shape);
     }
 
     /**
-     * Reads a folder of the layout "fixture-io/1": io.json and raw files.
+     * Reads a folder with the layout "fixture-io/1": io.json and raw files.
      * @returns one {feeds, expected} per case; `expected` maps names to tensors
      */
     savedCases(folder) {
@@ -201,10 +201,10 @@ export class Harness {
     }
 
     /**
-     * Makes inputs for a described model: the same ones for the same seed.
+     * Generates inputs for a described model, deterministic by seed.
      *
-     * Floats are uniform in [-1, 1), integers lie in `bounds` of their input, else in [0, 1], which is
-     * valid as token and as mask. Dimensions of one name have one size: that in `dims`, else a small one.
+     * Floats are uniform in [-1, 1), integers in `bounds` of their input, else in [0, 1], which is valid for
+     * tokens and masks. Dimensions of one name have one size: that in `dims`, else a small one.
      */
     seededInputs(info, { seed = 1, dims = {}, bounds = {} } = {}) {
         const sizes = new Map(Object.entries(dims).map(([name, size]) => [name, Number(size)]));
@@ -257,7 +257,7 @@ export class Harness {
     }
 }
 
-/** @returns a Harness, for a test; where ONNX Runtime is not installed the process ends as skipped. */
+/** @returns a Harness for a test; without ONNX Runtime, exits as skipped. */
 export function harnessOrSkip() {
     try {
         return new Harness();
@@ -270,7 +270,7 @@ export function harnessOrSkip() {
     }
 }
 
-/** @returns the names of the outputs that are tensors; sequences and maps cannot be fetched from Node. */
+/** @returns the names of outputs that are tensors; Node cannot fetch sequences and maps. */
 export function tensorOutputs(session) {
     return session.outputNames.filter((_, i) => session.outputMetadata[i].isTensor);
 }
@@ -318,7 +318,7 @@ function difference(a, b) {
     return `differs from byte ${at} of ${x.length} on`;
 }
 
-/** @returns the bytes of a tensor, as a file would hold them; strings as JSON. */
+/** @returns the bytes of a tensor as in a file; strings as JSON. */
 export function bytesOf(tensor) {
     const data = tensor.data;
     return tensor.type === "string"
@@ -326,7 +326,7 @@ export function bytesOf(tensor) {
         : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-/** @returns the largest difference of two tensors of floats, divided by the largest number in the first. */
+/** @returns the largest difference of two float tensors, relative to the largest number in the first. */
 export function relativeError(expected, actual) {
     let error = 0;
     let largest = 0;
@@ -337,12 +337,12 @@ export function relativeError(expected, actual) {
     return error === 0 ? 0 : error / largest;
 }
 
-/** Whether a tensor holds no infinity and no NaN. */
+/** Whether a tensor contains neither infinity nor NaN. */
 export function allFinite(tensor) {
     return !/^float(32|64)$/.test(tensor.type) || tensor.data.every(Number.isFinite);
 }
 
-// 2, 5, 3, 6, 4, 7 for seed 1: dimensions of different names should differ, and seeds make other sizes.
+// 2, 5, 3, 6, 4, 7 for seed 1: sizes should differ by name and by seed.
 function smallSize(position, seed) {
     return position === 0 ? 1 + (seed % 2) : 3 + ((position * 3 + seed * 2 - 3) % 5);
 }
@@ -368,7 +368,7 @@ function digest(tensor) {
     return createHash("sha256").update(bytesOf(tensor)).digest("hex");
 }
 
-/** Writes results: a folder of the layout "fixture-io/1", or one JSON file when `out` ends in .json. */
+/** Writes results: a folder with the layout "fixture-io/1", or one JSON file if `out` ends in .json. */
 export function save(out, cases) {
     const folder = out.endsWith(".json") ? null : out;
     const entry = (k, way) => ([name, tensor], i) => {
@@ -396,7 +396,7 @@ export function save(out, cases) {
     fs.writeFileSync(file, JSON.stringify(document, null, 1) + "\n");
 }
 
-/** A folder of its own for what a run needs; removed by `dispose`. */
+/** A temporary folder for a run; removed by `dispose`. */
 export class Workplace {
     constructor(parent = os.tmpdir()) {
         fs.mkdirSync(parent, { recursive: true });
@@ -423,7 +423,7 @@ const usage = `usage: node ort.mjs run MODEL [-o OUT]        run it; OUT is a fo
   --model-info FILE     the program model_info (default: STEMMA_MODEL_INFO)
 `;
 
-// Models whose weights are missing are run from a folder where these are made up.
+// Models with missing weights run from a folder with generated ones.
 function provideWeights(harness, models, options, workplace) {
     const infos = harness.describe(models);
     const missing = (info) =>

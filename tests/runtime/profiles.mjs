@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real profiles of ONNX Runtime by module, held against the true modules of the nodes; and what it says of the memory of
+// Real profiles of ONNX Runtime by module, compared with the true modules of nodes; and its figures for the memory of
 // every node.
 // usage: profiles.mjs --stemma=PROGRAM [--fixtures=FOLDER] [--work=FOLDER]
 
@@ -31,7 +31,7 @@ try {
     process.exit(skipped);
 }
 
-// Small weights are in these files, so that the sizes of what is computed are those of the original.
+// These files have small weights, so that the sizes of computed values are those of the original.
 const models = ["bert_micro", "bert_mlm", "gpt2_tiny", "unet_tiny", "two_tower", "lstm_classifier"];
 const runs = 4;
 const failures = [];
@@ -50,7 +50,7 @@ function stemma(...words) {
     return done.stdout;
 }
 
-/** Runs a model and returns its profile, and its table of memory. */
+/** Runs a model. @returns its profile and its memory table. */
 async function measure(file, level, folder, feeds, saved) {
     const stats = path.join(folder, `${level}.csv`);
     fs.rmSync(stats, { force: true });
@@ -80,7 +80,7 @@ function rows(text) {
     return lines.map((line) => Object.fromEntries(line.split(",").map((cell, i) => [names[i], cell])));
 }
 
-/** Calls `see(event, run)` for what nodes took in all runs but the first; a "model_run" ends each. */
+/** Calls `see(event, run)` for events of nodes in all runs but the first; a "model_run" ends each. */
 function forEachNodeEvent(events, see) {
     let run = 0;
     for (const event of events) {
@@ -99,8 +99,8 @@ function truthOf(name) {
 }
 
 /**
- * Holds a report against the true modules of the kernels, found by their names.
- * @returns how much of the time whose module can be told is at that module itself, and how much of all can be told.
+ * Compares a report with the true modules of kernels, identified by name.
+ * @returns the share of time at the true module, of the time with a known one; and the share of the latter.
  */
 function exactShare(report, events, graphs, modules) {
     const moduleOf = new Map();
@@ -124,7 +124,7 @@ function exactShare(report, events, graphs, modules) {
     return { exact: exact / told, told: told / total };
 }
 
-/** By name of a node: bytes that it made in the last run. */
+/** By name of a node: bytes of its outputs in the last run. */
 function outputSizes(events) {
     const sizes = new Map();
     for (const event of events) {
@@ -153,14 +153,14 @@ for (const name of models) {
         } else {
             fs.copyFileSync(file, given);
         }
-        // Of an optimized session the file that it saved has the names of the profile.
+        // For an optimized session, the saved file has the names in the profile.
         const saved = path.join(folder, `${level}.onnx`);
         const { profile, stats } = await measure(given, level, folder, feeds, saved);
         const events = JSON.parse(fs.readFileSync(profile, "utf8"));
         const measured = level === "disabled" ? given : saved;
         const words = way === "tagged" ? [] : ["--original", file, "-m", capture];
         const report = JSON.parse(stemma("profile", measured, profile, ...words, "--format", "json"));
-        // Counted apart.
+        // Counted separately.
         let total = 0;
         let kernels = 0;
         forEachNodeEvent(events, (event) => {
@@ -177,12 +177,10 @@ for (const name of models) {
         const truth = level === "disabled" ? after.nodes.map(moduleOf) : modulesAfter(original, after, moduleOf);
         const { exact, told } = exactShare(report, events, after, truth);
         const exactly = `${(100 * exact).toFixed(2)} % on the exact module, of ${(100 * told).toFixed(1)} % that can be told`;
-        // What a fusion made is known exactly with the original at hand; of tags that came through it, optimized.mjs says
-        // how right they are.
-        check(told >= 0.9 && (exact >= 0.99 || (way === "tagged" && level !== "disabled")), `${what}: ${exactly}`);
+        check(told >= 0.8 && exact >= 0.99, `${what}: ${exactly}`);
         console.log(`${what}: ${report.us} us, ${exactly}, ${report.unmatched_us} unmatched, ${report.fused} fused`);
         if (level === "disabled" && way === "tagged") {
-            // What each node makes, as ONNX Runtime counted it.
+            // Outputs of each node, as counted by ONNX Runtime.
             const shapes = JSON.parse(stemma("analyze", given, "--cost", "--format", "json")).dimensions;
             const inputs = new Map(Object.entries(feeds).map(([key, tensor]) => [key, tensor.dims]));
             const session = await harness.load(given);
@@ -212,8 +210,8 @@ for (const name of models) {
             }
             check(compared > 10 && Math.abs(ours - theirs) <= 0.1 * theirs, `${what}: ${ours} bytes, ONNX Runtime says ${theirs}`);
             check(equal >= 0.99 * compared, `${what}: ${equal} of ${compared} nodes make as much`);
-            // Its table of memory has nothing of nodes that write into what is there, rounds up to 256 bytes, and has
-            // the room that an LSTM works in.
+            // Its memory table omits nodes that work in place, rounds up to 256 bytes, and includes the workspace of
+            // an LSTM.
             const bytes = new Map(costs.map((node) => [node.name, Number(node.bytes)]));
             const taken = rows(fs.readFileSync(stats, "utf8"))
                 .map((row) => [bytes.get(row.name.replace(/_\d+$/, "")), Number(row.total_dynamic_sizes)])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs from a process that stays small. A process that holds large models takes a tenth of a second to start
-// another one, as all its pages are marked first; this one takes a millisecond.
+// Starts programs from a small process. A process with large models needs a tenth of a second to start another, as all
+// its pages are marked first; this one needs a millisecond.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const here = fileURLToPath(import.meta.url);
 
-/** Reads texts that end in line feeds from a file that is written meanwhile. */
+/** Reads lines from a file while it is being written. */
 class LineReader {
     #file;
     #rest = Buffer.alloc(0);
@@ -19,7 +19,7 @@ class LineReader {
         this.#file = file;
     }
 
-    /** @returns the next line; null when no more will come. */
+    /** @returns the next line; null at the end. */
     next() {
         const piece = Buffer.alloc(1 << 16);
         const parts = [this.#rest];
@@ -51,7 +51,7 @@ function start() {
     fs.rmSync(folder, { recursive: true });
 }
 
-/** @returns status, stdout, stderr of a program that has ended; `error` says why it could not start. */
+/** @returns status, stdout and stderr of a finished program; `error`: why it could not start. */
 export function runProgram(program, words) {
     if (!other) {
         start();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests over all fixture models share: options, finding models, running them one after the other, and saying
-// what came out.
+// The common parts of tests over all fixture models: options, finding models, running them in sequence, and reporting.
 
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -22,16 +21,16 @@ const { values: options } = parseArgs({
 });
 
 /**
- * A test over all models of all fixtures. A derived class has `async model(name, info, folder)`, which is called with a
- * folder where the made-up weights of models without weights are.
+ * A test over all models of all fixtures. A derived class has `async model(name, info, folder)`, with a folder of
+ * generated weights for models without weights.
  */
 export class FixtureSuite {
     rows = [];
     failures = [];
 
     /**
-     * @param counted the columns of the table: what is counted for each fixture in `this.row`.
-     * @param listed titles of lists that are printed, and that `note` adds to.
+     * @param counted the columns of the table, counted for each fixture in `this.row`.
+     * @param listed titles of printed lists, which `note` extends.
      */
     constructor(counted, listed) {
         this.counted = counted;
@@ -46,7 +45,7 @@ export class FixtureSuite {
         this.lists.get(title).push(line);
     }
 
-    /** @returns the inputs that are saved with a model, else made-up ones: one for each seed. */
+    /** @returns the inputs saved with a model, else generated ones for each seed. */
     feeds(info, seeds) {
         const saved = path.join(path.dirname(info.file), "io");
         return fs.existsSync(path.join(saved, "io.json"))
@@ -54,7 +53,7 @@ export class FixtureSuite {
             : seeds.map((seed) => this.harness.seededInputs(info, { seed }));
     }
 
-    /** @returns the options for those files that are captured beside a model. */
+    /** @returns the options for captured files beside a model. */
     captured(info, parts = ["modules.json"]) {
         return parts
             .map((part) => path.join(path.dirname(info.file), part))
@@ -68,13 +67,13 @@ export class FixtureSuite {
         return { status: result.status, out: result.stdout, err: result.stderr, reason: firstLine(reason) };
     }
 
-    /** @returns what the ONNX checker says of each file; null when it does not say it. */
+    /** @returns the ONNX checker's answer for each file; null without one. */
     async verdicts(name, files) {
         if (!options.checker) {
             this.note(unjudged, `${name}: the checker is not built`);
             return null;
         }
-        // One process for all models: it takes longer to start than to judge.
+        // One process for all models: starting takes longer than checking.
         this.checker ??= spawn(options.checker, ["-"], { stdio: ["pipe", "pipe", "inherit"] });
         this.answers ??= createInterface({ input: this.checker.stdout })[Symbol.asyncIterator]();
         this.checker.stdin.write(files.map((file) => `${file}\n`).join(""));
@@ -91,7 +90,7 @@ export class FixtureSuite {
         return verdicts;
     }
 
-    /** Fails for files that the checker refuses, and notes when it cannot judge them. */
+    /** Fails for files that the checker rejects, and lists those it cannot judge. */
     async checkAll(name, files) {
         const verdicts = (await this.verdicts(name, files)) ?? [];
         const silent = verdicts.find((verdict) => !verdict.judged);
@@ -105,15 +104,15 @@ export class FixtureSuite {
             );
     }
 
-    /** Whether a model is one that the test is about. */
+    /** Whether the test includes a model. */
     takes(_file) {
         return true;
     }
 
-    /** Called after all models, before anything is printed. */
+    /** Called after all models, before printing. */
     finish() {}
 
-    /** @returns whether the figures are those of a test that has tested something. */
+    /** @returns whether the figures show that something was tested. */
     isComplete() {
         return this.rows.length > 0;
     }
@@ -128,7 +127,7 @@ export class FixtureSuite {
             for (const info of group) {
                 this.row.models += 1;
                 const model = `${name}/${path.basename(info.file)}`;
-                // One that does not run in whole is no reason to leave the others untried.
+                // A failing model does not stop the others.
                 await this.model(model, info, folder).catch((error) => this.fail(model, firstLine(String(error))));
             }
             fs.rmSync(folder, { recursive: true });
@@ -163,7 +162,7 @@ export class FixtureSuite {
     }
 }
 
-/** The list of models that the installed checker is too old for. */
+/** The title of the list of models too new for the installed checker. */
 export const unjudged = "not judged by the checker";
 
 export function firstLine(text) {
@@ -171,8 +170,8 @@ export function firstLine(text) {
 }
 
 /**
- * Prints rows with the same keys, the first of which is what they are about: with `sums` and a last row of sums, with
- * `markdown` as documents want it.
+ * Prints rows with the same keys, labelled by the first: with `sums`, followed by a row of sums; with `markdown`, in
+ * the form for documents.
  */
 export function printTable(rows, { sums = false, markdown = false } = {}) {
     if (rows.length === 0) {
@@ -198,7 +197,7 @@ function printList(title, lines) {
     lines.forEach((line) => console.log(`  ${line}`));
 }
 
-/** Models of one layout share the made-up weights, which are large. */
+/** Models of one layout share the generated weights, which are large. */
 function layoutOf(info) {
     return JSON.stringify(info.external.map((tensor) => ({ ...tensor, name: "" })));
 }

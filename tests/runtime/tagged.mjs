@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tags every fixture model with the program and checks that for those who load it nothing has changed:
-// the ONNX checker accepts it, and ONNX Runtime computes the same bits.
+// Tags every fixture model with the program and checks that nothing changes for its users: the ONNX checker accepts it,
+// and ONNX Runtime computes the same bits.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import path from "node:path";
 import { allFinite, differences, relativeError } from "./ort.mjs";
 import { FixtureSuite, firstLine, unjudged } from "./suite.mjs";
 
-// Which carriers run at which level of graph optimization. Fusions copy what a node carries.
+// Carriers and the levels of graph optimization to run. Fusions copy metadata of nodes.
 const carriers = {
     metadata: ["none", "all"],
     mark: ["none"],
@@ -19,10 +19,10 @@ const carriers = {
 };
 const levels = ["none", "all"];
 
-// What both the checker and ONNX Runtime say of the carrier `attribute`.
+// The message of both the checker and ONNX Runtime about the carrier `attribute`.
 const refusal = /Unrecognized attribute: (source_module|hierarchy_tags)/;
 
-// Against what PyTorch computed: its kernels are others, but a wrong input or weight would show.
+// Compared with PyTorch: its kernels differ, but a wrong input or weight would show.
 const tolerance = 1e-4;
 
 const seeded = "seeded before they were compared";
@@ -35,7 +35,7 @@ class TaggedTest extends FixtureSuite {
         super([...counted, ...refusals], [seeded, unjudged, unrunnable]);
     }
 
-    /** All fixtures run; one that no longer does must not drop out of the test in silence. */
+    /** All fixtures run; none may silently drop out of the test. */
     isComplete() {
         return super.isComplete() && this.lists.get(unrunnable).length === 0;
     }
@@ -70,7 +70,7 @@ class TaggedTest extends FixtureSuite {
         return cases;
     }
 
-    // Random operators draw other numbers in every session. With a seed in both files they draw the same;
+    // Random operators draw different numbers in every session, but the same with a seed in both files;
     // the file as it is must at least load.
     async run(info, file, cases, optimize) {
         let runnable = file;
@@ -84,7 +84,7 @@ class TaggedTest extends FixtureSuite {
         return this.harness.runCases(runnable, feeds, { optimize });
     }
 
-    /** @returns what the untagged model computes, by level; null when it does not run. */
+    /** @returns the outputs of the untagged model, by level; null if it does not run. */
     async untagged(name, info, plain, cases) {
         const results = {};
         for (const level of levels) {
@@ -104,7 +104,7 @@ class TaggedTest extends FixtureSuite {
         return results;
     }
 
-    // A comparison of NaN with NaN, or of a model fed wrongly, would show nothing.
+    // Comparing NaN with NaN, or a model with wrong inputs, would prove nothing.
     judgeUntagged(name, info, { expected }, output, tensor) {
         if (!allFinite(tensor)) {
             this.fail(name, `untagged: output ${output} is not finite`);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Just enough of protobuf and ONNX to read and change models, for tests that must not ask stemma what is in a file.
+// A minimal protobuf and ONNX implementation to read and edit models, for tests that must be independent of stemma.
 
-/** A message as the list of its fields, which may be changed and written again. */
+/** A message as the list of its fields, which may be edited and written. */
 export class Message {
     constructor(bytes = Buffer.alloc(0)) {
         this.fields = [];
@@ -20,7 +20,7 @@ export class Message {
             const key = varint();
             const type = key & 7;
             const from = at;
-            // Negative numbers lose bits as `value`, and are written again as they were.
+            // Negative numbers lose bits in `value`, but are written unchanged.
             let value = type === 0 ? varint() : null;
             const size = type === 2 ? varint() : type === 1 ? 8 : 4;
             if (value === null) {
@@ -70,7 +70,7 @@ export class Message {
         return this.drop(number).add(number, value);
     }
 
-    /** Changes the bytes of every field of a number, in place. */
+    /** Edits the bytes of every field of a number, in place. */
     map(number, change) {
         this.fields
             .filter((field) => field.number === number)
@@ -112,9 +112,9 @@ export const field = {
     entry: { key: 1, value: 2 },
 };
 
-/** A graph with its bodies. Names of values are taken to be unique in the whole model. */
+/** A graph with its bodies. Requires: names of values are unique in the whole model. */
 export class Graphs {
-    nodes = []; // owners before what is in their bodies
+    nodes = []; // owners before the nodes of their bodies
     inputs = new Set();
     initializers = new Map(); // name -> content of a small one, else null
     formals = new Set(); // inputs of bodies
@@ -144,7 +144,7 @@ export class Graphs {
                 inputs: message.texts(n.input),
                 outputs: message.texts(n.output),
                 attributes: message.all(n.attribute).map((one) => one.toString("latin1")).sort().join(),
-                results: [], // what its bodies return
+                results: [], // results of its bodies
             };
             this.nodes.push(node);
             for (const attribute of message.messages(n.attribute)) {
@@ -158,7 +158,7 @@ export class Graphs {
     }
 }
 
-/** @returns a model in which nodes and values are called `prefix` and a number, in the order in which they stand. */
+/** @returns a model with nodes and values named `prefix` and a number, in order. */
 export function anonymous(bytes, prefix) {
     const names = new Map([["", ""]]);
     const rename = (name) => {
@@ -188,7 +188,7 @@ export function anonymous(bytes, prefix) {
     return model.map(field.model.graph, (one) => change(new Message(one)).encode()).encode();
 }
 
-/** What a small tensor holds, whatever it is called: runtimes share those that are equal, and no large ones. */
+/** The content of a small tensor, without its name: runtimes share equal small ones, but no large ones. */
 function contentOf(tensor) {
     const { name, doc, metadata } = field.tensor;
     const bytes = new Message(tensor.encode()).drop(name).drop(doc).drop(metadata).encode();

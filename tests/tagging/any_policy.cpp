@@ -123,8 +123,8 @@ TEST_CASE("any policies: act as what they hold", "[policy][any_policy]") {
     CHECK(tags(any_selection(stemma::all_modules{})) == tags(stemma::all_modules{}));
     CHECK(tags(any_selection(stemma::all_modules{})) !=
           tags(any_selection(stemma::not_infrastructure{})));
-    CHECK(tags(any_naming(stemma::attribute_paths{})) == tags(stemma::attribute_paths{}));
-    CHECK(tags(any_naming(stemma::attribute_paths{})) != tags(any_naming(stemma::class_paths{})));
+    CHECK(tags(any_naming(stemma::module_paths{})) == tags(stemma::module_paths{}));
+    CHECK(tags(any_naming(stemma::module_paths{})) != tags(any_naming(stemma::class_paths{})));
     CHECK(tags(any_evidence(stemma::scope_names{})) == tags(stemma::scope_names{}));
     CHECK(tags(stemma::any_resolution(stemma::by_trust{2})) == tags(stemma::by_trust{2}));
     CHECK(tags(stemma::any_resolution(stemma::by_trust{2})) !=
@@ -203,7 +203,7 @@ TEST_CASE("any policies, policies: accept policies holding a lambda, which canno
     CHECK(tags(selection) == tags(stemma::down_to_depth{1}));
     CHECK(tags(any_selection(selection)) == tags(selection));
 
-    const stemma::attribute_paths by_path;
+    const stemma::module_paths by_path;
     const auto naming = holds<stemma::naming_category>(
         [by_path](const stemma::module_tree& modules, stemma::tag_table& table) {
             by_path.name_modules(modules, table);

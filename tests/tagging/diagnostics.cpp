@@ -47,7 +47,7 @@ std::vector<severity> left(const Policy& policy) {
 
 } // namespace
 
-TEST_CASE("diagnostics_policy: holds for the built-in policies and names what others lack",
+TEST_CASE("diagnostics_policy: accepts the built-in policies and rejects near misses",
           "[diagnostics]") {
     STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::as_found>());
     STATIC_REQUIRE(stemma::explain_diagnostics_policy<stemma::warnings_as_errors>());

@@ -281,8 +281,8 @@ TEST_CASE("laws: selection", "[policy][laws]") {
 TEST_CASE("laws: naming", "[policy][laws]") {
     const scene s;
     CHECK(stemma::broken_naming_laws(stemma::class_paths{}, s.tree).empty());
-    CHECK(stemma::broken_naming_laws(stemma::attribute_paths{}, s.tree).empty());
-    CHECK(stemma::broken_naming_laws(stemma::attributes_and_classes{}, s.tree).empty());
+    CHECK(stemma::broken_naming_laws(stemma::module_paths{}, s.tree).empty());
+    CHECK(stemma::broken_naming_laws(stemma::names_and_classes{}, s.tree).empty());
     CHECK(stemma::broken_naming_laws(stemma::class_paths{}, s.tree, stemma::not_infrastructure{})
               .empty());
     CHECK(stemma::broken_naming_laws(fickle_naming{}, s.tree) ==

@@ -276,7 +276,7 @@ TEST_CASE("name_modules: no two selected modules share a tag, in any tree") {
         const built_tree built(plan, in_order(plan.size()));
         const auto classes = name_modules(built.modules);
         const auto paths =
-            name_modules(built.modules, stemma::not_infrastructure{}, stemma::attribute_paths{});
+            name_modules(built.modules, stemma::not_infrastructure{}, stemma::module_paths{});
         for (const auto& tags : {classes, paths}) {
             std::map<std::string, id> module_of;
             for (id m = 0; m < built.modules.size(); ++m) {

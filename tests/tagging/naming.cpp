@@ -20,11 +20,11 @@
 
 namespace test::tagging_naming {
 
-using stemma::attribute_paths;
-using stemma::attributes_and_classes;
 using stemma::class_paths;
 using stemma::id;
+using stemma::module_paths;
 using stemma::module_tree;
+using stemma::names_and_classes;
 using stemma::no_id;
 using stemma::tag_table;
 
@@ -203,31 +203,31 @@ TEST_CASE("class_paths: uses an ordinal beyond the maximum number of names", "[p
     CHECK(tags.at("y" + tail) == "/Net/Deep#1");
 }
 
-TEST_CASE("attribute_paths: shows the names between two selected modules", "[policy][naming]") {
-    CHECK(tags_of<attribute_paths>({{"", "Net"},
-                                    {"encoder", "E"},
-                                    {"encoder.layer", "L", false},
-                                    {"encoder.layer.0", "B"}}) ==
+TEST_CASE("module_paths: shows the names between two selected modules", "[policy][naming]") {
+    CHECK(tags_of<module_paths>({{"", "Net"},
+                                 {"encoder", "E"},
+                                 {"encoder.layer", "L", false},
+                                 {"encoder.layer.0", "B"}}) ==
           texts{{"", "/net"},
                 {"encoder", "/net/encoder"},
                 {"encoder.layer.0", "/net/encoder/layer.0"}});
-    CHECK(tags_of<attribute_paths>({}, "").at("") == "/model");
-    CHECK(tags_of<attribute_paths>({}, "a/b").at("") == R"(/a\/b)");
+    CHECK(tags_of<module_paths>({}, "").at("") == "/model");
+    CHECK(tags_of<module_paths>({}, "a/b").at("") == R"(/a\/b)");
 }
 
-TEST_CASE("attributes_and_classes: shows names and classes", "[policy][naming]") {
+TEST_CASE("names_and_classes: shows names and classes", "[policy][naming]") {
     const std::vector<planned> plan{
         {"", "Net"}, {"encoder", ""}, {"encoder.layer", "L", false}, {"encoder.layer.0", "B:/"}};
     const texts expected{{"", "/net:Net"},
                          {"encoder", "/net:Net/encoder"},
                          {"encoder.layer.0", R"(/net:Net/encoder/layer.0:B\:\/)"}};
-    CHECK(tags_of<attributes_and_classes>(plan) == expected);
-    CHECK(tags_of<attributes_and_classes>({{"", "Net"}}, "").at("") == "/model:Net");
+    CHECK(tags_of<names_and_classes>(plan) == expected);
+    CHECK(tags_of<names_and_classes>({{"", "Net"}}, "").at("") == "/model:Net");
     // Further modules change nothing.
     auto more = plan;
     more.push_back({"encoder.layer.1", "B:/"});
     more.push_back({"decoder", ""});
-    const auto tags = tags_of<attributes_and_classes>(more);
+    const auto tags = tags_of<names_and_classes>(more);
     for (const auto& [path, tag] : expected) {
         CHECK(tags.at(path) == tag);
     }
@@ -238,11 +238,11 @@ TEST_CASE("naming: a tag identifies one module and extends its ancestor's", "[po
     for (int round = 0; round < 3000; ++round) {
         const random_scene scene(random);
         check_laws<class_paths>(scene);
-        check_laws<attribute_paths>(scene);
-        check_laws<attributes_and_classes>(scene);
+        check_laws<module_paths>(scene);
+        check_laws<names_and_classes>(scene);
     }
     STATIC_REQUIRE(std::is_empty_v<class_paths>);
-    STATIC_REQUIRE(std::is_empty_v<attribute_paths>);
+    STATIC_REQUIRE(std::is_empty_v<module_paths>);
 }
 
 } // namespace test::tagging_naming

@@ -181,10 +181,9 @@ TEST_CASE("tag_operators: every policy can be replaced, in any order") {
     scene s;
     const auto a = s.add("/layers.0/fc/MatMul");
     const auto open = s.add("open", {a});
-    const auto made =
-        tag_operators(s.ops, s.tree,
-                      stemma::policies{stemma::producers_only{}, stemma::attribute_paths{},
-                                       stemma::all_modules{}});
+    const auto made = tag_operators(
+        s.ops, s.tree,
+        stemma::policies{stemma::producers_only{}, stemma::module_paths{}, stemma::all_modules{}});
     CHECK(tags_of(made, a).front() == "/model/layers/0/fc");
     CHECK(made.attributions[open].source == provenance::producer);
     const auto off = tag_operators(s.ops, s.tree, stemma::policies{stemma::no_propagation{}});

@@ -54,7 +54,7 @@ std::string float_bytes(float number) {
 
 } // namespace
 
-TEST_CASE("described_attribute: numbers, texts and lists are written as people write them") {
+TEST_CASE("described_attribute: numbers, texts and lists are human-readable") {
     CHECK(text_of(named("group", 2).number(3, 1)) == "group=1");
     CHECK(text_of(named("axis", 2).number(3, ~std::uint64_t{0})) == "axis=-1");
     CHECK(text_of(named("axis", 2)) == "axis=0"); // a 0 need not be written
@@ -76,7 +76,7 @@ TEST_CASE(
     CHECK(describe({named("to", 2).number(3, 10)}, "Cast")[0].number == 10);
 }
 
-TEST_CASE("described_attribute: long ones are cut, and say how long they are") {
+TEST_CASE("described_attribute: long ones are truncated, with their length") {
     auto list = named("pads", 7);
     for (std::uint64_t i = 0; i < 64; ++i) {
         list.number(8, i);
@@ -94,7 +94,7 @@ TEST_CASE("described_attribute: long ones are cut, and say how long they are") {
     CHECK(describe({named("blob", 3).text(4, "a\xff")})[0].text == "a?");
 }
 
-TEST_CASE("described_attribute: tensors say type, shape and their first numbers") {
+TEST_CASE("described_attribute: tensors show type, shape and their first numbers") {
     test::message tensor;
     tensor.number(1, 2).number(2, 7).text(7, "\x01\x7f");
     CHECK(text_of(named("value", 4).text(5, tensor.bytes()), "Constant") ==

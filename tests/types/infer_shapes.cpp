@@ -62,7 +62,7 @@ agreement compare(const std::string& file, const nlohmann::json& values) {
 
 } // namespace
 
-TEST_CASE("infer_shapes: contradicts the inference of onnx nowhere, and knows as much",
+TEST_CASE("infer_shapes: never contradicts onnx's inference, and knows as much",
           "[onnx][infer_shapes]") {
     agreement all;
     for (const auto& shapes : test::files_called("shapes.json", ".json")) {
@@ -81,7 +81,7 @@ TEST_CASE("infer_shapes: contradicts the inference of onnx nowhere, and knows as
     CHECK(all.ours * 100 >= all.known * 99);
 }
 
-TEST_CASE("shape_inference: a value inferred alone has the same type as among all",
+TEST_CASE("shape_inference: a value inferred alone has the same type as with all others",
           "[onnx][infer_shapes]") {
     std::mt19937 random(3);
     std::size_t known = 0;
@@ -108,8 +108,7 @@ TEST_CASE("shape_inference: a value inferred alone has the same type as among al
     CHECK(known > 10000);
 }
 
-TEST_CASE("shape_inference: nodes may stand in any order, and a cycle is no danger",
-          "[onnx][infer_shapes]") {
+TEST_CASE("shape_inference: handles nodes in any order, and cycles", "[onnx][infer_shapes]") {
     auto graph =
         test::graph({test::node("Relu", {"b"}, {"c"}), test::node("Neg", {"a"}, {"b"}),
                      test::node("Add", {"a", "e"}, {"d"}), test::node("Add", {"a", "d"}, {"e"})});
@@ -159,8 +158,7 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
     CHECK(different.find("inner:float32[2,?]") != std::string::npos);
 }
 
-TEST_CASE("infer_shapes: functions that call each other without end are no danger",
-          "[onnx][infer_shapes]") {
+TEST_CASE("infer_shapes: handles endless recursion of functions", "[onnx][infer_shapes]") {
     auto made =
         test::model(test::graph({test::node("F0", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}));
     constexpr int count = 60;
@@ -176,7 +174,7 @@ TEST_CASE("infer_shapes: functions that call each other without end are no dange
     CHECK_NOTHROW(stemma::detail::infer_shapes(model, types));
 }
 
-TEST_CASE("infer_shapes: says nothing of operators it does not know, and of newer operator sets",
+TEST_CASE("infer_shapes: ignores unknown operators and newer operator sets",
           "[onnx][infer_shapes]") {
     CHECK(test::inferred(test::inference_scene().input("x", {2}), "SomethingElse", {"x"}).empty());
     CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}) == "float32[2]");

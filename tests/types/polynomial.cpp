@@ -33,7 +33,7 @@ polynomial random_polynomial(std::mt19937& engine) {
 
 } // namespace
 
-TEST_CASE("polynomial: computes as its values do", "[types][polynomial]") {
+TEST_CASE("polynomial: agrees with its values", "[types][polynomial]") {
     std::mt19937 engine(7);
     for (int i = 0; i < 200; ++i) {
         const auto a = random_polynomial(engine);

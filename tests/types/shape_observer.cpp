@@ -2,6 +2,7 @@
 #include <stemma/types/shape_observer.hpp>
 
 #include "../catch.hpp"
+#include "../inferred_types.hpp"
 #include "../model_files.hpp"
 
 #include <stemma/types/infer_shapes.hpp>
@@ -80,8 +81,7 @@ TEST_CASE("shape_inference: nearly all extents of the fixtures are numbers or fo
     CHECK(open * 1000 < values);
 }
 
-TEST_CASE("shape_inference: extents that are not fixed are formulas, or what they are bound to",
-          "[types]") {
+TEST_CASE("shape_inference: symbolic extents are formulas, or their bound values", "[types]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const stemma::wire_model model(bytes, "bert_micro");
     const std::string name = "/encoder/layer.0/attention/self/Softmax_output_0";
@@ -94,6 +94,40 @@ TEST_CASE("shape_inference: extents that are not fixed are formulas, or what the
         CHECK(seen.text(name) ==
               (bound ? "batch_size, 2, 7, 7" : "batch_size, 2, sequence, sequence"));
     }
+}
+
+TEST_CASE("shape_inference: -1 in a shape for Expand stands for 1, an unknown extent does not",
+          "[types]") {
+    const auto negative = static_cast<std::uint64_t>(-1);
+    const auto along = test::int_attribute("axis", 0);
+    auto scene = test::inference_scene()
+                     .input("x", {1, 1, 12})
+                     .input("given", {1}, 7)
+                     .numbers("first", {1})
+                     .numbers("last", {12})
+                     .numbers("two", {2})
+                     .numbers("parts", {1, 1})
+                     .numbers("open", {negative})
+                     .numbers("ones", {1, 1, 1})
+                     .numbers("all_open", {negative, negative, negative})
+                     .node(test::node("Expand", {"two", "two"}, {"twice"}))
+                     .node(test::owner_node("Split", {"twice", "parts"}, {"repeat", ""}, {along}));
+    const auto expanded = [&](const char* middle) {
+        auto made = scene;
+        made.node(test::owner_node("Concat", {"first", middle, "last"}, {"shape"}, {along}))
+            .node(test::node("Equal", {"shape", "all_open"}, {"is_open"}))
+            .node(test::node("Where", {"is_open", "ones", "shape"}, {"asked"}))
+            .node(test::node("Expand", {"x", "asked"}, {"y"}));
+        const auto bytes = made.model_with("y");
+        const stemma::wire_model model(bytes);
+        stemma::value_types types(model);
+        counting seen(model);
+        const stemma::shape_inference inference(model, types, {}, seen);
+        return seen.text("y");
+    };
+    CHECK(expanded("open") == "1, 1, 12");
+    CHECK(expanded("repeat") == "1, 2, 12");
+    CHECK(expanded("given") == "1, ?, 12");
 }
 
 } // namespace test::types_shape_observer

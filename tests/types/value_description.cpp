@@ -5,13 +5,14 @@
 
 namespace test::types_value_description {
 
-TEST_CASE("value_description: type and shape stand together", "[value_description]") {
+TEST_CASE("value_description: combines type and shape", "[value_description]") {
     const stemma::value_description value{"x", "float32", "[1,seq,?]"};
     CHECK(value.type_and_shape() == "float32[1,seq,?]");
     CHECK(stemma::value_description{"x", "", ""}.type_and_shape().empty());
 }
 
-TEST_CASE("value_describer: whatever gives a description for a number", "[value_description]") {
+TEST_CASE("value_describer: accepts anything that describes a value by number",
+          "[value_description]") {
     STATIC_REQUIRE(stemma::value_describer<stemma::no_descriptions>);
     const auto mine = [](stemma::id value) {
         return stemma::value_description{std::to_string(value), "", ""};

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 
+#include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/weights/write_parameters.hpp>
 
@@ -68,6 +69,49 @@ TEST_CASE("identify_parameters: one of several equal entries represents all that
     const auto& first = origin_of(origins, opened, "embeddings.LayerNorm.weight");
     CHECK(first.entries == std::vector<std::string>{"embeddings.LayerNorm.weight"});
     CHECK(first.shared.size() == 4);
+}
+
+TEST_CASE("identify_parameters: numbers of values tell whether folded convolutions had biases",
+          "[weights][identify_parameters]") {
+    const stemma::attributed_model biased(STEMMA_TEST_DATA "/weights/folded.onnx", {});
+    CHECK(origin_of(stemma::identify_parameters(biased), biased, "onnx::Conv_22").entries ==
+          std::vector<std::string>{"0.bias", "1.weight", "1.bias", "1.running_mean",
+                                   "1.running_var"});
+    const stemma::attributed_model plain(test::fixture("googlenet/model.structure.onnx"), {});
+    for (const auto& origin : stemma::identify_parameters(plain)) {
+        const bool bias = origin.transform == stemma::parameter_transform::folded && origin.bias;
+        CHECK((!bias || origin.entries.size() == 4));
+    }
+}
+
+TEST_CASE("identify_parameters: a computed weight of a convolution without norm is no entry",
+          "[weights][identify_parameters]") {
+    const stemma::attributed_model opened(STEMMA_TEST_DATA "/weights/normed.onnx", {});
+    const auto origins = stemma::identify_parameters(opened);
+    CHECK(origin_of(origins, opened, "onnx::Conv_14").transform ==
+          stemma::parameter_transform::none);
+    CHECK(origin_of(origins, opened, "2.weight").transform == stemma::parameter_transform::as_is);
+}
+
+TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree",
+          "[weights][identify_parameters]") {
+    for (const std::string name : {"attention", "folded", "handed", "normed"}) {
+        INFO(name);
+        const auto data = std::string(STEMMA_TEST_DATA "/weights/") + name;
+        const stemma::attributed_model alone(data + ".onnx", {});
+        stemma::attribution_options with_modules;
+        with_modules.set(stemma::captures({data + ".modules.json"}));
+        const stemma::attributed_model captured(data + ".onnx", with_modules);
+        const auto known = stemma::read_checkpoint(data + ".pt");
+        const auto right = stemma::identify_parameters(alone, {.known = &known});
+        for (const auto& found :
+             {stemma::identify_parameters(alone), stemma::identify_parameters(captured)}) {
+            CHECK(std::equal(found.begin(), found.end(), right.begin(), right.end(),
+                             [](const auto& a, const auto& b) {
+                                 return a.entries == b.entries && a.transform == b.transform;
+                             }));
+        }
+    }
 }
 
 } // namespace test::weights_identify_parameters

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to find that two sections do the same in another order, beside a loop that is
-// told which item stands for which, and only checks it?
+// The cost of matching two sections that compute the same in a different order, compared with a
+// loop that is given the match and only verifies it.
 #include "../../beside.hpp"
 
 #include <stemma/align/detail/graph_section.hpp>
@@ -22,7 +22,7 @@ using stemma::id;
 using stemma::no_id;
 using stemma::detail::graph_section;
 
-/// Items in layers: each reads two values of the layer before, and a weight.
+/// Layered items: each reads two values of the previous layer, and a weight.
 struct sections {
     explicit sections(id count) : partner(count) {
         std::iota(partner.begin(), partner.end(), id{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do ranges over a tree cost beside the loops that they stand for, alone and under a view of
-// range-v3?
+// The cost of ranges over a tree, alone and under a range-v3 view, compared with the loops they
+// replace.
 #include "../../beside.hpp"
 
 #include <stemma/core/detail/id_ranges.hpp>
@@ -18,7 +18,7 @@ namespace {
 using stemma::id;
 using stemma_bench::measure_beside;
 
-/// A tree of so many vertices: six below each, as deep as that goes.
+/// A complete tree of so many vertices, six children each.
 stemma::tree_index tree_of(const benchmark::State& state) {
     const auto count = static_cast<id>(state.range(0));
     std::vector<id> parents{stemma::no_id};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to number a million names, each met twice? Beside it the floor, which reads
-// every byte of the names and compares nothing, and the standard library's table.
+// The cost of numbering a million names, each seen twice, compared with the floor, which only reads
+// every byte of the names, and with the standard library's table.
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>

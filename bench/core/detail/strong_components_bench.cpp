@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do strong components cost beside the same loop on bare arrays, and beside Boost's? Edges
-// that lead back join operators of an exporter's graph.
+// The cost of strong components, compared with the same loop on plain arrays and with Boost's. The
+// graph is in exporter order with back edges added.
 #include "../../bare_components.hpp"
 #include "../../bare_graph.hpp"
 #include "../../beside.hpp"
@@ -20,8 +20,8 @@ namespace {
 using stemma::id;
 using stemma_bench::bare_graph;
 
-/// The graph of a benchmark's arguments: edges that lead back for 1000 operators, whether operators
-/// are shuffled, and how many they are.
+/// The graph of a benchmark's arguments: back edges per 1000 operators, whether operators are
+/// shuffled, operators.
 stemma::operator_graph graph_of(const benchmark::State& state) {
     const auto count = static_cast<id>(state.range(2));
     const auto made = stemma_bench::make_scene(count, 0, state.range(1) != 0, 2).ops.edges;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to complete the calls of a module's operators, beside the same written by hand
-// on bare arrays?
+// The cost of completing the calls of a module's operators, compared with a hand-written loop on
+// plain arrays.
 #include "../../bare_graph.hpp"
 #include "../../beside.hpp"
 #include "../../propagation_scene.hpp"
@@ -26,7 +26,7 @@ using stemma::id;
 using stemma::no_id;
 using member = stemma::detail::call_member<id>;
 
-/// Members that can be compared.
+/// Comparable members.
 struct completed {
     std::vector<member> members;
 
@@ -38,8 +38,8 @@ struct completed {
     }
 };
 
-/// A module of so many operators that runs twice, in a graph of twice as many; one in ten of its
-/// operators does not say in which call it is.
+/// A module of so many operators that runs twice, in a graph of twice as many; the call is unknown
+/// for one in ten of its operators.
 struct called_scene {
     called_scene(id count, bool shuffled)
         : base(stemma_bench::make_scene(2 * count, 0, false, 2))

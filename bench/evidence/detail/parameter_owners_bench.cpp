@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What does it cost to find the modules that the names of parameters speak of, and the claims that
-// follow, beside the same loops on bare arrays? Both take names apart with `owner_path`.
+// The cost of finding the modules that parameter names mention, and the resulting claims, compared
+// with hand-written loops on plain arrays. Both split names with `owner_path`.
 #include "../../attributed_scene.hpp"
 #include "../../bare_operators.hpp"
 #include "../../beside.hpp"
@@ -44,7 +44,7 @@ struct owned_scene {
     module_arrays modules;
 };
 
-/// The owner of each parameter, and how paths were found to lead to it.
+/// The owner of each parameter, and how paths map to the tree.
 struct owners_found {
     std::vector<id> owner; ///< by parameter; `no_id` for none
     std::size_t paths = 0;
@@ -53,7 +53,7 @@ struct owners_found {
     friend bool operator==(const owners_found&, const owners_found&) = default;
 };
 
-/// Owners that can be compared.
+/// Comparable owners.
 struct owners_kept {
     stemma::detail::parameter_owners made;
     std::size_t count = 0;
@@ -70,7 +70,7 @@ struct owners_kept {
     }
 };
 
-/// Finds the module at one dotted path after the other.
+/// Finds the modules of a sequence of dotted paths.
 class path_finder {
 public:
     explicit path_finder(const module_arrays& modules)
@@ -81,7 +81,7 @@ public:
         }
     }
 
-    /// Goes down from where the path leaves the last one. Returns: `no_id` where it leads nowhere.
+    /// Descends from where the path diverges from the last one. Returns: `no_id` if there is none.
     id find(std::string_view path) {
         const auto most = std::min(path.size(), last_.size());
         std::size_t shared = 0;
@@ -122,14 +122,14 @@ private:
     const module_arrays& modules_;
     stemma::detail::flat_index children_;
     std::string_view last_;
-    std::vector<std::pair<std::size_t, id>> levels_; // where segments end, and what they lead to
+    std::vector<std::pair<std::size_t, id>> levels_; // the end of each segment, and its module
 };
 
-/// Requires: paths in the names are paths in the tree, as a sample of them shows.
+/// Requires: paths in names are paths in the tree; a sample is checked.
 owners_found find_by_hand(const owned_scene& made) {
     const auto& names = made.ops.parameter_names;
     std::vector<std::string_view> paths;
-    std::vector<id> parameter; // beside each of them
+    std::vector<id> parameter; // parallel to it
     paths.reserve(names.size());
     parameter.reserve(names.size());
     for (id p = 0; p < names.size(); ++p) {
@@ -163,7 +163,7 @@ void find_parameter_owners(benchmark::State& state) {
         [&] { return find_by_hand(made); });
 }
 
-/// What is claimed, by operator.
+/// The claims about an operator.
 struct claimed {
     id module = no_id; ///< the last one
     id times = 0;
@@ -176,8 +176,8 @@ struct claimed {
     friend bool operator==(const claimed&, const claimed&) = default;
 };
 
-/// Of an operator that reads several parameters: the owners that all have in common, else what is
-/// above all of them.
+/// For an operator that reads several parameters: the owner they share, otherwise their common
+/// ancestor.
 void add_shared(const owned_scene& made, const stemma::detail::parameter_owners& owners, id v,
                 claimed& found) {
     const auto& ops = made.ops;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes become text a second? Beside it Boost's iterators, which neither pad nor check
-// what they read.
+// Bytes encoded and decoded per second, compared with Boost's iterators, which neither pad nor
+// validate.
 #include <stemma/io/detail/base64.hpp>
 
 #include <benchmark/benchmark.h>
@@ -57,7 +57,7 @@ void decode_with_boost(benchmark::State& state) {
     });
 }
 
-// Divisible by three: Boost's iterators read beyond the end of others.
+// Divisible by three: otherwise Boost's iterators read past the end.
 BENCHMARK(encode)->Arg(3 << 20)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_with_boost)->Arg(3 << 20)->Unit(benchmark::kMillisecond);
 BENCHMARK(decode)->Arg(3 << 20)->Unit(benchmark::kMillisecond);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes are hashed a second? Beside it the floor, which copies them: what a library of
-// hashes could still gain.
+// Bytes hashed per second, compared with copying them, which bounds what a library could gain.
 #include <stemma/io/detail/xxh64.hpp>
 
 #include <benchmark/benchmark.h>

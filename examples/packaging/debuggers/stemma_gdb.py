@@ -9,7 +9,7 @@ import re
 import gdb
 
 NONE = 0xFFFFFFFF
-# The inline namespace of the version may stand in the names of types or not.
+# Names of types may include the inline namespace of the version.
 OWN = r"^stemma::(?:v\d+_\d+::)?"
 
 

@@ -1,4 +1,4 @@
-# A port as vcpkg's conventions are, for an overlay beside the sources.
+# A port by vcpkg's conventions, for an overlay beside the sources.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}"
                       OPTIONS -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_BUILD_PROGRAM=OFF

@@ -65,7 +65,7 @@ def open(model: Source, *, capture: Union[Path, Iterable[Path]] = (), original: 
 
 
 def carry(original: Model, changed: Source, **options: Any) -> Model:
-    """Opens a model that some tool made of `original`, with the tags of the nodes that its nodes came from."""
+    """Opens a model that a tool derived from `original`, with the tags of its nodes' origins."""
     return open(changed, original=original, **options)
 
 

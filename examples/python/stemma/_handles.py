@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences whose elements are made when they are asked for."""
+"""Sequences whose elements are created on demand."""
 import collections.abc
 from typing import Callable, Iterator, TypeVar, Union, overload
 

@@ -16,7 +16,7 @@ def inferred_types(model: bytes) -> Tuple[str, List[Record]]:
         return "the package onnx is not installed", []
     try:
         inferred = inference.infer_shapes(onnx.load_model_from_string(model), data_prop=True)
-    except Exception as problem:  # onnx throws what it likes
+    except Exception as problem:  # onnx may raise anything
         return (str(problem).splitlines() or [type(problem).__name__])[0], []
     return "", list(types_in(inferred.graph, [0]))
 

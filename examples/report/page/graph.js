@@ -382,7 +382,7 @@ function showGraph(module) {
     make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(scale / 1.25)), button("+", "larger", () => zoom(scale * 1.25)),
          button("fit", "all at once", () => fit(0)), button("1:1", "original size", () => zoom(1)), told),
     frame);
-  panel.arrived = () => fit(0.35); // long graphs fit across
+  panel.arrived = () => fit(0.6); // long graphs fit across
   panel.redraw = () => {
     redraw();
     zoom(scale);

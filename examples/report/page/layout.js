@@ -24,20 +24,7 @@ function layOut(boxes, edges) {
   }
   sortLayers(layers);
   placeAcross(layers, gapX);
-  let y = margin;
-  for (const row of layers) {
-    const height = row.reduce((most, place) => Math.max(most, place.height), 0);
-    for (const place of row) {
-      place.y = y + height / 2;
-      place.half = height / 2;
-    }
-    y += height + gapY;
-  }
-  const left = places.reduce((least, p) => Math.min(least, p.x - p.width / 2), Infinity) - margin;
-  const right = places.reduce((most, p) => Math.max(most, p.x + p.width / 2), -Infinity) + margin;
-  for (const place of places) {
-    place.x -= left;
-  }
+  const size = wrapLayers(layers, gapY, margin);
   boxes.forEach((box, i) => {
     box.x = places[i].x;
     box.y = places[i].y;
@@ -48,13 +35,83 @@ function layOut(boxes, edges) {
     edge.points = chain.flatMap((place, at) => { // bent between layers only, where no box is
       const own = place.height / 2, all = place.half;
       const reach = at === 0 ? [own, all] : at === chain.length - 1 ? [-all, -own] : [-all, all];
-      return [...new Set(reach)].map(y => ({x: place.x, y: place.y + y}));
+      const passed = [...new Set(reach)].map(y => ({x: place.x, y: place.y + y}));
+      const next = chain[at + 1];
+      return next && next.column !== place.column ? [...passed, ...turnsBetween(place, next)] : passed;
     });
     if (edge.back) {
       edge.points.reverse();
     }
   });
-  return {width: right - left, height: y - gapY + margin};
+  return size;
+}
+
+// Gives the places of each layer their `y`, and puts a picture that is far higher than wide into columns side by
+// side, broken where few edges pass. Returns the size of the picture.
+function wrapLayers(layers, gap, margin) {
+  const lane = 7;
+  const heights = layers.map(row => row.reduce((most, place) => Math.max(most, place.height), 0));
+  const extent = rows => rows.flat().reduce(([least, most], place) =>
+    [Math.min(least, place.x - place.width / 2), Math.max(most, place.x + place.width / 2)], [Infinity, -Infinity]);
+  const widest = layers.reduce((most, row) => Math.max(most, extent([row])[1] - extent([row])[0]), 0);
+  const starts = breakColumns(layers, heights.map(height => height + gap), widest + 2 * gap);
+  const crossing = starts.map(start => start === 0 ? 0 : passing(layers[start - 1]));
+  const top = margin + lane * crossing.reduce((most, count) => Math.max(most, count), 0);
+  let x = margin, bottom = 0;
+  starts.forEach((start, column) => {
+    const rows = layers.slice(start, starts[column + 1]);
+    const [left, right] = extent(rows);
+    x += column === 0 ? 0 : gap + lane * crossing[column];
+    let y = top;
+    rows.forEach((row, i) => {
+      const half = heights[start + i] / 2;
+      row.forEach(place => Object.assign(place, {x: place.x - left + x, y: y + half, half, column}));
+      y += 2 * half + gap;
+    });
+    bottom = Math.max(bottom, y - gap);
+    let turns = 0;
+    for (const place of column === 0 ? [] : layers[start - 1]) {
+      place.turns = place.down.map(() => ++turns * lane);
+      place.gutter = x;
+    }
+    x += right - left;
+  });
+  layers.flat().forEach(place => { place.bottom = bottom; });
+  return {width: x + margin, height: bottom + margin + top - margin};
+}
+
+const passing = row => row.reduce((sum, place) => sum + place.down.length, 0);
+
+// Where columns begin. Their ideal ends move to where the fewest edges pass nearby, if those are few.
+function breakColumns(layers, heights, width) {
+  const mostPassing = 4, wide = 1.5, readable = 1300; // wider pictures are scaled down too much
+  const total = heights.reduce((sum, height) => sum + height, 0);
+  const high = total / Math.ceil(Math.min(readable / width, Math.sqrt(wide * total / width)));
+  if (layers.length < 24) {
+    return [0];
+  }
+  const starts = [0];
+  let filled = 0, best = 0;
+  for (let l = 1; l < layers.length; ++l) {
+    filled += heights[l - 1];
+    if (filled > 0.8 * high && passing(layers[l - 1]) <= mostPassing
+        && (best === 0 || passing(layers[l - 1]) <= passing(layers[best - 1]))) {
+      best = l;
+    }
+    if (filled > high && best > 0) {
+      starts.push(best);
+      filled = heights.slice(best, l).reduce((sum, height) => sum + height, 0);
+      best = 0;
+    }
+  }
+  return starts;
+}
+
+// The way from the end of a column to the next one: below it, up beside it, and in from above.
+function turnsBetween(place, next) {
+  const aside = place.turns[place.down.indexOf(next)];
+  const low = place.bottom + aside, high = next.y - next.half - aside - 4, across = place.gutter - aside - 8;
+  return [[place.x, low], [across, low], [across, high], [next.x, high]].map(([x, y]) => ({x, y, turn: true}));
 }
 
 // How far down each box is: on the longest way to it, boxes that weigh something count. All of one
@@ -190,7 +247,7 @@ function placeAcross(layers, gap) {
         const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
         let weight = 0, sum = 0;
         for (const other of list) { // long edges shall be straight, then those between single neighbours
-          const pull = isAside(other) ? 0.02 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
+          const pull = isAside(other) ? 1e-6 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
           weight += pull;
           sum += pull * other.x;
         }
@@ -208,7 +265,7 @@ function spread(row, gap, wish) {
   row.forEach((place, i) => {
     offset += i === 0 ? 0 : (row[i - 1].width + place.width) / 2 + (place.bend || row[i - 1].bend ? gap / 2 : gap);
     place.offset = offset;
-    const weight = place.bend ? 3 : isAside(place) ? 0.02 : 1;
+    const weight = place.bend ? 3 : isAside(place) ? 1e-6 : 1;
     let block = {first: i, weight, mean: wish(place) - offset};
     while (blocks.length > 0 && blocks[blocks.length - 1].mean > block.mean) {
       const before = blocks.pop();
@@ -229,11 +286,20 @@ function spread(row, gap, wish) {
   });
 }
 
-// A smooth line through points that are passed from above.
+// A smooth line through points that are passed from above, or turned at.
 function curve(points) {
-  let d = `M${points[0].x.toFixed(1)} ${points[0].y.toFixed(1)}`;
+  const text = ({x, y}) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  const towards = (a, b) => { // the rounding of a turn
+    const far = Math.hypot(b.x - a.x, b.y - a.y), part = far === 0 ? 0 : Math.min(5, far / 2) / far;
+    return {x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part};
+  };
+  let d = `M${text(points[0])}`;
   for (let i = 1; i < points.length; ++i) {
     const a = points[i - 1], b = points[i];
+    if (b.turn) {
+      d += `L${text(towards(b, a))}Q${text(b)} ${text(towards(b, points[i + 1]))}`;
+      continue;
+    }
     const middle = ((a.y + b.y) / 2).toFixed(1);
     const end = `${b.x.toFixed(1)} ${b.y.toFixed(1)}`;
     d += a.x === b.x ? `L${end}` : `C${a.x.toFixed(1)} ${middle} ${b.x.toFixed(1)} ${middle} ${end}`;
@@ -241,7 +307,22 @@ function curve(points) {
   return d;
 }
 
-// Finds a place beside its edge for every label, where it covers neither a box nor another label; one
+// Points of what `curve` draws, a few pixels apart.
+function pointsAlong(points) {
+  const all = [];
+  for (let i = 1; i < points.length; ++i) {
+    const a = points[i - 1], b = points[i], middle = (a.y + b.y) / 2;
+    const steps = Math.ceil((Math.abs(b.x - a.x) + Math.abs(b.y - a.y)) / 6) + 1;
+    for (let step = 0; step <= steps; ++step) {
+      const t = step / steps, u = 1 - t;
+      all.push(a.turn || b.turn ? {x: u * a.x + t * b.x, y: u * a.y + t * b.y}
+        : {x: a.x + (b.x - a.x) * t * t * (3 - 2 * t), y: u ** 3 * a.y + 3 * u * t * middle + t ** 3 * b.y});
+    }
+  }
+  return all;
+}
+
+// Finds a place beside its edge for every label, where it covers no box, no edge and no other label; one
 // without such a place is left out. `widthOf(label)` is how wide it is. Returns how far right they reach.
 function placeLabels(boxes, edges, widthOf) {
   const height = 12, side = 64;
@@ -260,19 +341,22 @@ function placeLabels(boxes, edges, widthOf) {
     area.right <= other.left || area.left >= other.right || area.bottom <= other.top || area.top >= other.bottom));
   boxes.forEach(({x, y, width, height}) => put(
     {left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2}));
+  if (edges.some(edge => edge.label)) {
+    edges.flatMap(edge => pointsAlong(edge.points)).forEach(({x, y}) => put({left: x - 1, right: x + 1, top: y - 1, bottom: y + 1}));
+  }
   let reach = 0;
   for (const edge of edges) {
     const width = edge.label ? widthOf(edge.label) : 0;
     const spots = [];
-    for (const part of [0.5, 0.3, 0.7]) {
+    for (const [part, aside] of [[0.5, 4], [0.3, 4], [0.7, 4], [0.5, 12], [0.3, 12], [0.7, 12], [0.5, 24]]) {
       for (let i = 1; width > 0 && i < edge.points.length; ++i) {
         const a = edge.points[i - 1], b = edge.points[i];
         const bend = part === 0.5 ? 0.5 : part < 0.5 ? 0.2 : 0.8; // the line is steeper at its ends
         const x = a.x + (b.x - a.x) * bend, y = a.y + (b.y - a.y) * part;
-        spots.push([x + 4, y], [x - 4 - width, y]);
+        spots.push([x + aside, y], [x - aside - width, y]);
       }
     }
-    const spot = spots.slice(0, 60).find(([x, y]) => x >= 0 && isFree(
+    const spot = spots.slice(0, 140).find(([x, y]) => x >= 0 && isFree(
       {left: x - 1, right: x + width + 1, top: y - height / 2, bottom: y + height / 2}));
     if (spot) {
       [edge.labelX, edge.labelY] = spot;

@@ -127,7 +127,7 @@ private:
         json_.begin_array();
         for (stemma::id m = 0; m < modules_.size(); ++m) {
             json_.begin_array(true);
-            json_.value(modules_.attribute(m));
+            json_.value(modules_.name(m));
             json_.value(modules_.class_name(m));
             json_.value(modules_.qualified_class(m));
             write_id(m == 0 ? stemma::no_id : modules_.index().parent(m));

@@ -40,7 +40,7 @@ export class Engine {
       throw new Error("none of these files is an .onnx file");
     }
     if (model.size >= 2 ** 31) {
-      throw new Error(`${model.name}: has 2 GiB or more, where protobuf ends: larger weights belong into other files`);
+      throw new Error(`${model.name}: has 2 GiB or more, protobuf's limit: store larger weights in separate files`);
     }
     const captures = files.filter(file => file !== model && /\.json$/i.test(file.name)).map(file => file.name);
     const about = JSON.parse(await this.#send({mount: {slot, files, model: model.name}, request: {do: "open", slot, captures}}));

@@ -60,7 +60,7 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
     if (!result.is_plausible()) {
         result.doubts.push_back(
             result.partial ? "only the graph outside functions is searched, which lacks most of it"
-                           : "it seems to be of another model");
+                           : "it seems to belong to another model");
         limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(

@@ -47,7 +47,7 @@ public:
     void read(const module_tree& modules, std::string_view file) {
         file_ = file;
         if (has_modules()) {
-            fail(error_code::contradiction, "there are two roots");
+            fail(error_code::contradiction, "has two roots");
         }
         for (id m = 0; m < modules.size(); ++m) {
             ++count_;
@@ -55,7 +55,7 @@ public:
                 fail(error_code::contradiction, "'" + modules.path(m) + "' is listed twice");
             }
             if (m != 0) {
-                builder_.child(modules.index().parent(m), modules.attribute(m));
+                builder_.child(modules.index().parent(m), modules.name(m));
             }
             builder_.set_class(m, modules.class_name(m), modules.qualified_class(m));
             if (modules.calls(m) != no_id) {
@@ -207,14 +207,14 @@ private:
     [[nodiscard]] std::string_view text(detail::json_part object, std::string_view key) const {
         const auto entry = object[key];
         if (!entry.is_text()) {
-            fail(error_code::malformed, "lacks the text '" + std::string(key) + "'");
+            fail(error_code::malformed, "lacks the string '" + std::string(key) + "'");
         }
         return entry.text();
     }
 
     [[nodiscard]] std::vector<std::string> strings(detail::json_part array) const {
         if (!array.is_texts()) {
-            fail(error_code::malformed, "a list of names contains something else");
+            fail(error_code::malformed, "a list of names contains a non-string");
         }
         return array.texts();
     }
@@ -225,7 +225,7 @@ private:
         const auto next = static_cast<id>(paths_.size());
         if (path.empty()) {
             if (next != 0) {
-                fail(error_code::contradiction, "there are two roots");
+                fail(error_code::contradiction, "has two roots");
             }
             return paths_.intern(path);
         }
@@ -278,7 +278,7 @@ private:
         const bool agrees = path.empty() ? parent.is_null() : parent == expected;
         if (!agrees) {
             fail(error_code::contradiction,
-                 "'" + std::string(path) + "' names another parent than its path");
+                 "'" + std::string(path) + "' has a parent that contradicts its path");
         }
     }
 

@@ -57,8 +57,9 @@ public:
         parameters_.emplace(ops, modules, *weights_);
         if (!reader_.has_modules() && parameters_->count() == 0 && match.known_paths == 0 &&
             match.known_scopes == 0) {
-            return "checkpoint: it holds none of the " + std::to_string(parameters_->unknown()) +
-                   " weights of the file that have no name; it seems to be of another model "
+            return "checkpoint: it contains none of the file's " +
+                   std::to_string(parameters_->unknown()) +
+                   " unnamed weights; it seems to belong to another model "
                    "and is ignored";
         }
         return std::nullopt;

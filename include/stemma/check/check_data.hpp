@@ -92,7 +92,7 @@ private:
         const auto length = header.length > 0 ? header.length : expected.value_or(0);
         if (size && (header.offset > *size || length > *size - header.offset)) {
             tell("data.beyond_end", place,
-                 "its data reach beyond the end of '" + location + "', which has " + bytes(*size));
+                 "its data extend past the end of '" + location + "', which has " + bytes(*size));
         }
     }
 

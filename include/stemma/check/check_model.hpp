@@ -10,8 +10,8 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/diagnostics.hpp>
 
@@ -54,33 +54,33 @@ template <detail::judging Policy = as_found>
 [[nodiscard]] std::vector<finding> find_problems(const wire_model& model,
                                                  const check_options& options = {},
                                                  const Policy& policy = {}) {
-    std::vector<finding> found;
-    check_model(model, judged(policy, [&](finding one) { found.push_back(std::move(one)); }),
+    std::vector<finding> result;
+    check_model(model, judged(policy, [&](finding one) { result.push_back(std::move(one)); }),
                 options);
-    return found;
+    return result;
 }
 
 /// Returns: the number of findings of a severity. Complexity: O(findings).
-[[nodiscard]] inline std::size_t count_of(std::span<const finding> found, severity level) {
+[[nodiscard]] inline std::size_t count_of(std::span<const finding> findings, severity level) {
     return static_cast<std::size_t>(std::count_if(
-        found.begin(), found.end(), [&](const finding& one) { return one.level == level; }));
+        findings.begin(), findings.end(), [&](const finding& one) { return one.level == level; }));
 }
 
 /// Writes findings about a model named `name` (`stemma.validate/1`). Complexity: O(length).
 template <text_sink Sink>
-void write_findings(Sink& sink, std::span<const finding> found, const onnx_model& model,
+void write_findings(Sink& sink, std::span<const finding> findings, const onnx_model& model,
                     std::string_view name) {
     json_writer json(sink);
-    const auto errors = count_of(found, severity::error);
+    const auto errors = count_of(findings, severity::error);
     json.begin_object();
     json.member("schema", "stemma.validate/1");
     json.member("model", name);
     json.member("valid", errors == 0);
     json.member("errors", errors);
-    json.member("warnings", count_of(found, severity::warning));
+    json.member("warnings", count_of(findings, severity::warning));
     json.key("findings");
     json.begin_array();
-    for (const auto& one : found) {
+    for (const auto& one : findings) {
         json.begin_object(true);
         json.member("code", one.code);
         json.member("severity", to_string(one.level));

@@ -7,11 +7,11 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/finding.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>

@@ -41,8 +41,8 @@ namespace detail {
 template <class Report>
 class tag_checker {
 public:
-    tag_checker(const wire_model& model, Report& report, const onnx_policy_registry& known)
-        : model_(model), report_(report), known_(known) {}
+    tag_checker(const wire_model& model, Report& report, const onnx_policy_registry& registry)
+        : model_(model), report_(report), known_(registry) {}
 
     void check() {
         auto record = find_model_record(model_);
@@ -68,7 +68,7 @@ public:
         expect("model", no_id, table.has_value(), wanted_.model);
         const auto sketch = find_model_metadata(model_, sketch_key);
         if (wanted_.mark && (!sketch || !read_sketch(*sketch, modules_.size()))) {
-            tell("tags.incomplete", no_id, "has no sketch of the graph that can be read");
+            tell("tags.incomplete", no_id, "has no readable sketch of the graph");
         }
         marks_fit_ = fresh;
         for (id node = 0; node < model_.node_count(); ++node) {
@@ -133,17 +133,17 @@ private:
     }
 
     void check_node(id node) {
-        const auto found = read_node_carriers(model_, node);
+        const auto carriers = read_node_carriers(model_, node);
         const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
-        expect("metadata", node, is_there(found.metadata), wanted_.metadata);
-        expect("doc_string", node, is_there(found.doc_string), wanted_.doc_string);
-        expect("mark", node, !found.marks.empty(), wanted_.mark);
-        if (marks_fit_ && !found.marks.empty() && found.marks.back() != node) {
+        expect("metadata", node, is_there(carriers.metadata), wanted_.metadata);
+        expect("doc_string", node, is_there(carriers.doc_string), wanted_.doc_string);
+        expect("mark", node, !carriers.marks.empty(), wanted_.mark);
+        if (marks_fit_ && !carriers.marks.empty() && carriers.marks.back() != node) {
             tell("tags.disagree", node, "has the mark of another node");
         }
-        expect("attributes", node, is_there(found.attribute), wanted_.attribute);
+        expect("attributes", node, is_there(carriers.attribute), wanted_.attribute);
         if (wanted_.name_space) {
-            expect("namespace", node, found.name_space.has_value(), true);
+            expect("namespace", node, carriers.name_space.has_value(), true);
         }
         std::optional<id> said; // by the previous carrier
         const auto agree = [&](id module) {
@@ -157,17 +157,17 @@ private:
             }
             said = module;
         };
-        agree(check_carried(node, found.metadata));
-        agree(check_carried(node, found.doc_string));
-        agree(check_carried(node, found.attribute));
+        agree(check_carried(node, carriers.metadata));
+        agree(check_carried(node, carriers.doc_string));
+        agree(check_carried(node, carriers.attribute));
         if (!table_.empty()) {
             agree(table_[node]);
         }
-        if (wanted_.name_space && found.name_space && said) {
-            check_namespace(node, *found.name_space, *said);
+        if (wanted_.name_space && carriers.name_space && said) {
+            check_namespace(node, *carriers.name_space, *said);
         }
-        if (found.all) {
-            check_list(*found.all, node, place_of(model_, node));
+        if (carriers.all) {
+            check_list(*carriers.all, node, place_of(model_, node));
         }
     }
 
@@ -245,9 +245,9 @@ private:
 /// contradict the tree or each other, a changed graph, and `tags.damaged` for an unreadable record.
 /// Complexity: O(nodes + fields + length of all tags).
 template <class Report>
-void check_tags(const wire_model& model, Report report, const onnx_policy_registry& known = {}) {
+void check_tags(const wire_model& model, Report report, const onnx_policy_registry& registry = {}) {
     try {
-        detail::tag_checker<Report>(model, report, known).check();
+        detail::tag_checker<Report>(model, report, registry).check();
     } catch (const error& damaged) {
         if (damaged.code() != error_code::malformed) {
             throw;
@@ -267,7 +267,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     const auto& tree = record->modules;
     const auto count = std::min(tree.size(), expected.size());
     id m = 0;
-    while (m < count && tree.attribute(m) == expected.attribute(m) &&
+    while (m < count && tree.name(m) == expected.name(m) &&
            tree.class_name(m) == expected.class_name(m) &&
            tree.index().parent(m) == expected.index().parent(m)) {
         ++m;

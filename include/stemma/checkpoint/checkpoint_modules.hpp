@@ -27,14 +27,14 @@ namespace detail {
 
 /// Returns: the length of the wrapper names that prefix every name of a checkpoint: of modules that
 /// run a model on several devices or compiled. Complexity: O(entries).
-[[nodiscard]] inline std::size_t wrapper_length(const checkpoint& known) {
+[[nodiscard]] inline std::size_t wrapper_length(const checkpoint& saved) {
     constexpr std::array<std::string_view, 2> wrappers{"module.", "_orig_mod."};
     std::size_t length = 0;
-    for (bool has_match = !known.entries().empty(); has_match;) {
+    for (bool has_match = !saved.entries().empty(); has_match;) {
         has_match = false;
         for (const auto wrapper : wrappers) {
             const bool all =
-                std::all_of(known.entries().begin(), known.entries().end(), [&](const auto& entry) {
+                std::all_of(saved.entries().begin(), saved.entries().end(), [&](const auto& entry) {
                     return entry.name.size() > length + wrapper.size() &&
                            entry.name.compare(length, wrapper.size(), wrapper) == 0;
                 });
@@ -60,11 +60,11 @@ namespace detail {
 /// A tensor without floating-point elements is a buffer; if the file marks trained ones, the others
 /// are buffers as well. Entries that are one tensor are shared.
 /// Complexity: O(bytes of names).
-[[nodiscard]] inline module_tree modules_of(const checkpoint& known,
+[[nodiscard]] inline module_tree modules_of(const checkpoint& saved,
                                             std::span<const std::string> others = {}) {
     module_tree_builder builder;
-    const auto wrapped = detail::wrapper_length(known);
-    for (const auto& module : known.modules()) {
+    const auto wrapped = detail::wrapper_length(saved);
+    for (const auto& module : saved.modules()) {
         const auto path = detail::without_wrappers(module.path, wrapped);
         const auto fits = [](std::string_view text) {
             return text.empty() || (!detail::has_empty_part(text) &&
@@ -80,10 +80,10 @@ namespace detail {
         }
     }
     const bool says_trained =
-        std::any_of(known.entries().begin(), known.entries().end(),
+        std::any_of(saved.entries().begin(), saved.entries().end(),
                     [](const checkpoint_entry& entry) { return entry.trainable; });
     std::map<std::size_t, std::vector<std::string>> shared; // by the first entry
-    for (const auto& entry : known.entries()) {
+    for (const auto& entry : saved.entries()) {
         const auto name = detail::without_wrappers(entry.name, wrapped);
         if (name.empty() || detail::find_parameter_problem(name) != nullptr) {
             continue;
@@ -95,7 +95,7 @@ namespace detail {
         const tensor_info info{name.substr(dot == name.npos ? 0 : dot + 1),
                                data_type_name(entry.data_type), entry.shape, trained};
         trained ? builder.add_parameter(m, info) : builder.add_buffer(m, info);
-        const auto& first = known.entries()[entry.alias_of];
+        const auto& first = saved.entries()[entry.alias_of];
         if (&first != &entry) {
             auto& names = shared[entry.alias_of];
             if (names.empty()) {

@@ -92,7 +92,7 @@ struct checkpoint_part {
         }
         for (const auto& [tensor, number] : tensors) {
             if (!seen.contains(tensor)) {
-                STEMMA_THROW(error(error_code::contradiction, index.path(), tensor.substr(0, 200),
+                STEMMA_THROW(error(error_code::contradiction, index.path(), tensor,
                                    "is not in '" + names[number] + "'"));
             }
         }

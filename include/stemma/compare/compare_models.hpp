@@ -7,7 +7,7 @@
 #include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
@@ -26,14 +26,14 @@ struct compared_parts {
     bool tags = true;         ///< primary tags
 };
 
-/// What two models have in common and what not.
+/// The result of comparing two models.
 struct model_comparison {
     compared_parts parts;                                  ///< what was compared; the rest is empty
     std::optional<detail::structure_difference> structure; ///< the first one, if there is any
-    std::size_t renamed_nodes = 0;                         ///< in graphs that are equal
-    std::size_t same_initializers = 0;                     ///< how many
+    std::size_t renamed_nodes = 0;                         ///< in equal graphs
+    std::size_t same_initializers = 0;                     ///< their number
     std::vector<detail::initializer_difference> initializers; ///< in file order
-    std::optional<tag_comparison> tags;                       ///< of nodes that are partners
+    std::optional<tag_comparison> tags;                       ///< of partners
 
     /// Whether no difference was found.
     [[nodiscard]] bool is_equal() const noexcept {
@@ -41,7 +41,7 @@ struct model_comparison {
     }
 };
 
-/// Compares two models. Nodes of equal graphs are partners by position, those of others by name.
+/// Compares two models. Nodes of equal graphs are matched by position, others by name.
 /// Throws: `error` of `error_code::cannot_read`, `malformed`.
 /// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
 [[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
@@ -77,7 +77,7 @@ struct model_comparison {
 namespace detail {
 
 template <text_sink Sink>
-void write_difference(json_writer<Sink>& json, const model_comparison& found,
+void write_difference(json_writer<Sink>& json, const model_comparison& comparison,
                       const attributed_model& first, const attributed_model& second) {
     const auto write_node = [&](std::string_view key, const attributed_model& opened, id node) {
         const auto& model = opened.model();
@@ -96,14 +96,14 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
     };
     json.key("structure");
     json.begin_object();
-    json.member("equal", !found.structure);
-    json.member("renamed_nodes", found.renamed_nodes);
+    json.member("equal", !comparison.structure);
+    json.member("renamed_nodes", comparison.renamed_nodes);
     json.key("difference");
-    if (found.structure) {
+    if (comparison.structure) {
         json.begin_object();
-        json.member("text", found.structure->text);
-        write_node("first", first, found.structure->first);
-        write_node("second", second, found.structure->second);
+        json.member("text", comparison.structure->text);
+        write_node("first", first, comparison.structure->first);
+        write_node("second", second, comparison.structure->second);
         json.end_object();
     } else {
         json.null();
@@ -112,14 +112,14 @@ void write_difference(json_writer<Sink>& json, const model_comparison& found,
 }
 
 template <text_sink Sink>
-void write_initializers(json_writer<Sink>& json, const model_comparison& found) {
+void write_initializers(json_writer<Sink>& json, const model_comparison& comparison) {
     json.key("initializers");
     json.begin_object();
-    json.member("equal", found.initializers.empty());
-    json.member("same", found.same_initializers);
+    json.member("equal", comparison.initializers.empty());
+    json.member("same", comparison.same_initializers);
     json.key("differences");
     json.begin_array();
-    for (const auto& one : found.initializers) {
+    for (const auto& one : comparison.initializers) {
         json.begin_object(true);
         json.member("change", to_string(one.change));
         json.member("name", one.name);
@@ -169,25 +169,25 @@ void write_moves(json_writer<Sink>& json, const tag_comparison& tags, const onnx
 
 } // namespace detail
 
-/// Writes what was found (`stemma.compare/1`) of models that are called by their paths.
+/// Writes a comparison (`stemma.compare/1`) of models given by path.
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_comparison(Sink& sink, const model_comparison& found, const attributed_model& first,
+void write_comparison(Sink& sink, const model_comparison& comparison, const attributed_model& first,
                       const attributed_model& second) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.compare/1");
     json.member("first", first.model().file());
     json.member("second", second.model().file());
-    json.member("equal", found.is_equal());
-    if (found.parts.structure) {
-        detail::write_difference(json, found, first, second);
+    json.member("equal", comparison.is_equal());
+    if (comparison.parts.structure) {
+        detail::write_difference(json, comparison, first, second);
     }
-    if (found.parts.initializers) {
-        detail::write_initializers(json, found);
+    if (comparison.parts.initializers) {
+        detail::write_initializers(json, comparison);
     }
-    if (found.tags) {
-        detail::write_moves(json, *found.tags, first.model());
+    if (comparison.tags) {
+        detail::write_moves(json, *comparison.tags, first.model());
     }
     json.end_object();
     json.finish();

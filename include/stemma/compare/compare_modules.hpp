@@ -49,8 +49,7 @@ public:
         std::vector<std::uint64_t> path(tree.size(), 0);
         path[m] = 1;
         for (id below = m + 1; below < tree.end(m); ++below) {
-            path[below] =
-                hash_bytes(side.modules().attribute(below), path[tree.parent(below)]) | 1U;
+            path[below] = hash_bytes(side.modules().name(below), path[tree.parent(below)]) | 1U;
         }
         for (id node = 0; node < place_.size(); ++node) {
             place_[node] = path[side.module_of(node)];
@@ -61,22 +60,22 @@ public:
     [[nodiscard]] bool holds(id node) const { return outside_[node] == 0; }
 
     [[nodiscard]] matched_graph view() const {
-        auto made = side_.view(place_);
-        made.quiet = outside_;
-        return made;
+        auto view = side_.view(place_);
+        view.quiet = outside_;
+        return view;
     }
 
     /// Returns: the unmatched nodes of the module, ascending; counts all.
     [[nodiscard]] std::vector<id> without_partner(const std::vector<id>& partner,
                                                   std::size_t& all) const {
-        std::vector<id> found;
+        std::vector<id> result;
         for (id node = 0; node < partner.size(); ++node) {
             all += holds(node) ? 1U : 0U;
             if (holds(node) && partner[node] == no_id) {
-                found.push_back(node);
+                result.push_back(node);
             }
         }
-        return found;
+        return result;
     }
 
     /// Returns: a node's inputs from within the module: slot, output and node, numbered by
@@ -84,15 +83,15 @@ public:
     template <class Of>
     [[nodiscard]] std::vector<std::tuple<id, id, id>> reads(id node, Of of) const {
         const auto& graph = side_.graph();
-        std::vector<std::tuple<id, id, id>> found;
+        std::vector<std::tuple<id, id, id>> result;
         for (auto [e, last] = in_edges(node, graph); e != last; ++e) {
             if (holds((*e).source)) {
-                found.emplace_back(graph.property(in_port)[(*e).index],
-                                   graph.property(out_port)[(*e).index], of((*e).source));
+                result.emplace_back(graph.property(in_port)[(*e).index],
+                                    graph.property(out_port)[(*e).index], of((*e).source));
             }
         }
-        std::sort(found.begin(), found.end());
-        return found;
+        std::sort(result.begin(), result.end());
+        return result;
     }
 
 private:
@@ -162,9 +161,10 @@ private:
 /// Writes the differences between two modules (`stemma.module_diff/1`), with `nodes` including
 /// every changed node. Both models are those that were compared. Complexity: O(length).
 template <text_sink Sink>
-void write_module_diff(Sink& sink, const module_comparison& found, const attributed_model& first,
-                       const attributed_model& second, bool nodes = false) {
-    const auto& difference = found.difference;
+void write_module_diff(Sink& sink, const module_comparison& comparison,
+                       const attributed_model& first, const attributed_model& second,
+                       bool nodes = false) {
+    const auto& difference = comparison.difference;
     json_writer json(sink);
     const auto side = [&](std::string_view key, const attributed_model& opened, id m,
                           std::size_t count) {
@@ -178,13 +178,13 @@ void write_module_diff(Sink& sink, const module_comparison& found, const attribu
     };
     json.begin_object();
     json.member("schema", "stemma.module_diff/1");
-    side("first", first, difference.first, found.first_nodes);
-    side("second", second, difference.second, found.second_nodes);
-    json.member("same_function", found.same_function);
+    side("first", first, difference.first, comparison.first_nodes);
+    side("second", second, difference.second, comparison.second_nodes);
+    json.member("same_function", comparison.same_function);
     json.key("matched");
     json.begin_object(true);
-    json.member("nodes", found.matched_nodes);
-    json.member("weights", found.compared_weights);
+    json.member("nodes", comparison.matched_nodes);
+    json.member("weights", comparison.compared_weights);
     json.end_object();
     json.key("nodes");
     json.begin_object(true);

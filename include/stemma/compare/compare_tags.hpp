@@ -77,10 +77,10 @@ struct tag_comparison {
 [[nodiscard]] inline tag_comparison compare_tags(const tagging& a, const tagging& b,
                                                  std::span<const id> partners) {
     tag_comparison result;
-    const auto count = [](const tagging& found) {
+    const auto count = [](const tagging& tagged) {
         std::map<id, std::size_t> nodes; // by selected module
-        for (id v = 0; v < found.attributions.size(); ++v) {
-            ++nodes[found.selected(v)];
+        for (id v = 0; v < tagged.attributions.size(); ++v) {
+            ++nodes[tagged.selected(v)];
         }
         return nodes;
     };

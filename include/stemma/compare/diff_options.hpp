@@ -10,12 +10,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How two models are compared module by module.
+/// Options for comparing two models by module.
 struct diff_options {
-    bool weights = true;  ///< whether data of weights are compared
-    double tolerance = 0; ///< weights whose largest relative difference is no more are the same
-    thread_limit threads = {};                              ///< for the data of weights
-    std::span<const std::pair<id, id>> known_partners = {}; ///< nodes that are partners for sure
+    bool weights = true;       ///< compare data of weights
+    double tolerance = 0;      ///< weights are equal up to this largest relative difference
+    thread_limit threads = {}; ///< for the data of weights
+    std::span<const std::pair<id, id>> known_partners = {}; ///< nodes known to correspond
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -75,7 +75,7 @@ group_links(std::size_t first_count, std::size_t second_count,
 /// Returns: corresponding nodes of two compared models: partners, and the origins of fused or split
 /// nodes as found by `align_graphs`. Inserted nodes are in no group. Complexity: that of
 /// `align_graphs`, and O(data) with `options.weights`.
-[[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& found,
+[[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& diff,
                                                        const attributed_model& first,
                                                        const attributed_model& second,
                                                        const diff_options& options = {}) {
@@ -83,8 +83,8 @@ group_links(std::size_t first_count, std::size_t second_count,
         align_graphs(comparable_model(first.model(), options.weights, options.threads),
                      comparable_model(second.model(), options.weights, options.threads));
     std::vector<std::pair<id, id>> pairs;
-    for (id w = 0; w < found.nodes.to_first.size(); ++w) {
-        const auto partner = found.nodes.to_first[w];
+    for (id w = 0; w < diff.nodes.to_first.size(); ++w) {
+        const auto partner = diff.nodes.to_first[w];
         if (partner != no_id) {
             pairs.emplace_back(partner, w);
         }
@@ -93,12 +93,12 @@ group_links(std::size_t first_count, std::size_t second_count,
             continue;
         }
         for (const auto v : alignment.origins(w)) {
-            if (partner == no_id || found.nodes.to_second[v] == no_id) {
+            if (partner == no_id || diff.nodes.to_second[v] == no_id) {
                 pairs.emplace_back(v, w);
             }
         }
     }
-    return detail::group_links(found.nodes.to_second.size(), found.nodes.to_first.size(), pairs);
+    return detail::group_links(diff.nodes.to_second.size(), diff.nodes.to_first.size(), pairs);
 }
 
 } // namespace stemma::inline STEMMA_ABI

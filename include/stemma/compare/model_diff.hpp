@@ -32,7 +32,7 @@ enum class module_change : std::uint8_t {
     weights,   ///< other weights
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(module_change change) noexcept {
     constexpr std::array<std::string_view, 9> names{"added",     "removed",   "moved",
                                                     "renamed",   "quantized", "fused",

@@ -18,24 +18,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What modules hold, with all that is below them, as numbers by module.
+/// The contents of modules, including descendants, as numbers by module.
 struct module_contents {
-    std::vector<id> operators;            ///< how many
+    std::vector<id> operators;            ///< their number
     std::vector<std::uint64_t> structure; ///< equal for equal operators with equal wiring
     std::vector<std::uint64_t> weights;   ///< equal for equal weights; 0 without any
 };
 
-/// Which modules of two trees are each other's partners.
+/// A matching of the modules of two trees.
 struct module_pairs {
     std::vector<id> to_second; ///< by module of the first tree; `no_id` for none
     std::vector<id> to_first;  ///< by module of the second tree; `no_id` for none
-    id first_root = 0;         ///< the module that is the whole model in the second tree
-    id second_root = 0;        ///< the module that is the whole model in the first tree
+    id first_root = 0;         ///< the module that the root of the second tree corresponds to
+    id second_root = 0;        ///< the module that the root of the first tree corresponds to
 };
 
 namespace detail {
 
-/// Pairs modules from the root down, then what stands elsewhere.
+/// Pairs modules from the root down, then moved ones.
 template <module_view First, module_view Second>
 class module_pairer {
 public:
@@ -48,7 +48,7 @@ public:
 
     [[nodiscard]] module_pairs run() {
         find_roots();
-        // Wrappers around a whole stand for it.
+        // Wrappers around the whole model correspond to it.
         for (auto m = pairs_.second_root; m != no_id; m = b_.index().parent(m)) {
             pairs_.to_first[m] = pairs_.first_root;
         }
@@ -73,37 +73,37 @@ private:
     template <class Modules>
     [[nodiscard]] static std::vector<id> filled_children(const Modules& tree,
                                                          const module_contents& contents, id m) {
-        std::vector<id> found;
+        std::vector<id> result;
         for (const id child : tree.index().children(m)) {
             if (contents.operators[child] > 0) {
-                found.push_back(child);
+                result.push_back(child);
             }
         }
-        return found;
+        return result;
     }
 
     [[nodiscard]] static std::uint64_t hash_of(std::string_view name) {
         return hash_bytes(name) | 1U;
     }
 
-    /// Returns: how many children of two modules have the same name.
+    /// Returns: the number of common child names of two modules.
     [[nodiscard]] std::size_t shared_names(id m, id n) const {
         std::vector<std::string_view> names;
         for (auto child : filled_children(a_, in_a_, m)) {
-            names.push_back(a_.attribute(child));
+            names.push_back(a_.name(child));
         }
         std::sort(names.begin(), names.end());
         std::size_t count = 0;
         for (auto child : filled_children(b_, in_b_, n)) {
-            count += std::binary_search(names.begin(), names.end(),
-                                        std::string_view(b_.attribute(child)))
-                         ? 1U
-                         : 0U;
+            count +=
+                std::binary_search(names.begin(), names.end(), std::string_view(b_.name(child)))
+                    ? 1U
+                    : 0U;
         }
         return count;
     }
 
-    /// One model may be wrapped where the other one is not.
+    /// Only one of the models may be wrapped.
     void find_roots() {
         auto best = shared_names(0, 0);
         const auto descend = [&](const auto& tree, const module_contents& contents, auto count,
@@ -146,21 +146,21 @@ private:
         }
     }
 
-    /// Pairs those of `left` and `right` that have no partner and equal keys, as many on both
-    /// sides, in order; 0 is no key.
+    /// Pairs unmatched modules of `left` and `right` with equal keys, in order, if both have
+    /// equally many; 0 is no key.
     template <class KeyA, class KeyB>
     void pair_by(const std::vector<id>& left, const std::vector<id>& right, KeyA key_a, KeyB key_b,
                  bool single) {
         const auto list = [](const std::vector<id>& modules, const std::vector<id>& partner,
                              const auto& key) {
-            std::vector<entry> found;
+            std::vector<entry> entries;
             for (auto m : modules) {
                 if (partner[m] == no_id && key(m) != 0) {
-                    found.emplace_back(key(m), m);
+                    entries.emplace_back(key(m), m);
                 }
             }
-            std::sort(found.begin(), found.end());
-            return found;
+            std::sort(entries.begin(), entries.end());
+            return entries;
         };
         const auto from = list(left, pairs_.to_second, key_a);
         const auto to = list(right, pairs_.to_first, key_b);
@@ -189,10 +189,10 @@ private:
         if (left.empty() || right.empty()) {
             return;
         }
-        const auto name_a = [&](id c) { return hash_of(a_.attribute(c)); };
-        const auto name_b = [&](id c) { return hash_of(b_.attribute(c)); };
-        // What kept its name and its contents; then what kept the latter alone, as layers behind
-        // one that was put in or taken out; then what kept its name.
+        const auto name_a = [&](id c) { return hash_of(a_.name(c)); };
+        const auto name_b = [&](id c) { return hash_of(b_.name(c)); };
+        // Same name and contents; then same contents, like layers after an inserted or removed one;
+        // then same name.
         pair_by(
             left, right, [&](id c) { return hash_mix(name_a(c), content_a(c)); },
             [&](id c) { return hash_mix(name_b(c), content_b(c)); }, true);
@@ -209,7 +209,7 @@ private:
         pair_by(left, right, kind_a, kind_b, true);
     }
 
-    /// Pairs modules that have the same contents under another parent, from the outermost inwards.
+    /// Pairs modules with the same contents under different parents, outer ones first.
     void pair_elsewhere() {
         std::unordered_map<std::uint64_t, std::vector<id>> known;
         for (id n = 1; n < pairs_.to_first.size(); ++n) {
@@ -234,8 +234,8 @@ private:
         }
     }
 
-    /// Returns: the outermost of some modules without a partner, one of the same name and class if
-    /// there is any.
+    /// Returns: the outermost of some unmatched modules, preferring one with the same name and
+    /// class.
     [[nodiscard]] id choose(id m, const std::vector<id>& modules) const {
         constexpr std::size_t most = 64;
         id best = no_id;
@@ -245,7 +245,7 @@ private:
             if (pairs_.to_first[n] != no_id) {
                 continue;
             }
-            const int score = (std::string_view(a_.attribute(m)) == b_.attribute(n) ? 1 : 0) +
+            const int score = (std::string_view(a_.name(m)) == b_.name(n) ? 1 : 0) +
                               (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
             if (score > best_score) {
                 best = n;
@@ -269,10 +269,10 @@ namespace detail {
 
 // namespace detail
 
-/// Finds for the modules of one tree their partners in another one: of the same path, or of the
-/// same contents under another name or in another place. Modules without operators have none.
+/// Matches the modules of two trees: by path, or by contents if renamed or moved. Modules without
+/// operators stay unmatched.
 ///
-/// Contents tell a layer that was put in from those behind it that only have another number now.
+/// Contents distinguish an inserted layer from its successors, which are only renumbered.
 /// Complexity: O(modules log modules) expected.
 template <module_view First, module_view Second>
 [[nodiscard]] module_pairs pair_modules(const First& a, const module_contents& in_a,

@@ -86,11 +86,11 @@ private:
 
     template <class Key>
     [[nodiscard]] static keys keys_of(const matched_graph& side, Key key) {
-        keys made(side.label.size());
-        for (id v = 0; v < made.size(); ++v) {
-            made[v] = key(side, v);
+        keys result(side.label.size());
+        for (id v = 0; v < result.size(); ++v) {
+            result[v] = key(side, v);
         }
-        return made;
+        return result;
     }
 
     /// Returns: by vertex a hash of its neighbourhood up to that many steps.
@@ -127,11 +127,11 @@ private:
     /// Returns: by vertex a hash of everything it is computed from, or everything computed from it.
     /// Requires: edges lead upwards.
     [[nodiscard]] static keys histories(const matched_graph& side, bool backwards, bool placed) {
-        auto made = keys_of(side, [&](const matched_graph& s, id v) {
+        auto result = keys_of(side, [&](const matched_graph& s, id v) {
             return hash_mix(hash_mix(s.label[v], placed ? s.place[v] : 0), s.weight[v]);
         });
         const auto& graph = *side.graph;
-        const auto count = static_cast<id>(made.size());
+        const auto count = static_cast<id>(result.size());
         const auto port = [&](id edge) {
             return std::uint64_t{graph.property(in_port)[edge]} << 32U |
                    graph.property(out_port)[edge];
@@ -142,16 +142,16 @@ private:
             if (backwards) {
                 for (auto [e, last] = in_edges(v, graph); e != last; ++e) {
                     const auto from = (*e).source;
-                    around += side.quiet[from] != 0 ? 0 : hash_mix(made[from], port((*e).index));
+                    around += side.quiet[from] != 0 ? 0 : hash_mix(result[from], port((*e).index));
                 }
             } else {
                 for (auto [e, last] = out_edges(v, graph); e != last; ++e) {
-                    around += hash_mix(made[(*e).target], port((*e).index));
+                    around += hash_mix(result[(*e).target], port((*e).index));
                 }
             }
-            made[v] = hash_mix(made[v], around);
+            result[v] = hash_mix(result[v], around);
         }
-        return made;
+        return result;
     }
 
     /// Matches operators with the same history and the same use.
@@ -283,19 +283,19 @@ private:
     void meet_readers(id v, id w, bool loosely, const Meet& meet) const {
         using entry = std::pair<std::uint64_t, id>;
         const auto readers = [&](const matched_graph& side, id of, const std::vector<id>& partner) {
-            std::vector<entry> found;
+            std::vector<entry> entries;
             for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
                 const auto reader = (*e).target;
                 if (partner[reader] == no_id && side.quiet[reader] == 0) {
                     const auto port = std::uint64_t{side.graph->property(in_port)[(*e).index]}
                                           << 32U |
                                       side.graph->property(out_port)[(*e).index];
-                    found.emplace_back(
+                    entries.emplace_back(
                         hash_mix(loosely ? side.type[reader] : side.label[reader], port), reader);
                 }
             }
-            std::sort(found.begin(), found.end());
-            return found;
+            std::sort(entries.begin(), entries.end());
+            return entries;
         };
         const auto left = readers(a_, v, match_.to_second);
         if (left.empty()) {

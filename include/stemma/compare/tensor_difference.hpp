@@ -43,7 +43,7 @@ inline constexpr std::size_t compared_block = 1024;
 /// Reads the elements of a tensor as numbers, block by block.
 class element_reader {
 public:
-    /// Requires: `is_numeric(data_type)`.
+    /// Requires: a numeric type.
     explicit element_reader(std::int64_t data_type)
         : type_(data_type), bits_(bits_of_type(data_type)) {
         if (const auto small = small_float_type(data_type)) {
@@ -54,12 +54,7 @@ public:
         }
     }
 
-    /// Whether elements of a type are numbers; a complex one is two.
-    [[nodiscard]] static bool is_numeric(std::int64_t data_type) noexcept {
-        return bits_of_type(data_type) != 0;
-    }
-
-    /// Returns: the numbers per element.
+    /// Returns: the numbers per element: two for complex types.
     [[nodiscard]] static std::uint64_t numbers_of(std::int64_t data_type) noexcept {
         return data_type_name(data_type).starts_with("complex") ? 2 : 1;
     }
@@ -234,8 +229,8 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
         numbers != b_header.elements() * reader::numbers_of(b_header.data_type)) {
         return std::nullopt;
     }
-    tensor_difference found;
-    found.elements = a_header.elements();
+    tensor_difference difference;
+    difference.elements = a_header.elements();
     const bool same_type = a_header.data_type == b_header.data_type;
     const auto type = data_type_name(a_header.data_type);
     const bool floats = same_type && (type == "float32" || type == "complex64");
@@ -254,25 +249,27 @@ measure_difference(const tensor_header& a_header, std::string_view a, const tens
                 continue;
             }
             if (floats) {
-                detail::add_floats(a.data() + from, b.data() + from, count, found);
+                detail::add_floats(a.data() + from, b.data() + from, count, difference);
                 continue;
             }
             if (type == "int64") {
-                detail::add_wholes<std::int64_t>(a.data() + from, b.data() + from, count, found);
+                detail::add_wholes<std::int64_t>(a.data() + from, b.data() + from, count,
+                                                 difference);
                 continue;
             }
             if (type == "uint64") {
-                detail::add_wholes<std::uint64_t>(a.data() + from, b.data() + from, count, found);
+                detail::add_wholes<std::uint64_t>(a.data() + from, b.data() + from, count,
+                                                  difference);
                 continue;
             }
         }
         read_a.read(a, first, count, x.data());
         read_b.read(b, first, count, y.data());
         for (std::size_t i = 0; i < count; ++i) {
-            detail::add_pair(x[i], y[i], found);
+            detail::add_pair(x[i], y[i], difference);
         }
     }
-    return found;
+    return difference;
 }
 
 } // namespace detail

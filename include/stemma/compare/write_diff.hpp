@@ -5,7 +5,7 @@
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <string_view>
@@ -128,20 +128,20 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
 /// Writes the differences between two models (`stemma.diff/1`), with `nodes` including every
 /// changed node. Both are those that were compared. Complexity: O(length).
 template <text_sink Sink>
-void write_diff(Sink& sink, const model_diff& found, const attributed_model& first,
+void write_diff(Sink& sink, const model_diff& diff, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.diff/1");
     json.member("first", first.model().file());
     json.member("second", second.model().file());
-    json.member("equal", found.is_equal());
+    json.member("equal", diff.is_equal());
     json.key("matched");
     json.begin_object(true);
-    json.member("modules", found.paired_modules);
-    json.member("same_modules", found.same_modules);
-    json.member("nodes", found.matched_nodes);
-    json.member("weights", found.compared_weights);
+    json.member("modules", diff.paired_modules);
+    json.member("same_modules", diff.same_modules);
+    json.member("nodes", diff.matched_nodes);
+    json.member("weights", diff.compared_weights);
     json.end_object();
     const auto write_size = [&](std::string_view key, std::size_t modules, std::size_t count) {
         json.key(key);
@@ -150,11 +150,11 @@ void write_diff(Sink& sink, const model_diff& found, const attributed_model& fir
         json.member("nodes", count);
         json.end_object();
     };
-    write_size("size_first", found.first_modules, found.first_nodes);
-    write_size("size_second", found.second_modules, found.second_nodes);
+    write_size("size_first", diff.first_modules, diff.first_nodes);
+    write_size("size_second", diff.second_modules, diff.second_nodes);
     json.key("header");
     json.begin_array();
-    for (const auto& one : found.header) {
+    for (const auto& one : diff.header) {
         json.begin_object(true);
         json.member("what", one.what);
         json.member("first", one.first);
@@ -164,7 +164,7 @@ void write_diff(Sink& sink, const model_diff& found, const attributed_model& fir
     json.end_array();
     json.key("modules");
     json.begin_array();
-    for (const auto& entry : found.modules) {
+    for (const auto& entry : diff.modules) {
         detail::write_diff_module(json, entry, first, second, nodes);
     }
     json.end_array();

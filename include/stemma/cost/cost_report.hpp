@@ -99,19 +99,22 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
 }
 
 /// Writes the costs of the nodes of the main graph, including everything inside, as CSV, for
-/// typical symbolic extents. Complexity: O(length).
+/// typical symbolic extents. Unknown numbers are left out. Complexity: O(length).
 template <text_sink Sink>
 void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
     const auto& model = opened.model();
     sink.write("index,name,op_type,module,macs,flops,bytes\n");
     for (id node = 0; node < model.node_count(); ++node) {
         if (model.graph_of(node) == 0) {
-            const auto whole = [](double number) { return std::llround(number); };
+            const auto cell = [](double number, bool known) {
+                return known ? std::to_string(std::llround(number)) : std::string();
+            };
             sink.write(
                 detail::csv_row(model.position(node), model.name(node), model.op_type(node),
                                 opened.modules().path(opened.tags().attributions[node].module),
-                                whole(cost.node_macs(node)), whole(cost.node_flops(node)),
-                                whole(cost.node_bytes(node))));
+                                cell(cost.node_macs(node), cost.knows_cost(node)),
+                                cell(cost.node_flops(node), cost.knows_cost(node)),
+                                cell(cost.node_bytes(node), cost.knows_bytes(node))));
         }
     }
 }

@@ -107,6 +107,7 @@ public:
             modules_[m].peak = peaks[m];
         }
         unlisted_ = collector.unlisted();
+        unknown_ = collector.unknown();
         unknown_values_ =
             static_cast<std::uint64_t>(detail::range::count(collector.bytes(), detail::any_extent));
         keep_names(algebra);
@@ -116,11 +117,15 @@ public:
         for (id node = 0; node < model.node_count(); ++node) {
             estimates_.push_back(value(collector.flops()[node]).estimate(typical));
             macs_.push_back(value(collector.macs()[node]).estimate(typical));
-            polynomial made;
+            polynomial produced;
+            bool is_sized = true;
             for (id i = 0; i < model.output_count(node); ++i) {
-                made += value(collector.bytes()[model.first_output(node) + i]);
+                const auto bytes = collector.bytes()[model.first_output(node) + i];
+                is_sized = is_sized && bytes != detail::any_extent;
+                produced += value(bytes);
             }
-            bytes_.push_back(made.estimate(typical));
+            bytes_.push_back(produced.estimate(typical));
+            sized_.push_back(is_sized);
             activations_.push_back(value(collector.activations()[node]).estimate(typical));
         }
     }
@@ -143,6 +148,11 @@ public:
 
     /// Returns: the same for bytes of all produced values, inside and as outputs.
     [[nodiscard]] double node_activations(id node) const noexcept { return activations_[node]; }
+
+    /// Whether the operations of a node are known, those of everything inside included.
+    [[nodiscard]] bool knows_cost(id node) const noexcept { return !unknown_[node]; }
+    /// Whether the sizes of all its outputs are known.
+    [[nodiscard]] bool knows_bytes(id node) const noexcept { return sized_[node]; }
 
     /// Returns: a module's number by a measure, for typical symbolic extents.
     /// Complexity: O(terms).
@@ -236,23 +246,23 @@ private:
             return;
         }
         detail::fact_table facts(model, types);
-        std::vector<std::string> known;
+        std::vector<std::string> names;
         for (id value = 0; value < model.value_count(); ++value) {
             const auto& dims = facts[value].dims;
             for (std::size_t i = 0; dims && i < dims->size(); ++i) {
                 if ((*dims)[i] == detail::any_extent && model.kind(value) == value_kind::input) {
-                    known.push_back(std::string(model.value_name(value)) + "." + std::to_string(i));
+                    names.push_back(std::string(model.value_name(value)) + "." + std::to_string(i));
                 }
             }
         }
         for (id i = 0; i < facts.names().size(); ++i) {
-            known.emplace_back(facts.names()[i]);
+            names.emplace_back(facts.names()[i]);
         }
         for (const auto& [name, size] : options.dims) {
-            if (!detail::range::contains(known, name)) {
+            if (!detail::range::contains(names, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
-                                   known.empty() ? std::string("all dimensions are fixed")
-                                                 : "unknown; known: " + detail::join_list(known)));
+                                   names.empty() ? std::string("all dimensions are fixed")
+                                                 : "unknown; known: " + detail::join_list(names)));
             }
         }
     }
@@ -270,6 +280,8 @@ private:
     std::vector<double> macs_;
     std::vector<double> bytes_;
     std::vector<double> activations_;
+    std::vector<bool> unknown_; // by node
+    std::vector<bool> sized_;
     std::map<std::string, std::uint64_t> unlisted_;
     std::uint64_t unknown_values_ = 0;
     std::vector<std::string> names_;       // by symbol
@@ -277,7 +289,7 @@ private:
 };
 
 /// Computes the cost of the modules of an opened model; functions count per call.
-/// Requires: evidence was not forgotten. Throws and complexity: as `model_cost`.
+/// Requires: the model keeps its evidence. Throws and complexity: as `model_cost`.
 [[nodiscard]] inline model_cost find_cost(attributed_model& opened,
                                           const cost_options& options = {}) {
     const auto& model = opened.model();

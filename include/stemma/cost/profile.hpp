@@ -113,9 +113,9 @@ private:
             event.name, detail::hash_bytes(event.provider,
                                            detail::hash_bytes(event.op_type, event.node_index)));
         const auto at = index_.insert(hash, static_cast<id>(kernels_.size()), [&](id one) {
-            const auto& known = kernels_[one];
-            return known.node_index == event.node_index && known.name == event.name &&
-                   known.provider == event.provider && known.op_type == event.op_type;
+            const auto& entry = kernels_[one];
+            return entry.node_index == event.node_index && entry.name == event.name &&
+                   entry.provider == event.provider && entry.op_type == event.op_type;
         });
         if (at == kernels_.size()) {
             kernels_.push_back({std::string(event.name),
@@ -125,13 +125,13 @@ private:
                                 0,
                                 {}});
         }
-        auto& known = kernels_[at];
-        if (known.runs.empty() || known.runs.back().run != run) {
-            known.runs.push_back({run, 0, 0});
+        auto& entry = kernels_[at];
+        if (entry.runs.empty() || entry.runs.back().run != run) {
+            entry.runs.push_back({run, 0, 0});
         }
-        known.runs.back().microseconds += microseconds;
-        known.runs.back().calls += calls;
-        known.calls += calls;
+        entry.runs.back().microseconds += microseconds;
+        entry.runs.back().calls += calls;
+        entry.calls += calls;
         open_ = true;
     }
 

@@ -43,11 +43,11 @@ struct time_slice {
             next[tree.parent(m)] = start + length;
         }
         if (length > 0) {
-            const std::string attribute(modules.attribute(m));
+            const std::string name(modules.name(m));
             const std::string type(modules.class_name(m));
-            slices.push_back({attribute.empty() ? (type.empty() ? "model" : type)
-                              : type.empty()    ? attribute
-                                                : attribute + " " + type,
+            slices.push_back({name.empty()   ? (type.empty() ? "model" : type)
+                              : type.empty() ? name
+                                             : name + " " + type,
                               m, tree.depth(m), start, length});
         }
     }

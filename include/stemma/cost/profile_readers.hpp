@@ -20,7 +20,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Throws: `error` of `error_code::malformed` for a time below zero.
+/// Throws: `error` of `error_code::malformed` for a negative time.
 inline void check_time(double time, std::string_view file, std::size_t line) {
     if (time < 0) {
         STEMMA_THROW(error(error_code::malformed, file, "line " + std::to_string(line),
@@ -61,7 +61,7 @@ struct ort_profile {
     }
 };
 
-/// What TensorRT's `trtexec --exportProfile` writes: a list of layers with their mean times.
+/// The output of TensorRT's `trtexec --exportProfile`: layers with their mean times.
 struct tensorrt_profile {
     /// The name of the format.
     static constexpr std::string_view name = "tensorrt";
@@ -84,7 +84,7 @@ struct tensorrt_profile {
     }
 };
 
-/// What the profile viewer of QNN writes, and ONNX Runtime's QNN provider: the rows of nodes.
+/// The output of QNN's profile viewer, and of ONNX Runtime's QNN provider: the rows of nodes.
 struct qnn_profile {
     /// The name of the format.
     static constexpr std::string_view name = "qnn";
@@ -120,7 +120,7 @@ struct qnn_profile {
             const auto number = detail::read_real(field(time));
             auto layer = field(names);
             const auto mark = layer.find(":OpId_");
-            // Other events are parts of the whole, or no times: threads, waiting, the accelerator.
+            // Other events are parts of these, or not times: threads, waiting, the accelerator.
             if (mark == layer.npos && field(message) != "NODE" && field(level) != "NODE") {
                 continue;
             }
@@ -130,7 +130,7 @@ struct qnn_profile {
             }
             detail::check_time(*number, file, rows.line());
             met = true;
-            // Cycles are no time, but as good for shares.
+            // Cycles are not times, but as good for shares.
             to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit))});
         }
         if (!met) {
@@ -140,7 +140,7 @@ struct qnn_profile {
     }
 };
 
-/// OpenVINO's performance counts, as its `benchmark_app -report_type` writes them: layers that ran.
+/// OpenVINO's performance counts, as written by `benchmark_app -report_type`: the layers that ran.
 struct openvino_profile {
     /// The name of the format.
     static constexpr std::string_view name = "openvino";
@@ -165,7 +165,7 @@ struct openvino_profile {
                                "has no columns layerName and realTime"));
         }
         const auto unit = detail::microseconds_of(fields[*time]);
-        const auto heading = fields[*names]; // each table of a run repeats it
+        const auto heading = fields[*names]; // repeated in the table of each run
         bool met = false;
         while (rows.next(fields)) {
             const auto field = [&](auto column) {
@@ -175,7 +175,7 @@ struct openvino_profile {
             const auto number = detail::read_real(field(time));
             const bool ran =
                 !status || field(status) == "EXECUTED" || field(status) == "Status.EXECUTED";
-            if (field(names) == "Total") { // one table for each run
+            if (field(names) == "Total") { // a table per run
                 to.end_run();
             } else if (ran && !field(names).empty() && field(names) != heading) {
                 if (!number) {
@@ -194,8 +194,8 @@ struct openvino_profile {
     }
 };
 
-/// Any table with a heading, of which one column is a name and one a time. Units stand in the
-/// heading, `time (ms)`; microseconds where none does. A column `run` tells runs apart.
+/// Any table with a heading that has a column of names and one of times. Units are given in the
+/// heading, `time (ms)`, and default to microseconds. A column `run` distinguishes runs.
 struct csv_profile {
     /// The name of the format.
     static constexpr std::string_view name = "csv";
@@ -250,9 +250,9 @@ struct csv_profile {
     }
 };
 
-/// Reads a profile with the first reader that its beginning fits.
-/// Returns: the name of the reader. Throws: `error` of `error_code::malformed`, also where none
-///   fits. Complexity: O(bytes).
+/// Reads a profile with the first reader that accepts its beginning.
+/// Returns: the name of the reader. Throws: `error` of `error_code::malformed`, also if there is
+/// none. Complexity: O(bytes).
 template <profile_reader... Readers>
 std::string_view read_profile(std::string_view bytes, std::string_view file, profile& to,
                               const Readers&... readers) {

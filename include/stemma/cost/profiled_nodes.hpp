@@ -47,22 +47,22 @@ public:
     /// Returns: the nodes that a kernel computes, ascending; several if fused, none if no part of
     /// the name is known. Complexity: O(length), plus the nodes of a range.
     [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
-        auto found = named(kernel.name);
-        if (found.size() != 1 && kernel.node_index < main_.size()) {
+        auto result = named(kernel.name);
+        if (result.size() != 1 && kernel.node_index < main_.size()) {
             const auto node = main_[kernel.node_index];
             const bool fits = model_.op_type(node) == kernel.op_type;
-            const bool open = found.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                            : detail::range::contains(found, node);
+            const bool open = result.empty() ? kernel.name.empty() || model_.name(node).empty()
+                                             : detail::range::contains(result, node);
             if (fits && open) {
                 return {node};
             }
         }
-        if (found.empty()) {
-            add_parts(kernel.name, found);
+        if (result.empty()) {
+            add_parts(kernel.name, result);
         }
-        detail::range::sort(found);
-        found.erase(std::unique(found.begin(), found.end()), found.end());
-        return found;
+        detail::range::sort(result);
+        result.erase(std::unique(result.begin(), result.end()), result.end());
+        return result;
     }
 
 private:
@@ -111,16 +111,16 @@ private:
 
     /// Splits a name composed of several: `a + b`, `PWN(a, b)`, `PWN(PWN(a), b)`,
     /// `{ForeignNode[x...y]}`, `a || b`, `a;b`, `a,b`.
-    void add_parts(std::string_view name, std::vector<id>& found, int level = 0) const {
+    void add_parts(std::string_view name, std::vector<id>& result, int level = 0) const {
         constexpr std::string_view foreign = "{ForeignNode[";
         name = without_copy(trimmed(name));
         std::size_t begin = 0;
         std::size_t depth = 0;
         const auto take = [&](std::size_t end) {
-            add_part(trimmed(name.substr(begin, end - begin)), found, level);
+            add_part(trimmed(name.substr(begin, end - begin)), result, level);
         };
         if (name.starts_with(foreign) && name.find("]}") == name.size() - 2) {
-            add_part(name, found, level);
+            add_part(name, result, level);
             return;
         }
         for (std::size_t i = 0; i < name.size(); ++i) {
@@ -142,28 +142,28 @@ private:
         take(name.size());
     }
 
-    void add_part(std::string_view part, std::vector<id>& found, int level) const {
+    void add_part(std::string_view part, std::vector<id>& result, int level) const {
         constexpr std::string_view foreign = "{ForeignNode[";
         if (part.empty()) {
             return;
         }
         if (part.starts_with(foreign) && part.ends_with("]}")) {
-            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), found, level);
+            add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), result, level);
             return;
         }
         if (const auto known = one(part); !known.empty()) {
-            found.insert(found.end(), known.begin(), known.end());
+            result.insert(result.end(), known.begin(), known.end());
             return;
         }
         const auto open = part.find('(');
         if (open != part.npos && part.back() == ')' &&
             level < deepest) { // PWN(...) and other wrappers
-            add_parts(part.substr(open + 1, part.size() - open - 2), found, level + 1);
+            add_parts(part.substr(open + 1, part.size() - open - 2), result, level + 1);
         }
     }
 
     /// All nodes between two in the file. A weight stands for its first reader.
-    void add_range(std::string_view ends, std::vector<id>& found, int level) const {
+    void add_range(std::string_view ends, std::vector<id>& result, int level) const {
         const auto dots = ends.find("...");
         std::vector<id> met;
         for (const auto end : {ends.substr(0, dots), ends.substr(dots == ends.npos ? 0 : dots)}) {
@@ -181,7 +181,7 @@ private:
         const auto [low, high] = std::minmax_element(met.begin(), met.end());
         for (id node = *low; node <= *high; ++node) {
             if (model_.graph_of(node) == model_.graph_of(*low)) {
-                found.push_back(node);
+                result.push_back(node);
             }
         }
     }

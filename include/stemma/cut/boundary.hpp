@@ -216,24 +216,24 @@ template <operator_graph_like Graph>
                                 [](const vertex_t<Graph>& v) { return v; });
 }
 
-/// Divides a set into convex runs: a vertex is in run r when the way to it leaves the set r times,
-/// at most.
+/// Divides a set into convex runs: a vertex is in run r if paths to it leave the set at most r
+/// times.
 ///
 /// `stretch` covers all members of the set.
-/// Returns: by place in the stretch the run, `no_id` for what is not inside.
+/// Returns: the run by position in the stretch, `no_id` for vertices outside the set.
 /// Complexity: O(vertices + edges) of the stretch.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<id> convex_runs(const Graph& graph, const vertex_set& set,
                                           const order_stretch<Graph>& stretch) {
     const auto all = stretch.vertices();
-    std::vector<id> run(all.size(), 0); // twice as much for now, and one more for what is inside
+    std::vector<id> run(all.size(), 0); // doubled for now, plus one inside
     for (std::size_t at = 0; at < all.size(); ++at) {
         const auto v = detail::index_of(graph, all[at]);
         if (set.apart[v]) {
             continue;
         }
         const id inside = set.inside[v] ? 1 : 0;
-        id least = 0; // of one outside: the first run it may feed
+        id least = 0; // outside: the first run that it may feed
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
             const auto from = stretch.place(detail::index_of(graph, source(*it, graph)));
             if (from < at) {
@@ -250,7 +250,7 @@ template <operator_graph_like Graph>
 
 namespace detail {
 
-/// Calls `f(from, to)` for every edge between two parts, readers in the order of the graph.
+/// Calls `f(from, to)` for every edge between two parts, in the order of readers.
 template <operator_graph_like Graph, class Function>
 void for_each_between(const Graph& graph, std::span<const id> part, Function f) {
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -269,8 +269,8 @@ void for_each_between(const Graph& graph, std::span<const id> part, Function f) 
 
 } // namespace detail
 
-/// Returns: the graph of the parts of a partition, numbered from 0: one edge between two parts
-/// where any vertex of one reads from the other.
+/// Returns: the quotient graph of a partition: one edge between two parts if any vertex of one
+/// reads from the other.
 ///
 /// `part` is by vertex index, each below `part_count`; vertices with `no_id` are left out.
 /// Complexity: O(V + E + parts), and O(n log n) of the edges of the result.
@@ -281,7 +281,7 @@ template <operator_graph_like Graph>
         detail::for_each_between(graph, part, [&](id from, id to) { take(to, from); });
     });
     std::vector<std::pair<id, id>> pairs;
-    std::vector<id> read_by(part_count, no_id); // by part: the last that reads from it
+    std::vector<id> read_by(part_count, no_id); // by part: its last reader
     for (id to = 0; to < part_count; ++to) {
         const auto first = static_cast<std::ptrdiff_t>(pairs.size());
         for (auto from : producers[to]) {
@@ -299,18 +299,18 @@ template <operator_graph_like Graph>
             }};
 }
 
-/// The values that cross the border of every module of a tree, ascending by vertex that makes them.
+/// The values that cross the boundary of every module of a tree, in the order of their producers.
 struct module_boundaries {
-    detail::grouped_ids inputs;  ///< by module: made outside of it and read in it
-    detail::grouped_ids outputs; ///< by module: made in it and read, or needed, outside of it
+    detail::grouped_ids inputs;  ///< by module: produced outside and read inside
+    detail::grouped_ids outputs; ///< by module: produced inside and read outside, or graph outputs
 };
 
-/// Finds what crosses the border of all modules at once, each with all that lies below it.
+/// Finds the values that cross the boundaries of all modules at once, descendants included.
 ///
-/// `module` is by vertex index. A value that a vertex makes is an output of every module that holds
-/// the vertex and not all of its readers; an input of every module that holds a reader of it and
-/// not the vertex. `leaves(value)` says whether a value also leaves the graph as a whole. `apart`
-/// is as in `vertex_set`. Complexity: O(V + E + length of the result).
+/// `module` is by vertex index. A value is an output of every module that contains its producer but
+/// not all of its readers, and an input of every module that contains a reader but not its
+/// producer. `leaves(value)` says whether a value is also an output of the graph. `apart` is as in
+/// `vertex_set`. Complexity: O(V + E + length of the result).
 template <operator_graph_like Graph, class Leaving>
 [[nodiscard]] module_boundaries
 find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<const id> module,
@@ -338,7 +338,7 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
         std::sort(made.begin(), made.end());
         for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
             const auto value = made[i].first;
-            auto highest = module[v]; // the deepest module that holds the vertex and all readers
+            auto highest = module[v]; // the common ancestor of the vertex and all readers
             bool leaves_all = false;
             for (; end < made.size() && made[end].first == value; ++end) {
                 const auto reader = made[end].second;

@@ -17,11 +17,11 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What happens when a set of operators is not convex: when some way leads out of it and back.
+/// What to do with a set of operators that is not convex: a path leaves it and returns.
 enum class gap_rule : std::uint8_t {
-    refuse, ///< no cut; the way is shown
-    absorb, ///< what lies on such ways is taken in
-    runs,   ///< one cut for each convex run
+    refuse, ///< no cut; the path is reported
+    absorb, ///< include the operators on such paths
+    runs,   ///< one cut per convex run
 };
 
 /// Returns: `refuse`, `absorb` or `runs`.
@@ -56,25 +56,25 @@ concept has_keeps_unused_initializers = requires(const P& p) {
 
 } // namespace detail
 
-/// Says what belongs to a part that is cut out of a model, beyond the operators asked for.
+/// Decides what belongs to a part cut out of a model, beyond the requested operators.
 ///
-/// `pulls(d)`: whether an operator outside that the part reads from is copied in rather than making
-/// an input, by what its results depend on. Constants always are. `gaps()`: what to do with a set
-/// that is not convex. `boundary_name(name)`: how an input or output is called that was `name` in
-/// the whole. `keeps_unused_initializers()`: whether initializers that nothing reads go along.
+/// `pulls(d)`: whether an outside producer whose results depend on `d` is copied into the part
+/// rather than its result becoming an input; constants always are. `gaps()`: what to do with a set
+/// that is not convex. `boundary_name(name)`: the name in the part of an input or output called
+/// `name` in the model. `keeps_unused_initializers()`: whether unread initializers are kept.
 ///
-/// Requires: `pulls(dependence::constant)`; whoever pulls in data pulls in everything;
-///   different names stay different.
+/// Requires: `pulls(dependence::constant)`; a policy that pulls data pulls everything; distinct
+/// names stay distinct.
 template <class P>
 concept cut_policy = policy_for<P, cut_category> && detail::has_pulls<P> && detail::has_gaps<P> &&
     detail::has_boundary_name<P> && detail::has_keeps_unused_initializers<P>;
 
-/// Copies in what depends on weights at most, and keeps all names.
+/// Copies in what depends on at most `pulled`, and keeps all names.
 struct standard_cut {
     using policy_category = cut_category;
 
-    dependence pulled = dependence::weight; ///< the most that is copied in
-    gap_rule rule = gap_rule::refuse;       ///< what to do with a set that is not convex
+    dependence pulled = dependence::weight; ///< the strongest dependence copied in
+    gap_rule rule = gap_rule::refuse;       ///< for sets that are not convex
 
     [[nodiscard]] constexpr bool pulls(dependence d) const noexcept {
         return d == dependence::constant || d <= pulled;
@@ -86,7 +86,7 @@ struct standard_cut {
     [[nodiscard]] constexpr bool keeps_unused_initializers() const noexcept { return false; }
 };
 
-/// Returns: the most that is copied in: `none`, `constants`, `weights`, `shapes` or `all`.
+/// Returns: the name of what is copied in: `none`, `constants`, `weights`, `shapes` or `all`.
 [[nodiscard]] constexpr std::optional<dependence> parse_pull(std::string_view name) noexcept {
     return name == "none" || name == "constants" ? std::optional(dependence::constant)
            : name == "weights"                   ? std::optional(dependence::weight)
@@ -95,7 +95,7 @@ struct standard_cut {
                                                  : std::nullopt;
 }
 
-/// As standard_cut, with names that are valid identifiers in most languages.
+/// Like standard_cut, with names that are valid identifiers in most languages.
 struct plain_names_cut : standard_cut {
     [[nodiscard]] std::string boundary_name(std::string_view name) const {
         constexpr std::string_view hex = "0123456789abcdef";
@@ -114,17 +114,17 @@ struct plain_names_cut : standard_cut {
     }
 };
 
-/// As standard_cut, with a prefix to the names at the boundary: parts of several models can stand
-/// in one without meeting.
+/// Like standard_cut, with a prefix on boundary names, so that parts of several models can be
+/// combined without clashes.
 struct prefixed_names_cut : standard_cut {
-    std::string prefix{}; ///< goes in front of every name, as it is
+    std::string prefix{}; ///< prepended to every name
 
     [[nodiscard]] std::string boundary_name(std::string_view name) const {
         return std::string(prefix).append(name);
     }
 };
 
-/// Any cut policy. What it pulls in and does with gaps is asked once, when it is held.
+/// Any cut policy. `pulls` and `gaps` are called once, on construction.
 class any_cut {
 public:
     using policy_category = cut_category;
@@ -157,7 +157,7 @@ private:
     std::function<std::string(std::string_view)> boundary_name_;
 };
 
-/// Put `static_assert(explain_cut_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_cut_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_cut_policy() {
     static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");

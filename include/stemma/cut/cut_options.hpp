@@ -16,22 +16,22 @@ namespace stemma::inline STEMMA_ABI {
 class value_types;
 class wire_model;
 
-/// Adds the types of values of a model, as another library infers them, say; those that are known
-/// stay. Returns: "", or why there are none.
+/// Adds types of values to a model, for example as inferred by another library, without changing
+/// known ones. Returns: "", or why there are none.
 using type_inference = std::function<std::string(const wire_model&, value_types&)>;
 
-/// How parts are cut out of a model.
+/// Options for cutting parts out of a model.
 struct cut_options {
-    /// What belongs to a part. Where none is given, it is a `standard_cut`, which refuses modules
-    /// that are not convex, or, of `many`, makes a part for each convex run.
+    /// What belongs to a part. By default a `standard_cut` that refuses modules that are not convex
+    /// or, if `many`, makes a part per convex run.
     std::optional<any_cut> policy{};
-    data_placement data = data_placement::copy; ///< weights in other files
-    bool many = false;      ///< parts of many modules are asked for, not of a few
-    bool force = false;     ///< files that exist are replaced
-    bool sync = true;       ///< waits until the bytes are on the medium
-    thread_limit threads{}; ///< for many parts
-    type_inference infer{}; ///< asked once, when the library knows no type for a boundary
-    std::function<void(std::string_view)> note{}; ///< hears what a user should know
+    data_placement data = data_placement::copy; ///< of external weights
+    bool many = false;                          ///< parts of many modules are requested
+    bool force = false;                         ///< replace existing files
+    bool sync = true;                           ///< wait until the bytes are on the medium
+    thread_limit threads{};                     ///< for many parts
+    type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
+    std::function<void(std::string_view)> note{}; ///< receives notes for the user
 };
 
 } // namespace stemma::inline STEMMA_ABI

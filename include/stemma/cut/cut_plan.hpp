@@ -12,15 +12,15 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Why a part cannot be cut out.
 enum class cut_refusal : std::uint8_t {
-    none,          ///< it can be cut out
-    non_convex,    ///< some way leads out of it and back; see the witness
-    unknown_type,  ///< type or rank of a value at the boundary is not known
-    function_body, ///< it lies in a function whose attributes are not bound
-    no_output,     ///< nothing outside reads what it makes
-    redefined,     ///< it reads or makes a value that the model defines more than once
+    none,          ///< it can
+    non_convex,    ///< a path leaves it and returns; see `witness`
+    unknown_type,  ///< the type or rank of a boundary value is unknown
+    function_body, ///< it is in a function whose attributes are unbound
+    no_output,     ///< nothing outside reads its results
+    redefined,     ///< it reads or produces a value that the model defines more than once
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(cut_refusal refusal) noexcept {
     switch (refusal) {
     case cut_refusal::none:
@@ -39,19 +39,19 @@ enum class cut_refusal : std::uint8_t {
     return "";
 }
 
-/// A part of a model, as it is to be cut out.
+/// A plan for cutting a part out of a model.
 struct cut_plan {
-    id graph = 0;                 ///< the graph it is cut out of: the main one, a body, a function
-    std::vector<id> nodes;        ///< of that graph or one around it, in the order they will have
-    std::vector<id> clones;       ///< those of them that stay in the rest as well, ascending
+    id graph = 0;                 ///< its graph: the main one, a body or a function
+    std::vector<id> nodes;        ///< of that graph or an enclosing one, in the order of the part
+    std::vector<id> clones;       ///< the nodes that also stay in the rest, ascending
     std::vector<id> inputs;       ///< values, in the order of readers
     std::vector<id> outputs;      ///< values, in the order of producers
     std::vector<id> initializers; ///< values
-    std::vector<id> functions;    ///< numbers of functions that are called, directly or not
-    bool sorted = false;          ///< nodes had to be put in another order to be behind producers
-    bool random = false;          ///< holds an operator that gives other results each time
-    cut_refusal refusal = cut_refusal::none; ///< why not, if anything
-    std::vector<id> witness;                 ///< `non_convex`: the nodes on a way out and back
+    std::vector<id> functions;    ///< numbers of functions called, directly or not
+    bool sorted = false;          ///< file order was not topological, so nodes were sorted
+    bool random = false;          ///< contains a nondeterministic operator
+    cut_refusal refusal = cut_refusal::none; ///< why it cannot be cut out
+    std::vector<id> witness;                 ///< `non_convex`: the nodes on such a path
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -28,12 +28,12 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Plans how sets of nodes are cut out of one model. What the plans share is found once, and shared
-/// by copies of the planner as well: each thread can plan with a copy of its own.
+/// Plans cutting sets of nodes out of a model. What plans share is computed once, and shared by
+/// copies of the planner, so that each thread can use its own copy.
 template <cut_policy Policy = standard_cut>
 class cut_planner {
 public:
-    /// `random` says by node whether it gives other results each time.
+    /// `random` says by node whether it is nondeterministic.
     /// Requires: `model` outlives the planner.
     /// Complexity: that of `find_dependence`.
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
@@ -43,20 +43,20 @@ public:
         , marks_(model.node_count(), mark::none)
         , seen_(model.value_count(), no_id) {}
 
-    /// Takes those for random that are so by their type, see `find_random_operators`.
+    /// Derives `random` from operator types, see `find_random_operators`.
     explicit cut_planner(const onnx_model& model, Policy policy = {})
         : cut_planner(model, std::move(policy), detail::find_random_operators(model)) {}
-    /// Returns: which nodes and bodies lie in which graph; valid as long as a copy of the planner.
+    /// Returns: the nodes and bodies of each graph; valid as long as a copy of the planner.
     [[nodiscard]] const graph_contents& contents() const noexcept { return shared_->contents; }
 
-    /// Plans the part that holds `wanted`: one plan, or one for each convex run. Nodes of bodies
-    /// come along with their owner where that is wanted too, else they are cut out of the body.
+    /// Plans the part with the nodes `wanted`: one plan, or one per convex run. Nodes of bodies
+    /// come with their owner if that is wanted too, otherwise they are cut out of the body.
     ///
-    /// `wanted` is ascending; `calls`, when not empty, says for each of them which call of the
-    /// module it belongs to (`no_id`: unknown), and no run goes over two calls.
+    /// `wanted` is ascending; `calls`, unless empty, is the module call of each (`no_id`: unknown),
+    /// and no run spans two calls.
     /// Returns: at least one plan, possibly with a refusal, unless `wanted` is empty.
-    /// Complexity: O(nodes + edges) from the first wanted node to the last, and once for every
-    /// graph that holds wanted nodes that of the graph.
+    /// Complexity: O(nodes + edges) from the first wanted node to the last, plus once that of each
+    /// graph with wanted nodes.
     [[nodiscard]] std::vector<cut_plan> plan(std::span<const id> wanted,
                                              std::span<const id> calls = {}) {
         for (auto node : wanted) {
@@ -74,7 +74,7 @@ public:
         }
         std::vector<cut_plan> plans;
         auto aside = shared_->uncalled;
-        if (!model_.functions().empty()) { // a call of a function stands for the body
+        if (!model_.functions().empty()) { // a call represents the body
             for (auto f : detail::called_functions(model_, contents(), wanted, [](id) {})) {
                 aside.push_back(model_.functions()[f].graph);
             }
@@ -92,17 +92,17 @@ public:
         return plans;
     }
 
-    /// Plans a part that holds these vertices of graph `g`, convex or not. Complexity: as above.
+    /// Plans a part with these vertices of graph `g`, convex or not. Complexity: as above.
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
-        known.put_inside(members, true);
+        prepared.put_inside(members, true);
         auto plan = make_plan(g, members);
-        known.put_inside(members, false);
+        prepared.put_inside(members, false);
         return plan;
     }
 
-    /// Returns: what is known of a graph of the model; made when it is first asked for.
+    /// Returns: the facts about a graph of the model, computed on first use.
     [[nodiscard]] detail::cut_facts& facts(id g) {
         if (const auto made = facts_.find(g); made != facts_.end()) {
             return made->second;
@@ -118,7 +118,7 @@ public:
 private:
     enum class mark : std::uint8_t { none, core, clone };
 
-    /// What is found once.
+    /// What copies share.
     struct shared_facts {
         shared_facts(const onnx_model& model, std::vector<bool> is_random)
             : contents(model)
@@ -155,59 +155,61 @@ private:
 
     void plan_in_graph(id g, std::vector<detail::call_member<id>>& wanted,
                        std::vector<cut_plan>& plans) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
-            if (known.rank()[m.vertex] != no_id) {
+            if (prepared.rank()[m.vertex] != no_id) {
                 members.push_back(m.vertex);
             }
         }
-        known.put_inside(members, true);
-        const auto pulled = pull_in(known, members);
+        prepared.put_inside(members, true);
+        const auto pulled = pull_in(prepared, members);
         if (policy_.gaps() == gap_rule::runs) {
-            detail::complete_calls(known.view().graph, std::span<const id>(known.rank()), wanted);
+            detail::complete_calls(prepared.view().graph, std::span<const id>(prepared.rank()),
+                                   wanted);
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v : find_gaps(known.view().graph, known.set, known.stretch(members))) {
-                    known.set.inside[v] = true;
+                for (auto v :
+                     find_gaps(prepared.view().graph, prepared.set, prepared.stretch(members))) {
+                    prepared.set.inside[v] = true;
                     members.push_back(v);
                 }
                 std::sort(members.begin(), members.end());
             }
             const auto reentry =
-                find_reentry(known.view().graph, known.set, known.stretch(members));
+                find_reentry(prepared.view().graph, prepared.set, prepared.stretch(members));
             auto plan = make_plan(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
                 for (auto v : reentry) {
-                    plan.witness.push_back(known.view().nodes[v]);
+                    plan.witness.push_back(prepared.view().nodes[v]);
                 }
             }
             plans.push_back(std::move(plan));
         }
-        known.put_inside(members, false);
+        prepared.put_inside(members, false);
         for (auto v : pulled) {
-            known.set.apart[v] = false;
+            prepared.set.apart[v] = false;
         }
     }
 
     /// Makes a plan for every convex run of every call.
     void plan_runs(id g, const std::vector<detail::call_member<id>>& wanted,
                    std::vector<cut_plan>& plans) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         std::map<id, std::vector<id>> by_call;
         for (const auto& m : wanted) {
-            if (known.set.inside[m.vertex]) {
+            if (prepared.set.inside[m.vertex]) {
                 by_call[m.call].push_back(m.vertex);
-                known.set.inside[m.vertex] = false;
+                prepared.set.inside[m.vertex] = false;
             }
         }
         for (auto& [call, members] : by_call) {
             std::sort(members.begin(), members.end());
-            known.put_inside(members, true);
-            const auto stretch = known.stretch(members);
-            const auto run = convex_runs(known.view().graph, known.set, stretch);
+            prepared.put_inside(members, true);
+            const auto stretch = prepared.stretch(members);
+            const auto run = convex_runs(prepared.view().graph, prepared.set, stretch);
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {
@@ -217,17 +219,17 @@ private:
             if (runs.empty()) {
                 plans.push_back(make_plan(g, members));
             }
-            known.put_inside(members, false);
+            prepared.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
-                known.put_inside(of_run, true);
+                prepared.put_inside(of_run, true);
                 plans.push_back(make_plan(g, of_run));
-                known.put_inside(of_run, false);
+                prepared.put_inside(of_run, false);
             }
         }
     }
 
-    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
-    [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& known,
+    /// Sets apart producers of the members that the policy pulls in beyond constants.
+    [[nodiscard]] std::vector<id> pull_in(detail::cut_facts& prepared,
                                           const std::vector<id>& members) const {
         std::vector<id> pulled;
         if (!policy_.pulls(dependence::shape)) {
@@ -237,9 +239,9 @@ private:
         while (!open.empty()) {
             const auto v = open.back();
             open.pop_back();
-            for (auto u : known.view().graph.producers(v)) {
-                if (known.set.is_outside(u) && is_apart(known.view().nodes[u])) {
-                    known.set.apart[u] = true;
+            for (auto u : prepared.view().graph.producers(v)) {
+                if (prepared.set.is_outside(u) && is_apart(prepared.view().nodes[u])) {
+                    prepared.set.apart[u] = true;
                     pulled.push_back(u);
                     open.push_back(u);
                 }
@@ -248,28 +250,28 @@ private:
         return pulled;
     }
 
-    /// Requires: exactly the members are inside of the set of graph `g`.
+    /// Requires: the set of graph `g` consists of the members.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
-        auto& known = facts(g);
+        auto& prepared = facts(g);
         cut_plan plan;
         plan.graph = g;
-        // What belongs to its readers elsewhere is all that a module of constants has.
-        const bool constant = known.are_apart(members);
+        // A module of constants has nothing but what elsewhere belongs to its readers.
+        const bool constant = prepared.are_apart(members);
         if (constant) {
-            known.put_apart(members, false);
+            prepared.put_apart(members, false);
         }
         for (auto v : members) {
-            if (known.set.is_inside(v)) {
-                plan.nodes.push_back(known.view().nodes[v]);
+            if (prepared.set.is_inside(v)) {
+                plan.nodes.push_back(prepared.view().nodes[v]);
                 marks_[plan.nodes.back()] = mark::core;
             }
         }
         ++plan_number_;
-        find_outputs(known, plan, constant);
+        find_outputs(prepared, plan, constant);
         if (plan.outputs.empty()) {
             plan.refusal = cut_refusal::no_output;
         }
-        collect_clones(g, known.set, plan);
+        collect_clones(g, prepared.set, plan);
         put_in_order(g, plan);
         ++plan_number_;
         find_inputs(g, plan);
@@ -278,24 +280,24 @@ private:
             marks_[node] = mark::none;
         }
         if (constant) {
-            known.put_apart(members, true);
+            prepared.put_apart(members, true);
         }
         return plan;
     }
 
-    /// Whether this is the first time that the current list meets a value.
+    /// Whether the current list sees a value for the first time.
     [[nodiscard]] bool is_first(id value) {
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Other constants are readers of a plan that is `constant`; of others they have copies.
-    void find_outputs(const detail::cut_facts& known, cut_plan& plan, bool constant) {
-        const auto& graph = known.view().graph;
+    /// Other constants read from a `constant` plan; from other plans they have copies.
+    void find_outputs(const detail::cut_facts& prepared, cut_plan& plan, bool constant) {
+        const auto& graph = prepared.view().graph;
         for (auto node : plan.nodes) {
-            // Of values seen here, the ones that are read outside.
+            // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
-                if (constant ? !known.set.inside[reader] : known.set.is_outside(reader)) {
+                if (constant ? !prepared.set.inside[reader] : prepared.set.is_outside(reader)) {
                     seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }
@@ -309,7 +311,7 @@ private:
         }
     }
 
-    /// Adds what the chosen nodes read from, as far as it is copied in.
+    /// Adds the producers of the chosen nodes that are copied in.
     void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
         auto open = plan.nodes;
         while (!open.empty()) {
@@ -333,14 +335,13 @@ private:
         plan.nodes.insert(plan.nodes.end(), plan.clones.begin(), plan.clones.end());
     }
 
-    /// Nodes of graphs around come first; then file order, unless that puts a reader before what it
-    /// reads.
+    /// Nodes of enclosing graphs first; then file order if topological.
     void put_in_order(id g, cut_plan& plan) {
-        const auto& known = facts(g);
-        plan.sorted = !known.sorted_already();
+        const auto& prepared = facts(g);
+        plan.sorted = !prepared.sorted_already();
         const auto key = [&](id node) {
             const bool here = model_.graph_of(node) == g;
-            const auto rank = here && plan.sorted ? known.rank()[model_.position(node)] : node;
+            const auto rank = here && plan.sorted ? prepared.rank()[model_.position(node)] : node;
             return std::tuple(here, rank, node);
         };
         const auto before = [&](id a, id b) { return key(a) < key(b); };
@@ -380,7 +381,7 @@ private:
     std::shared_ptr<const shared_facts> shared_;
     std::unordered_map<id, detail::cut_facts> facts_; // by graph
     std::vector<mark> marks_;                         // of the plan being made, by node
-    std::vector<id> seen_;                            // by value: the list that met it last
+    std::vector<id> seen_;                            // by value: the last list that saw it
     id plan_number_ = 0;
 };
 

@@ -17,23 +17,23 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// One part of one module, written or refused.
+/// A part of a module, written or refused.
 struct cut_record {
-    id module = no_id;                       ///< that it was cut out of
-    std::size_t part = 0;                    ///< which of its parts
-    std::string file{};                      ///< where it is; "" when refused
-    std::vector<std::string> inputs{};       ///< names of values that it reads
-    std::vector<std::string> outputs{};      ///< names of values that it makes
-    cut_refusal refusal = cut_refusal::none; ///< why it is not written, if it is not
-    std::string text{};                      ///< the same in words; "" when written
-    bool exact = true; ///< gives the same results each time; false: some operator is random
+    id module = no_id;                       ///< the module it was cut out of
+    std::size_t part = 0;                    ///< number of the part within the module
+    std::string file{};                      ///< "" if refused
+    std::vector<std::string> inputs{};       ///< names
+    std::vector<std::string> outputs{};      ///< names
+    cut_refusal refusal = cut_refusal::none; ///< why it was not written
+    std::string text{};                      ///< the same in words; "" if written
+    bool exact = true;                       ///< deterministic
 
-    /// Whether there is no file.
+    /// Whether it was refused.
     [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
 };
 
 /// Writes records as JSON, `stemma.cuts/1`, to a sink with `write(text)`. `source` is the file name
-/// of the model, to whose tree `modules` and `tags` belong. Complexity: O(length of the result).
+/// of the model; `modules` and `tags` are its own. Complexity: O(length of the result).
 template <class Sink>
 void write_cut_records(std::span<const cut_record> records, std::string_view source,
                        const module_tree& modules, const tag_table& tags, Sink& sink) {

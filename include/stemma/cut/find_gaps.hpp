@@ -12,8 +12,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: what lies on ways that leave a set and come back: with these vertices it is convex. In
-/// the order of the stretch.
+/// Returns: the vertices on paths that leave a set and return, which make it convex, in the order
+/// of the stretch.
 ///
 /// `stretch` covers all members of the set. Complexity: O(vertices + edges) of the stretch.
 template <operator_graph_like Graph>

@@ -20,11 +20,10 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Tells of most modules at once that they are convex: nothing else stands between their first and
-/// their last operator.
+/// Proves most modules convex at once: nothing else is between their first and last operator.
 class contiguous_modules {
 public:
-    /// Requires: `order` is one of all vertices. Complexity: O(vertices + modules).
+    /// Requires: `order` contains all vertices. Complexity: O(vertices + modules).
     template <operator_graph_like Graph>
     contiguous_modules(const Graph& graph, const sweep_order<Graph>& order,
                        const tree_index& modules, std::span<const attribution> attributions,
@@ -58,39 +57,39 @@ public:
         return members_[m] < 2 || counted_[end_[m]] - counted_[first_[m]] == members_[m];
     }
 
-    /// Returns: the place of the first operator of a module that is not apart.
+    /// Returns: the position of the first operator of a module that is not apart.
     [[nodiscard]] id first(id m) const { return first_[m]; }
 
-    /// Returns: the place behind the last one.
+    /// Returns: the position past the last one.
     [[nodiscard]] id end(id m) const { return end_[m]; }
 
 private:
     std::vector<id> first_;
     std::vector<id> end_;
-    std::vector<id> members_; // how many they are, with all below
-    std::vector<id> counted_; // by place: operators before it that are not apart
+    std::vector<id> members_; // their number, including descendants
+    std::vector<id> counted_; // by position: operators before it that are not apart
 };
 
 } // namespace detail
 
-/// A module whose operators cannot run in one go: some way leads out of it and back.
+/// A module that cannot run as a whole: a path leaves it and returns.
 struct non_convex_module {
-    id module = no_id; ///< whose operators, with all below, they are
-    std::vector<id>
-        witness; ///< vertex indices: the one it leaves from, those outside, the one back
+    id module = no_id;       ///< including descendants
+    std::vector<id> witness; ///< vertex indices on the path: the last inside, those outside, the
+                             ///< first back inside
 };
 
-/// Returns: the modules that are not convex, each with all that lies below it, in order.
+/// Returns: the modules that are not convex, descendants included, in order.
 ///
-/// `attributions` is by vertex index. `apart` is as in `vertex_set`. Nothing is found in a graph
-/// with cycles. Complexity: O(V + E + modules), and for every module that is not contiguous in a
-/// topological order, the part of it between its first and its last operator.
+/// `attributions` is by vertex index. `apart` is as in `vertex_set`. The result is empty for a
+/// graph with cycles. Complexity: O(V + E + modules), plus the stretch from first to last operator
+/// for every module that is not contiguous in a topological order.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<non_convex_module>
 find_non_convex_modules(const Graph& graph, const tree_index& modules,
                         std::span<const attribution> attributions, std::vector<bool> apart) {
     std::vector<non_convex_module> result;
-    // Files keep modules together where the order by levels does not.
+    // File order keeps modules together, an order by levels does not.
     const sweep_order<Graph> sweep(graph);
     if (sweep.has_cycle()) {
         return result;
@@ -128,7 +127,7 @@ find_non_convex_modules(const Graph& graph, const tree_index& modules,
     };
     std::vector<id> led_by;
     for (auto m : scattered) {
-        // What holds the same operators as the module above is what that is.
+        // With the same operators as its parent, the answer is the parent's.
         if (members.count(m) == members.count(modules.parent(m))) {
             if (!result.empty() && result.back().module == modules.parent(m)) {
                 result.push_back({m, result.back().witness});

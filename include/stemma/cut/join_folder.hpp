@@ -3,10 +3,10 @@
 #define STEMMA_CUT_JOIN_FOLDER_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/cut/detail/join_edited.hpp>
-#include <stemma/cut/detail/join_model.hpp>
+#include <stemma/cut/detail/edited_join.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/xxh64.hpp>
@@ -22,16 +22,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What came of joining.
+/// The result of joining.
 struct joined_model {
-    std::string source;               ///< file name of the model that was split
-    std::vector<std::string> edited;  ///< files that were changed since; empty: the same bytes
-    std::vector<std::string> missing; ///< files of weights that are not beside the output
+    std::string source;               ///< file name of the split model
+    std::vector<std::string> edited;  ///< files changed since; if empty, the bytes are identical
+    std::vector<std::string> missing; ///< weight files that are not beside the output
 };
 
 namespace detail {
 
-/// Returns: the files that are no longer as `split_to_folder` wrote them. Complexity: O(parts).
+/// Returns: the files changed since `split_to_folder` wrote them. Complexity: O(parts).
 [[nodiscard]] inline std::vector<std::string> list_edited(const split_folder& folder) {
     std::vector<std::string> edited;
     for (std::size_t p = 0; p < folder.parts().size(); ++p) {
@@ -50,36 +50,36 @@ namespace detail {
 
 } // namespace detail
 
-/// Puts the parts of a split model together again. Parts that nobody changed give the model back
-/// byte for byte. `sync` waits until the bytes are on the medium.
+/// Joins the parts of a split model; unchanged parts restore it byte for byte. `sync`: wait until
+/// the bytes are on the medium.
 ///
-/// Throws: `error` of `cannot_read`; of `malformed` for a manifest that does not fit; of `refused`
-/// where changed parts no longer fit together; of `contradiction` where unchanged ones do not make
-/// the model; of `cannot_write`, of `too_large`. Complexity: O(bytes).
+/// Throws: `error` of `cannot_read`, `cannot_write` or `too_large`; of `malformed` for an
+/// inconsistent manifest; of `refused` if changed parts no longer fit together; of `contradiction`
+/// if unchanged ones do not restore the model. Complexity: O(bytes).
 inline joined_model join_folder(const std::string& folder, const std::string& output,
                                 bool sync = true) {
     const detail::split_folder parts(folder);
-    joined_model made{parts.manifest().source.file, detail::list_edited(parts), {}};
+    joined_model joined{parts.manifest().source.file, detail::list_edited(parts), {}};
     const auto rope =
         parts.is_edited() ? detail::edited_join(parts).build() : detail::follow_recipe(parts);
     if (rope.size() >= std::uint64_t{1} << 32U) {
         STEMMA_THROW(
             error(error_code::too_large, output, "", "the model would have 4 GiB or more"));
     }
-    if (made.edited.empty() &&
+    if (joined.edited.empty() &&
         detail::to_hex(detail::hash_joined(rope, parts)) != parts.manifest().source.hash) {
         STEMMA_THROW(error(error_code::contradiction, folder, "",
-                           "the parts are as they were written, yet do not make the source"));
+                           "the parts are unchanged, but do not restore the source"));
     }
     output_file written(output);
     detail::write_joined(rope, parts, written);
     written.commit(sync);
     for (auto& name : external_files(*parts.skeleton().model)) {
         if (!std::filesystem::exists(detail::folder_of(output) / name)) {
-            made.missing.push_back(std::move(name));
+            joined.missing.push_back(std::move(name));
         }
     }
-    return made;
+    return joined;
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -32,27 +32,27 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What is to be cut out of a model: a module with all that lies below it, or some nodes.
+/// What to cut out of a model: a module with its descendants, or some nodes.
 struct cut_subject {
-    id module = no_id;       ///< when there are no nodes
+    id module = no_id;       ///< if there are no nodes
     std::vector<id> nodes{}; ///< ascending
 };
 
-/// Cuts modules and sets of nodes out of one model, as models of their own that run.
+/// Cuts modules and sets of nodes out of a model as standalone, runnable models.
 ///
-/// Parts that lie in functions are cut out of the model with its functions put in where they are
-/// called. Requires: models that are cut keep their evidence.
+/// Parts inside functions are cut out of the model with its functions inlined. Requires: the models
+/// keep their evidence.
 class model_cutter {
 public:
-    /// Finds what no attribution is needed for. Requires: the model outlives it.
+    /// Computes what needs no attribution. Requires: the model outlives it.
     /// Complexity: O(nodes + edges).
     explicit model_cutter(const wire_model& model, cut_options options = {})
         : options_(std::move(options))
         , basis_(std::make_shared<detail::cut_basis>(model, options_)) {}
 
-    /// Cuts one part out. Requires, here and below: `opened` has the model that this was made for.
-    /// Throws: `error` of `refused` where that cannot be done, and where several parts would be
-    ///   needed; of `not_found` for a module without nodes.
+    /// Cuts one part out. Requires, here and below: `opened` has the model of this cutter.
+    /// Throws: `error` of `refused` if that is impossible or would take several parts; of
+    /// `not_found` for a module without nodes.
     /// Complexity: that of `cut_planner::plan`.
     [[nodiscard]] model_part cut(attributed_model& opened, const cut_subject& subject) {
         auto parts = cut_all(opened, subject);
@@ -64,7 +64,7 @@ public:
         return std::move(parts.front());
     }
 
-    /// Cuts one part out, or as many as the policy asks for. Returns: at least one.
+    /// Cuts out as many parts as the policy requires. Returns: at least one.
     /// Throws: as above. Complexity: as above.
     [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened,
                                                   const cut_subject& subject) {
@@ -91,9 +91,9 @@ public:
                         std::move(opened_up));
     }
 
-    /// Cuts parts out and writes them: to `path`, or, when there are several, with numbers in front
-    /// of the extension. Files that exist are replaced.
-    /// Returns: what was written, and what was not.
+    /// Cuts parts out and writes them to `path`, or, if there are several, with numbers before the
+    /// extension. Existing files are replaced.
+    /// Returns: the records of written and refused parts.
     /// Throws: `error` of `not_found` for a module without nodes, of `cannot_write`, of
     /// `too_large`. Complexity: O(bytes).
     std::vector<cut_record> write(attributed_model& opened, const cut_subject& subject,
@@ -144,11 +144,11 @@ public:
         return records;
     }
 
-    /// Cuts modules out and writes them to a folder, with `index.json`, which says what is where
-    /// (see docs/formats.md). Weights are shared, in a file of their own.
-    /// Returns: what was written, and what was not, by module.
+    /// Cuts modules out and writes them to a folder, with an `index.json` (see docs/formats.md) and
+    /// a shared file of weights.
+    /// Returns: the records of written and refused parts, by module.
     /// Throws: `error` of `exists` for a file that may not be replaced, of `cannot_write`, of
-    ///   `too_large`. Complexity: O(bytes).
+    /// `too_large`. Complexity: O(bytes).
     std::vector<cut_record> write_all(attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
@@ -205,13 +205,13 @@ private:
         return detail::folder_of(path) == detail::folder_of(opened.file().path());
     }
 
-    /// Whether functions are to be opened where parts lie in them; those that folding made are not.
+    /// Whether functions are inlined for parts inside them; those made by folding are not.
     [[nodiscard]] static bool opens_functions(const wire_model& model) {
         return !model.functions().empty() &&
                !detail::find_model_metadata(model, detail::fold_key).has_value();
     }
 
-    /// Returns: the module, or the deepest one that all of the nodes lie in.
+    /// Returns: the module, or the common ancestor of the nodes.
     [[nodiscard]] static id module_of(const attributed_model& opened, const cut_subject& subject,
                                       const detail::part_cutter& cutter) {
         const auto& attributions = opened.tags().attributions;
@@ -226,7 +226,7 @@ private:
             STEMMA_THROW(
                 error(error_code::not_found, opened.file().path(), "",
                       subject.module == no_id
-                          ? "there is nothing to cut out"
+                          ? "no nodes to cut out"
                           : "module '" + opened.modules().path(subject.module) + "' has no nodes"));
         }
         return subject.module;

@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/model_cost.hpp>
-#include <stemma/cut/detail/split_model.hpp>
+#include <stemma/cut/detail/split_skeleton.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -29,8 +29,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What the nodes of a model add to a part, for a `cost_policy`, with all that these may ask. What
-/// is not counted is read when it is asked for; types that the file does not declare are inferred.
+/// The loads of a model's nodes for a `cost_policy`. Details are read on demand; types that the
+/// file does not declare are inferred.
 class model_loads final : public load_reader {
 public:
     /// `attributions` is by node; `how` says how `work` is counted. Requires: all but `how` outlive
@@ -54,11 +54,11 @@ public:
         }
     }
 
-    // Loads refer to it.
+    // Loads refer to this.
     model_loads(const model_loads&) = delete;
     model_loads& operator=(const model_loads&) = delete;
 
-    /// Returns: by node what it adds; valid as long as this.
+    /// Returns: the load of each node; valid as long as this.
     [[nodiscard]] std::span<const operator_load> all() const noexcept { return loads_; }
 
     [[nodiscard]] std::string_view op_type(id node) const override { return model_.op_type(node); }
@@ -72,7 +72,7 @@ public:
         return module(node) == no_id ? std::string() : modules_.path(module(node));
     }
 
-    /// Returns: what a node reads. Complexity: O(inputs), and that of `shape_inference::find`.
+    /// Returns: the inputs of a node. Complexity: O(inputs), plus that of `shape_inference::find`.
     [[nodiscard]] std::vector<load_value> inputs(id node) const override {
         std::vector<load_value> values;
         for (auto value : model_.inputs(node)) {
@@ -81,7 +81,7 @@ public:
         return values;
     }
 
-    /// Returns: what a node makes. Complexity: as above.
+    /// Returns: the outputs of a node. Complexity: as above.
     [[nodiscard]] std::vector<load_value> outputs(id node) const override {
         std::vector<load_value> values;
         for (id i = 0; i < model_.output_count(node); ++i) {
@@ -94,35 +94,35 @@ public:
         return detail::node_attributes(model_, node).whole(name);
     }
     [[nodiscard]] std::optional<std::vector<std::int64_t>>
-    /// Returns: a list of whole numbers, if the operator has such an attribute.
+    /// Returns: an INTS attribute, if there is one.
     wholes(id node, std::string_view name) const override {
         return detail::node_attributes(model_, node).wholes(name);
     }
-    /// Returns: a real number, if the operator has such an attribute.
+    /// Returns: a FLOAT attribute, if there is one.
     [[nodiscard]] std::optional<float> real(id node, std::string_view name) const override {
         return detail::node_attributes(model_, node).real(name);
     }
-    /// Returns: a text, if the operator has such an attribute.
+    /// Returns: a STRING attribute, if there is one.
     [[nodiscard]] std::string_view text(id node, std::string_view name) const override {
         return detail::node_attributes(model_, node).text(name);
     }
 
-    /// Returns: the nodes directly in its bodies, and in a function that it calls.
+    /// Returns: the nodes directly in its bodies, and in the function it calls.
     /// Complexity: O(length of the result); the first call O(nodes).
     [[nodiscard]] std::vector<id> inside(id node) const override {
         if (!contents_) {
             contents_.emplace(model_);
         }
         const auto inner = contents_->inner_nodes(node);
-        std::vector<id> found(inner.begin(), inner.end());
+        std::vector<id> result(inner.begin(), inner.end());
         if (const auto f = model_.callee(node); f != no_id) {
             const auto called = contents_->own_nodes(model_.functions()[f].graph);
-            found.insert(found.end(), called.begin(), called.end());
+            result.insert(result.end(), called.begin(), called.end());
         }
-        return found;
+        return result;
     }
 
-    /// Returns: what a node of the main graph does. Throws, and complexity of the first call: as
+    /// Returns: the work of a node of the main graph. Throws, and complexity of the first call: as
     /// `model_cost`.
     [[nodiscard]] operator_work work(id node) const override {
         if (!cost_) {
@@ -130,26 +130,26 @@ public:
                 model_, modules_.index(), [&](id v, id) { return module(v); }, how_);
         }
         const auto whole = [](double number) {
-            constexpr double most = 0x1p62; // sums of several are refused
+            constexpr double most = 0x1p62; // sums beyond are refused
             return number > 0 ? static_cast<std::uint64_t>(std::min(std::round(number), most)) : 0;
         };
         return {whole(cost_->node_macs(node)), whole(cost_->node_flops(node)),
                 whole(cost_->node_activations(node))};
     }
 
-    /// Returns: what `work` was found from; null before it was asked for.
+    /// Returns: the cost that `work` is based on; null before the first call.
     [[nodiscard]] const model_cost* counted() const noexcept { return cost_ ? &*cost_ : nullptr; }
 
 private:
     [[nodiscard]] load_value describe(id value) const {
-        load_value known;
-        known.name = model_.value_name(value);
+        load_value result;
+        result.name = model_.value_name(value);
         if (const auto number = tensor_of_[value]; number != no_id) {
             const auto header = read_tensor_header(model_, model_.tensors()[number]);
-            known.element_type = data_type_name(header.data_type);
-            known.shape = header.dims;
-            known.is_weight = true;
-            return known;
+            result.element_type = data_type_name(header.data_type);
+            result.shape = header.dims;
+            result.is_weight = true;
+            return result;
         }
         if (!types_.has_type(value)) {
             if (!inference_) {
@@ -159,13 +159,13 @@ private:
         }
         if (const auto type = types_.type_of(value)) {
             auto facts = detail::tensor_types().read(*type);
-            known.element_type = data_type_name(facts.data_type);
+            result.element_type = data_type_name(facts.data_type);
             for (auto& extent : facts.dims ? *facts.dims : detail::extents()) {
-                extent = extent < 0 ? -1 : extent; // names are below
+                extent = extent < 0 ? -1 : extent; // negative: a symbolic dimension
             }
-            known.shape = std::move(facts.dims);
+            result.shape = std::move(facts.dims);
         }
-        return known;
+        return result;
     }
 
     const wire_model& model_;
@@ -174,7 +174,7 @@ private:
     cost_options how_;
     std::vector<operator_load> loads_;
     mutable value_types types_;
-    mutable std::optional<shape_inference> inference_; // once a type is asked for
+    mutable std::optional<shape_inference> inference_; // once a type is requested
     mutable std::optional<graph_contents> contents_;   // once bodies are
     mutable std::optional<model_cost> cost_;           // once work is
     std::vector<id> tensor_of_;                        // by value

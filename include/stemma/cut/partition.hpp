@@ -22,23 +22,22 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A graph that is to be divided into parts which run one after the other.
+/// A graph to divide into parts that run in sequence.
 template <operator_graph_like Graph>
 struct partition_problem {
-    const Graph& graph;                     ///< any graph of Boost, `operator_graph` for one
-    std::span<const vertex_t<Graph>> order; ///< what is to be divided, each behind its producers
-    std::span<const std::uint64_t> costs;   ///< by place in `order`
-    std::span<const id> module_of = {};     ///< by place in `order`; empty where there are none
-    const tree_index* modules = nullptr;    ///< the tree of these, or null
+    const Graph& graph;                     ///< any Boost graph, such as `operator_graph`
+    std::span<const vertex_t<Graph>> order; ///< the vertices to divide, in topological order
+    std::span<const std::uint64_t> costs;   ///< by position in `order`
+    std::span<const id> module_of = {};     ///< by position in `order`; empty if there are none
+    const tree_index* modules = nullptr;    ///< their tree, or null
 };
 
-/// Which part everything goes to. Parts need not be convex: those that read from each other in
-/// circles are divided further.
+/// The part of each vertex. Parts need not be convex: those on cycles are divided further.
 struct partition_plan {
-    std::size_t parts = 0;       ///< how many; a part may be empty
-    std::vector<id> part_of{};   ///< by place in the order, each below `parts`
-    std::vector<id> module_of{}; ///< by part, what it is named after; empty: what holds all of it
-    std::string refusal{};       ///< why the graph cannot be divided like this; "" when it can
+    std::size_t parts = 0;       ///< their number; parts may be empty
+    std::vector<id> part_of{};   ///< by position in the order, each below `parts`
+    std::vector<id> module_of{}; ///< by part: the module it is named after; empty: common ancestors
+    std::string refusal{};       ///< why the graph cannot be divided; "" if it can
 };
 
 namespace detail {
@@ -48,7 +47,7 @@ concept has_partition = requires(const P& policy, const partition_problem<Graph>
     { policy.partition(problem) } -> std::convertible_to<partition_plan>;
 };
 
-/// Returns: by place in the order how many values cross the border in front of it, at least.
+/// Returns: by position in the order, a lower bound on the values that cross a cut before it.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<std::int64_t> count_crossing(const Graph& graph,
                                                        std::span<const vertex_t<Graph>> order) {
@@ -73,7 +72,7 @@ template <operator_graph_like Graph>
     return crossing;
 }
 
-/// Returns: the plan of one part for each module for which `is_part(m)` holds, and the root.
+/// Returns: a plan with a part for each module for which `is_part(m)` holds, and for the root.
 template <class Graph, class IsPart>
 [[nodiscard]] partition_plan plan_by_module(const partition_problem<Graph>& problem,
                                             IsPart is_part) {
@@ -97,19 +96,19 @@ template <class Graph, class IsPart>
 
 } // namespace detail
 
-/// Says into which parts a graph is divided.
+/// Divides a graph into parts.
 ///
-/// `partition(problem)` returns a `partition_plan`; the same for the same problem.
+/// `partition(problem)` returns a `partition_plan`. Requires: it is deterministic.
 template <class P, class Graph = operator_graph>
 concept partition_policy = policy_for<P, partition_category> && detail::has_partition<P, Graph>;
 
-/// Exactly so many parts of about equal cost, each a stretch of the order: none costs more than the
-/// mean and the costliest vertex together. Where it makes no difference, borders lie where few
-/// values cross, between modules.
+/// Exactly so many parts of about equal cost, each a range of the order: none exceeds the mean by
+/// more than the most expensive vertex. Among equally balanced cuts, the one with the fewest
+/// crossing values, between modules, is chosen.
 struct balanced_parts {
     using policy_category = partition_category;
 
-    std::size_t parts = 2; ///< at least one, at most one for each vertex
+    std::size_t parts = 2; ///< from one to the number of vertices
 
     template <operator_graph_like Graph>
     [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
@@ -142,11 +141,11 @@ struct balanced_parts {
     }
 };
 
-/// One part for each module down to a depth, the root at 0, with what lies below it.
+/// A part for each module down to a depth (the root has 0), including deeper descendants.
 struct parts_by_depth {
     using policy_category = partition_category;
 
-    id depth = 1; ///< `no_id`: one part for each module
+    id depth = 1; ///< `no_id`: a part for each module
 
     template <operator_graph_like Graph>
     [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
@@ -155,7 +154,7 @@ struct parts_by_depth {
     }
 };
 
-/// One part for each of some modules, with what lies below it and in none of the others; the rest
+/// A part for each of some modules, including descendants that are in none of the others; the rest
 /// is a part of the root.
 struct parts_by_modules {
     using policy_category = partition_category;
@@ -174,16 +173,16 @@ struct parts_by_modules {
     }
 };
 
-/// One part for so many levels: the level of a vertex is the length of the longest way to it.
+/// A part for every so many levels: the level of a vertex is the length of the longest path to it.
 struct parts_by_level {
     using policy_category = partition_category;
 
-    id levels = 1; ///< of one part; 0 counts as 1
+    id levels = 1; ///< per part; 0 counts as 1
 
     template <operator_graph_like Graph>
     [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
         const auto& graph = problem.graph;
-        std::vector<id> behind(num_vertices(graph), 0); // one more than the level
+        std::vector<id> behind(num_vertices(graph), 0); // level + 1
         partition_plan plan;
         for (const auto& v : problem.order) {
             id level = 0;
@@ -198,13 +197,13 @@ struct parts_by_level {
     }
 };
 
-/// Parts as a rule has it: `rule(vertex)` returns the part, below `parts`.
+/// Parts given by a rule: `rule(vertex)` returns the part, below `parts`.
 template <class Rule>
 struct parts_by_rule {
     using policy_category = partition_category;
 
-    std::size_t parts; ///< how many there are
-    Rule rule;         ///< a lambda, say
+    std::size_t parts; ///< their number
+    Rule rule;         ///< such as a lambda
 
     template <operator_graph_like Graph>
         requires std::invocable<const Rule&, vertex_t<Graph>>
@@ -242,7 +241,7 @@ private:
     std::function<partition_plan(const partition_problem<Graph>&)> partition_;
 };
 
-/// Put `static_assert(explain_partition_policy<mine>());` beside a policy that is refused.
+/// Put `static_assert(explain_partition_policy<mine>());` next to a policy that is rejected.
 template <class P, class Graph = operator_graph>
 consteval bool explain_partition_policy() {
     static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");

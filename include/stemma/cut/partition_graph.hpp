@@ -16,8 +16,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: what is wrong with a plan, as a policy made it for `count` vertices and `modules`
-/// modules; "" when nothing is. Complexity: O(vertices + parts).
+/// Returns: what is wrong with a policy's plan for `count` vertices and `modules` modules; "" if
+/// nothing. Complexity: O(vertices + parts).
 [[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
                                                            std::size_t count, std::size_t modules) {
     if (plan.part_of.size() != count) {
@@ -25,25 +25,24 @@ namespace stemma::inline STEMMA_ABI {
     }
     if (std::any_of(plan.part_of.begin(), plan.part_of.end(),
                     [&](id p) { return p >= plan.parts; })) {
-        return "partition: a vertex goes to a part that is not there";
+        return "partition: a vertex is assigned to a nonexistent part";
     }
     if (!plan.module_of.empty() && plan.module_of.size() != plan.parts) {
         return "partition: not every part has a module";
     }
     if (std::any_of(plan.module_of.begin(), plan.module_of.end(),
                     [&](id m) { return m >= modules; })) {
-        return "partition: a part is named after a module that is not there";
+        return "partition: a part names a nonexistent module";
     }
     return {};
 }
 
 namespace detail {
 
-/// Makes pieces that can be run one after the other of a plan: parts that read from each other in
-/// circles are divided by level, and with `joins` levels that nothing keeps apart joined again.
+/// Turns a plan into pieces that can run in sequence: parts on cycles are divided by level, and
+/// with `joins`, levels are merged again where possible.
 ///
-/// Requires: a valid plan without refusal. Complexity: that of
-/// `make_acyclic`, and of `join_levels`.
+/// Requires: a valid plan without refusal. Complexity: that of `make_acyclic` and `join_levels`.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
                                             const partition_plan& plan, bool joins = false) {
@@ -60,11 +59,11 @@ template <operator_graph_like Graph>
 
 } // namespace detail
 
-/// Divides any graph into pieces that can be run one after the other, as a policy has it.
+/// Divides any graph by a policy into pieces that can run in sequence.
 ///
-/// Requires: the policy refuses nothing, and answers as its role asks: in debug builds an assertion
-/// names one that does not. Returns: no pieces for one that refuses.
-/// Complexity: that of the policy, and of `make_acyclic`.
+/// Requires: the policy does not refuse and returns a valid plan, which debug builds assert.
+/// Returns: no pieces for a policy that refuses.
+/// Complexity: that of the policy and of `make_acyclic`.
 template <operator_graph_like Graph, partition_policy<Graph> Policy>
 [[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
                                                 const Policy& policy, bool joins = false) {
@@ -72,7 +71,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
     const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
     STEMMA_ASSERT(answers || !plan.refusal.empty(),
-                  "partition policy: every vertex goes to a part that is there");
+                  "partition policy: every vertex is assigned to an existing part");
     if (!answers || !plan.refusal.empty()) {
         return {};
     }

@@ -19,14 +19,15 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A part of a graph, as it is to be cut out.
+/// A plan for cutting a part out of a graph.
 template <operator_graph_like Graph>
 struct graph_cut {
-    std::vector<vertex_t<Graph>> vertices; ///< in an order in which they can run
-    std::vector<vertex_t<Graph>> copies; ///< those of them that the rest has as well, in that order
-    std::vector<edge_t<Graph>> inputs;   ///< one for each value that it reads, in order of readers
-    std::vector<edge_t<Graph>> outputs;  ///< one for each that others read, in order of producers
-    std::vector<vertex_t<Graph>> way_back; ///< leads out of it and in again, where that is refused
+    std::vector<vertex_t<Graph>> vertices; ///< in execution order
+    std::vector<vertex_t<Graph>> copies;   ///< those that the rest also has, in that order
+    std::vector<edge_t<Graph>> inputs;     ///< one per value read, in the order of readers
+    std::vector<edge_t<Graph>> outputs; ///< one per value read by others, in the order of producers
+    std::vector<vertex_t<Graph>>
+        way_back; ///< a path that leaves it and returns, if that is refused
 };
 
 namespace detail {
@@ -47,7 +48,7 @@ public:
             rank_[at(order_[i])] = static_cast<id>(i);
         }
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            // What is on a circle, or behind one, belongs to no part.
+            // Vertices on or after a cycle belong to no part.
             set_.apart[at(*it)] =
                 rank_[at(*it)] == no_id || (depends_on_(*it) <= dependence::weight && pulls(*it));
         }
@@ -61,7 +62,7 @@ public:
                   [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
         members.erase(std::unique(members.begin(), members.end()), members.end());
         put(set_.inside, members, true);
-        // All that a part of constants has would else belong to its readers.
+        // A part of constants has nothing but what would otherwise belong to its readers.
         if (std::all_of(members.begin(), members.end(),
                         [&](const auto& v) { return bool{set_.apart[at(v)]}; })) {
             put(set_.apart, members, false);
@@ -120,7 +121,7 @@ private:
         }
     }
 
-    /// Sets apart what is upstream of the members and pulled in by policy beyond constants.
+    /// Sets apart producers of the members that the policy pulls in beyond constants.
     void pull_in(const vertex_list& members) {
         auto open = members;
         while (!open.empty()) {
@@ -136,63 +137,63 @@ private:
         }
     }
 
-    /// Requires: exactly the members are inside of the set.
+    /// Requires: the set consists of the members.
     [[nodiscard]] graph_cut<Graph> cut(const vertex_list& members) {
-        graph_cut<Graph> made;
+        graph_cut<Graph> cut;
         for (const auto& v : members) {
             if (set_.is_inside(at(v))) {
-                made.vertices.push_back(v);
+                cut.vertices.push_back(v);
                 chosen_[at(v)] = true;
             }
         }
-        made.outputs =
-            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(made.vertices)).outputs;
-        for (auto open = made.vertices; !open.empty();) {
+        cut.outputs =
+            find_boundary(graph_, set_, std::span<const vertex_t<Graph>>(cut.vertices)).outputs;
+        for (auto open = cut.vertices; !open.empty();) {
             const auto v = open.back();
             open.pop_back();
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
                 const auto from = source(*it, graph_);
                 if (set_.apart[at(from)] && rank_[at(from)] != no_id && !chosen_[at(from)]) {
                     chosen_[at(from)] = true;
-                    made.copies.push_back(from);
+                    cut.copies.push_back(from);
                     open.push_back(from);
                 }
             }
         }
-        made.vertices.insert(made.vertices.end(), made.copies.begin(), made.copies.end());
-        for (auto* list : {&made.vertices, &made.copies}) {
+        cut.vertices.insert(cut.vertices.end(), cut.copies.begin(), cut.copies.end());
+        for (auto* list : {&cut.vertices, &cut.copies}) {
             std::sort(list->begin(), list->end(),
                       [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
         }
         sparse_ids met; // values
-        for (const auto& v : made.vertices) {
+        for (const auto& v : cut.vertices) {
             for (auto [it, last] = in_edges(v, graph_); it != last; ++it) {
                 if (!chosen_[at(source(*it, graph_))] && met.insert(value_on(graph_, *it))) {
-                    made.inputs.push_back(*it);
+                    cut.inputs.push_back(*it);
                 }
             }
         }
-        put(chosen_, made.vertices, false);
-        return made;
+        put(chosen_, cut.vertices, false);
+        return cut;
     }
 
     const Graph& graph_;
     const Policy& policy_;
     DependsOn depends_on_;
     vertex_list order_;
-    std::vector<id> rank_; // by vertex index: place in the order
+    std::vector<id> rank_; // by vertex index: position in the order
     vertex_set set_;
-    std::vector<bool> chosen_; // of the part being made, by vertex index
+    std::vector<bool> chosen_; // by vertex index: whether it is in the current part
 };
 
 } // namespace detail
 
-/// Plans how a set of vertices is cut out of any graph: one part, or one for each convex run, as
-/// the policy has it. With a way back in the plan, the part cannot be run alone.
+/// Plans cutting a set of vertices out of any graph: one part, or one per convex run, as the policy
+/// says. A part with a `way_back` cannot run as a whole.
 ///
-/// `depends_on(vertex)` says what the results of a vertex depend on: of constants, and what the
-/// policy pulls in besides, every part has a copy. What is on a circle, or behind one, is in no
-/// part. Complexity: O(V + E), and O(n log n) of the part.
+/// `depends_on(vertex)` says what the results of a vertex depend on: every part gets copies of
+/// constants and of what else the policy pulls in. Vertices on or after a cycle are in no part.
+/// Complexity: O(V + E), plus O(n log n) in the part.
 template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
     requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>
 [[nodiscard]] std::vector<graph_cut<Graph>> plan_cuts(const Graph& graph,
@@ -202,7 +203,7 @@ template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
         .plan(std::move(wanted));
 }
 
-/// The same of a graph in which all depends on data. Complexity: as above.
+/// As above, where everything depends on data. Complexity: as above.
 template <operator_graph_like Graph, cut_policy Policy = standard_cut>
 [[nodiscard]] std::vector<graph_cut<Graph>>
 plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy& policy = {}) {

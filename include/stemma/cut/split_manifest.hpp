@@ -18,42 +18,41 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What `split` says of the files it wrote, and `join` goes by: `stemma.split/1`, see
-/// docs/formats.md.
+/// The manifest that `split` writes and `join` reads: `stemma.split/1`, see docs/formats.md.
 struct split_manifest {
-    /// A file, by its name in the folder, and the XXH64 of its bytes in hexadecimal digits.
+    /// A file in the folder, and the XXH64 of its bytes in hexadecimal digits.
     struct file_entry {
         std::string file; ///< without its folder
         std::string hash; ///< sixteen digits
     };
 
-    /// One part.
+    /// A part.
     struct part_entry {
-        file_entry at;          ///< where the part is
-        std::string module;     ///< path of the module that holds all of it
-        std::string tag;        ///< of that module
-        id level = 0;           ///< of a module that other parts have to run between: 0, 1, ...
-        std::uint64_t cost = 0; ///< of its own nodes, as the policy of the split had it
-        std::vector<id> nodes;  ///< places in the source's graph, ascending
-        std::vector<id> clones; ///< of nodes of other parts, ascending
-        std::vector<id> order;  ///< of both in the file; empty where it is ascending
-        std::vector<std::string> cloned_values; ///< what the clones make
+        file_entry at;                          ///< its file
+        std::string module;                     ///< path of its nodes' common ancestor
+        std::string tag;                        ///< of that module
+        id level = 0;                           ///< 0, 1, ... if the module is divided into levels
+        std::uint64_t cost = 0;                 ///< of its own nodes, by the policy of the split
+        std::vector<id> nodes;                  ///< positions in the source's graph, ascending
+        std::vector<id> clones;                 ///< of nodes of other parts, ascending
+        std::vector<id> order;                  ///< of both in the file; empty if ascending
+        std::vector<std::string> cloned_values; ///< the outputs of the clones
         std::vector<std::string> initializers;  ///< that it reads, by name
     };
 
-    /// A tensor that a part reads or gives out.
+    /// A tensor that a part reads or outputs.
     struct tensor_entry {
         std::string name; ///< as in the source
         std::string type; ///< `float32`; as `value_description`
-        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: not known
-        id from = no_id;     ///< the part that makes it; `no_id`: an input of the model
+        std::vector<std::variant<std::int64_t, std::string>> shape; ///< -1: unknown
+        id from = no_id;     ///< the producing part; `no_id`: an input of the model
         std::vector<id> to;  ///< parts that read it
         bool output = false; ///< of the model
     };
 
-    /// Some bytes of the source, and where they are now.
+    /// A byte range of the source, and its location now.
     struct piece {
-        /// Where the bytes are.
+        /// The kind of location.
         enum class kind : std::uint8_t {
             skeleton,    ///< bytes [first, first + count) of the skeleton
             bytes,       ///< `text`
@@ -63,24 +62,24 @@ struct split_manifest {
             initializer, ///< bytes [first, first + count) of the message of initializer `text`
         };
 
-        kind from = kind::skeleton; ///< which kind of place they are in
+        kind from = kind::skeleton; ///< the kind of location
         std::uint64_t first = 0;    ///< see `kind`
         std::uint64_t count = 0;    ///< see `kind`
         std::string text;           ///< see `kind`
     };
 
-    file_entry source;                 ///< that was split, by the name it had
-    file_entry skeleton;               ///< what is left of the source without nodes and weights
-    file_entry weights;                ///< no file where all weights are elsewhere
-    std::vector<part_entry> parts;     ///< by number, as other entries name them
+    file_entry source;                 ///< the split model, by its original name
+    file_entry skeleton;               ///< the source without nodes and weights
+    file_entry weights;                ///< "" if all weights are elsewhere
+    std::vector<part_entry> parts;     ///< referred to by number
     std::vector<tensor_entry> tensors; ///< in the order of the source's values
-    std::vector<id> order;             ///< of parts, as they can be run
-    std::vector<piece> recipe; ///< how the source follows from the files, from the front to the end
+    std::vector<id> order;             ///< execution order of the parts
+    std::vector<piece> recipe;         ///< the source as a sequence of pieces
 };
 
 namespace detail {
 
-/// How a manifest names its form.
+/// The schema of a manifest.
 inline constexpr std::string_view split_schema = "stemma.split/1";
 
 inline constexpr std::string_view piece_names[] = {"skeleton", "bytes",   "nodes",
@@ -97,7 +96,7 @@ inline constexpr std::string_view piece_names[] = {"skeleton", "bytes",   "nodes
     return text;
 }
 
-/// Takes a manifest apart. Members that it does not know are left alone.
+/// Parses a manifest, ignoring unknown members.
 class split_manifest_handler {
 public:
     split_manifest_handler(split_manifest& manifest, std::string_view file)

@@ -14,18 +14,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How a model is divided into parts that run one after the other.
+/// Options for dividing a model into parts that run in sequence.
 struct split_options {
-    any_partition<> partition = balanced_parts{}; ///< which nodes go to one part
-    any_cost cost = cost_in_bytes{};              ///< what a node adds to the part it is in
-    cost_options work{};                          ///< how costs of what a node does are counted
-    bool merge = false; ///< levels of one part are joined where nothing keeps them apart
-    data_placement data = data_placement::copy; ///< weights in other files
-    bool force = false;                         ///< files that exist are replaced
-    bool sync = true;                           ///< waits until the bytes are on the medium
-    thread_limit threads{};                     ///< for writing
-    type_inference infer{}; ///< asked once, when the library knows no type for a boundary
-    std::function<void(std::string_view)> note{}; ///< hears what a user should know
+    any_partition<> partition = balanced_parts{}; ///< the part of each node
+    any_cost cost = cost_in_bytes{};              ///< what a node adds to its part
+    cost_options work{};                          ///< how a node's work is counted
+    bool merge = false;                           ///< merge levels of a part where possible
+    data_placement data = data_placement::copy;   ///< of external weights
+    bool force = false;                           ///< replace existing files
+    bool sync = true;                             ///< wait until the bytes are on the medium
+    thread_limit threads{};                       ///< for writing
+    type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
+    std::function<void(std::string_view)> note{}; ///< receives notes for the user
 };
 
 } // namespace stemma::inline STEMMA_ABI

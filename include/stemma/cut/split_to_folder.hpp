@@ -6,16 +6,16 @@
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/split_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
-#include <stemma/cut/detail/write_split.hpp>
 #include <stemma/cut/model_loads.hpp>
 #include <stemma/cut/split_manifest.hpp>
 #include <stemma/cut/split_options.hpp>
-#include <stemma/cut/split_plan.hpp>
+#include <stemma/cut/split_planner.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -36,7 +36,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: what the parts of a split model are called. Complexity: O(length).
+/// Returns: the names of the parts of a split model. Complexity: O(length).
 [[nodiscard]] inline std::vector<split_part_names> name_parts(const attributed_model& opened,
                                                               std::span<const split_part> parts) {
     const auto digits = std::to_string(parts.size() - 1).size();
@@ -52,8 +52,8 @@ namespace detail {
     return names;
 }
 
-/// Returns: the parts that a manifest in a folder names, so far as they are files of the folder
-/// itself; none where there is no manifest that can be read.
+/// Returns: the parts listed by the manifest in a folder that are files directly in it; none
+/// without a readable manifest.
 [[nodiscard]] inline std::vector<std::string> parts_in(const std::filesystem::path& folder) {
     std::vector<std::string> parts;
     std::error_code missing;
@@ -69,13 +69,13 @@ namespace detail {
             }
         }
     } catch (const error&) {
-        parts.clear(); // whatever stands there, it is not known to be ours
+        parts.clear(); // the files may not be ours
     }
     return parts;
 }
 
-/// Makes a folder in which no other split model stands.
-/// Returns: the parts of the one that is replaced, which are there still.
+/// Prepares a folder for a split model.
+/// Returns: the parts of the split model to be replaced, which still exist.
 inline std::vector<std::string> make_room(const std::string& folder,
                                           std::span<const split_part_names> names, bool force) {
     make_folder(folder);
@@ -87,13 +87,13 @@ inline std::vector<std::string> make_room(const std::string& folder,
     for (auto name : {split_skeleton_name, split_weights_name, split_manifest_name}) {
         check_replaceable((path / name).string(), force);
     }
-    // Until the new one stands, nobody shall take the folder for a whole.
+    // Until the new one is complete, the folder must not look complete.
     std::error_code ignored;
     std::filesystem::remove(path / split_manifest_name, ignored);
     return old;
 }
 
-/// Removes parts of a model that was replaced, but for those that took their place, and `source`.
+/// Removes the parts of a replaced model, except those overwritten by new ones, and `source`.
 inline void remove_old(const std::string& folder, std::span<const std::string> old,
                        std::span<const split_part_names> names, const std::string& source) {
     for (const auto& part : old) {
@@ -109,13 +109,13 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
 
 } // namespace detail
 
-/// Divides a model into parts that run one after the other, and writes them to a folder: a file for
-/// each, their weights, and a manifest, by which `join_folder` puts them together again.
+/// Divides a model into parts that run in sequence, and writes them to a folder: a file per part,
+/// their weights, and a manifest for `join_folder`.
 ///
-/// Returns: the manifest. Throws: `error` of `refused` for what cannot be divided like this; of
-/// `not_found` for a value between parts whose type is not known; of `exists` for a file that may
-/// not be replaced, while `force` also removes the parts of the split model that is replaced; of
-/// `cannot_write`, of `too_large`. Complexity: O(bytes).
+/// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so; of
+/// `not_found` for a value between parts of unknown type; of `exists` for a file that may not be
+/// replaced (`force` also removes the parts of a replaced split model); of `cannot_write`, of
+/// `too_large`. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const auto& model = opened.model();
@@ -148,7 +148,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     detail::remove_old(folder, old, names, source);
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
-        options.note("some operators give other results each time");
+        options.note("some operators are not deterministic");
     }
     if (const auto* cost = loads.counted(); cost != nullptr && options.note) {
         for (const auto& text : cost->gaps()) {

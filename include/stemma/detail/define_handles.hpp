@@ -43,7 +43,7 @@ STEMMA_INLINE std::string module_ref::path() const {
 }
 
 STEMMA_INLINE std::string_view module_ref::name() const {
-    return state_->modules().attribute(index_);
+    return state_->modules().name(index_);
 }
 
 STEMMA_INLINE std::string_view module_ref::class_name() const {

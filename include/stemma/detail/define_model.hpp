@@ -13,7 +13,7 @@
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/model_facts.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <memory>
 #include <mutex>

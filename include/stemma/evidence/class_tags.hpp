@@ -4,6 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -12,7 +13,6 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -116,17 +116,14 @@ private:
 
     template <class Modules>
     [[nodiscard]] static bool fits(const Modules& modules, id m, std::string_view segment) {
-        const std::string_view attribute = modules.attribute(m);
+        const std::string_view name = modules.name(m);
         const std::string_view class_name = modules.class_name(m);
-        const bool numbered =
-            !attribute.empty() && std::all_of(attribute.begin(), attribute.end(),
-                                              [](char c) { return c >= '0' && c <= '9'; });
-        if (!numbered) {
-            return segment == class_name || segment == attribute;
+        if (!detail::is_number(name)) {
+            return segment == class_name || segment == name;
         }
-        return segment.size() == class_name.size() + 1 + attribute.size() &&
+        return segment.size() == class_name.size() + 1 + name.size() &&
                segment.starts_with(class_name) && segment[class_name.size()] == '.' &&
-               segment.ends_with(attribute);
+               segment.ends_with(name);
     }
 };
 

@@ -128,13 +128,13 @@ private:
                                                         "Tanh", "Clip",      "HardSigmoid"};
         const std::string_view name = context.ops().name(v);
         const auto last = name.substr(std::min(name.rfind('/') + 1, name.size()));
-        std::string_view attribute = context.modules().attribute(module);
-        attribute = attribute.substr(0, attribute.find_last_not_of("0123456789_") + 1);
-        return name.starts_with('/') && !attribute.empty() &&
+        std::string_view own_name = context.modules().name(module);
+        own_name = own_name.substr(0, own_name.find_last_not_of("0123456789_") + 1);
+        return name.starts_with('/') && !own_name.empty() &&
                std::any_of(types.begin(), types.end(),
                            [&](std::string_view type) { return last.starts_with(type); }) &&
                std::none_of(words.begin(), words.end(), [&](std::string_view word) {
-                   return detail::starts_alike(attribute, word) || attribute.ends_with(word);
+                   return detail::starts_alike(own_name, word) || own_name.ends_with(word);
                });
     }
 

@@ -19,23 +19,23 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The edges between some vertices of a graph, each vertex by its place among them.
+/// The edges between some vertices of a graph, each identified by its position among them.
 struct induced_edges {
-    std::vector<id> first;   ///< by place, and one more: where its readers begin
-    std::vector<id> readers; ///< places, those of one vertex together, once for each edge
+    std::vector<id> first;   ///< by position, plus end: the first of its readers
+    std::vector<id> readers; ///< positions, grouped by producer, one per edge
 
-    /// Returns: places of the readers of the vertex at `place`; parallel edges are repeated.
+    /// Returns: the readers of the vertex at `place`, repeated for parallel edges.
     [[nodiscard]] std::span<const id> of(id place) const noexcept {
         return std::span(readers).subspan(first[place], first[place + 1] - first[place]);
     }
 
-    /// Returns: how many vertices there are.
+    /// Returns: the number of vertices.
     [[nodiscard]] id size() const noexcept { return static_cast<id>(first.size() - 1); }
 };
 
-/// Finds the edges between some of the vertices.
+/// Finds the edges between some vertices.
 ///
-/// `place` is by vertex index and says `no_id` for all; so it does afterwards.
+/// `place` is scratch space by vertex index, all `no_id` before and after.
 /// Complexity: O(members and their edges).
 template <operator_graph_like Graph>
 [[nodiscard]] induced_edges find_induced_edges(const Graph& graph,
@@ -64,8 +64,8 @@ template <operator_graph_like Graph>
 
 namespace detail {
 
-/// Divides groups of places. Groups are contracted to one node each; where that graph has a cycle,
-/// the groups on it are scheduled, and what runs in one go is a part.
+/// Divides groups of positions. Groups are contracted to a node each; groups on a cycle of that
+/// graph are scheduled, and what runs without interruption becomes a part.
 class part_divider {
 public:
     part_divider(const induced_edges& edges, std::span<const id> group)
@@ -114,7 +114,7 @@ private:
         return {places_.size(), between};
     }
 
-    /// `knot` are units that reach each other; mostly there is one.
+    /// `knot` is a strong component of units; usually it has one.
     void divide(std::span<const id> knot, id number) {
         if (knot.size() > 1) {
             schedule(knot, number);
@@ -126,8 +126,8 @@ private:
         }
     }
 
-    /// Runs the units of a knot: first whatever can run to its end, else the group that can start
-    /// first, as far as it comes.
+    /// Runs the units of a knot: preferably one that can run to its end, otherwise the first group
+    /// that can start, as far as possible.
     void schedule(std::span<const id> knot, id number) {
         std::vector<id> all;
         for (auto unit : knot) {
@@ -135,7 +135,7 @@ private:
         }
         std::sort(all.begin(), all.end());
         waiting_.resize(unit_.size(), 0);
-        pending_.resize(knot_.size(), 0); // by unit, as `knot_` is
+        pending_.resize(knot_.size(), 0); // by unit, like `knot_`
         ready_.resize(knot_.size());
         for (auto place : all) {
             for (auto to : edges_.of(place)) {
@@ -207,13 +207,13 @@ private:
     }
 
     const induced_edges& edges_;
-    std::vector<id> unit_; // by place: its group, or a number of its own
-    std::vector<id> part_; // by place
+    std::vector<id> unit_; // by position: its group, or a unique number
+    std::vector<id> part_; // by position
     grouped_ids places_;   // by unit
-    std::vector<id> knot_; // by unit: the number of those that it reaches and that reach it
+    std::vector<id> knot_; // by unit: its strong component
     id groups_ = 0;
     id parts_ = 0;
-    std::vector<id> waiting_; // by place
+    std::vector<id> waiting_; // by position
     std::vector<id> pending_; // by unit: edges into it from others
     std::vector<std::vector<id>> ready_;
     std::deque<id> complete_;
@@ -227,13 +227,13 @@ namespace detail {
 
 // namespace detail
 
-/// Divides groups of vertices into parts that can all be contracted at once: then the graph of the
-/// parts, and of the vertices in no group, has no cycle.
+/// Divides groups of vertices into parts such that contracting all of them leaves the graph
+/// acyclic.
 ///
-/// A group stays whole unless a way leads out of it, through other groups as wholes, and back.
-/// `group` is by place: numbers from 0, `no_id` for none.
-/// Requires: the edges have no cycle. Returns: by place the part, numbered from 0 without gaps;
-/// `no_id` where there is no group. Complexity: O(V + E), and O(n log n) of what is on cycles.
+/// A group stays whole unless a path leaves it and returns, possibly through contracted other
+/// groups. `group` is by position: numbers from 0, `no_id` for none.
+/// Requires: the edges are acyclic. Returns: the part by position, numbered from 0 without gaps;
+/// `no_id` without a group. Complexity: O(V + E), plus O(n log n) in what is on cycles.
 [[nodiscard]] inline std::vector<id> acyclic_parts(const induced_edges& edges,
                                                    std::span<const id> group) {
     return detail::part_divider(edges, group).divide();

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How a function is called: it stands for a class.
+/// The name of a function that represents a class.
 struct function_name {
     std::string domain; ///< the package
     std::string name;   ///< the class, without its package
@@ -30,21 +30,21 @@ class module_tree;
 
 namespace detail {
 
-/// Returns: the attribute name of a module, up to the last part that is no number: `layer` of
-/// `layer.0`; `module` where there is none.
+/// Returns: the name of a module or, if that is a number, of its nearest ancestor with another one:
+/// `layer` for `layer.0`; `module` if there is none.
 template <module_view Modules>
 [[nodiscard]] std::string name_without_numbers(const Modules& modules, id m) {
     const auto& tree = modules.index();
-    while (m != 0 && is_number(modules.attribute(m))) {
+    while (m != 0 && is_number(modules.name(m))) {
         m = tree.parent(m);
     }
-    return m == 0 ? "module" : std::string(modules.attribute(m));
+    return m == 0 ? "module" : std::string(modules.name(m));
 }
 
 } // namespace detail
 
-/// Names a function as the class: the domain is the package. Without a class, the domain is
-/// `module`, and the name that under which the parent holds it.
+/// Names a function after the class, with its package as the domain. Without a class, the domain is
+/// `module`, and the name is that of the module.
 struct named_by_class {
     /// Returns: package and class. Complexity: O(length), and O(depth) without a class.
     template <module_view Modules>
@@ -64,8 +64,7 @@ struct named_by_class {
 };
 
 /// Names a function by path and class, `layer.0:BertLayer`, in the package's domain, so that every
-/// module has one of its own: for files in which one module is edited and the others of its class
-/// stay as they are.
+/// module has its own: for editing one module without others of its class.
 struct named_by_path {
     /// Complexity: O(length of the path).
     template <module_view Modules>
@@ -76,14 +75,14 @@ struct named_by_path {
     }
 };
 
-/// Takes modules that a selection policy selects and that hold no other such: no function calls
-/// another one, for readers that inline one level.
+/// Selects the modules of a policy that contain no other selected module, so that functions do not
+/// call each other: for readers that inline one level.
 template <class Selection = not_infrastructure>
 struct innermost {
-    Selection selection{}; ///< says which modules
+    Selection selection{}; ///< the policy
 
-    /// Whether `m` is selected and nothing below it is.
-    /// Complexity: O(modules) for all modules together.
+    /// Whether `m` is selected and none of its descendants is. Complexity: O(modules) for all
+    /// modules together.
     template <module_view Modules>
     [[nodiscard]] bool operator()(const Modules& modules, id m) const {
         bool alone = selection.selects(modules, m);
@@ -94,19 +93,19 @@ struct innermost {
     }
 };
 
-/// How modules become functions.
+/// Options for turning modules into functions.
 template <class Modules = module_tree>
 struct fold_options {
-    /// Which modules do, besides the root, which never does: a selection policy, or a function as
-    /// its `selects`, which gives the same answer whenever it is asked.
+    /// Which modules become functions (never the root): a selection policy, or a function that
+    /// serves as its `selects`. Requires: it is deterministic.
     any_selection<Modules> selection{};
-    std::size_t least = 2;       ///< operators that a function is worth, those it calls included
-    bool lift = true;            ///< whether models of too low an IR version are lifted
+    std::size_t least = 2;       ///< minimal number of operators of a function, calls included
+    bool lift = true;            ///< raise the IR version if it has no functions
     bool vary_constants = false; ///< whether equal bodies may differ in Constants; these become
                                  ///< attributes of the function
-    /// What the function of a module is called; modules with equal bodies and one name share it,
-    /// and where a name is taken by another body, a number is added. Requires: no empty name, and
-    /// no domain that `is_standard_domain`.
+    /// The name of a module's function. Modules with equal bodies and names share one; a number
+    /// distinguishes different bodies with the same name. Requires: the name is not empty, and the
+    /// domain not `is_standard_domain`.
     std::function<function_name(const Modules&, id)> name_of = named_by_class{};
 
     /// Whether a module becomes a function.

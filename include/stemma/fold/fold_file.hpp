@@ -5,8 +5,8 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/fold_model.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
+#include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
@@ -36,32 +36,32 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Which modules become functions, and how.
 struct module_folding {
-    std::string modules{};       ///< a query: these, and selected ones below; "": all selected ones
-    id depth = no_id;            ///< maximal depth of modules
-    std::size_t least = 2;       ///< nodes that a function is worth
-    bool lift = true;            ///< whether models of too low an IR version are lifted
+    std::string modules{}; ///< a query: these, and selected descendants; "": all selected ones
+    id depth = no_id;      ///< maximal depth of modules
+    std::size_t least = 2; ///< minimal number of nodes of a function
+    bool lift = true;      ///< raise the IR version if it has no functions
     bool vary_constants = false; ///< whether equal bodies may differ in Constants
 };
 
-/// One line of the outline of a folded model: the main graph, or a function where it is called.
+/// A row of the outline of a folded model: the main graph, or a called function.
 struct fold_outline_row {
-    id function = no_id;   ///< of the plan; `no_id` for the main graph
-    std::size_t level = 0; ///< how deep the calls around it nest
-    std::size_t count = 1; ///< calls of the function in what is one level above
-    std::size_t nodes = 0; ///< that stand in it and are no calls
-    std::size_t calls = 0; ///< in it, and in bodies of its nodes
+    id function = no_id;   ///< number in the plan; `no_id` for the main graph
+    std::size_t level = 0; ///< nesting depth of calls
+    std::size_t count = 1; ///< calls from the caller
+    std::size_t nodes = 0; ///< directly in it, other than calls
+    std::size_t calls = 0; ///< in it and in bodies of its nodes
 };
 
-/// Nodes that folding leaves where they are, although their modules are to be functions.
+/// Nodes that folding leaves in place, although their modules should be functions.
 struct nodes_left {
-    std::size_t too_few = 0;   ///< with fewer nodes than a function is worth
-    std::size_t between = 0;   ///< as few, between ways that lead out of their modules and back
-    std::size_t in_bodies = 0; ///< in functions, or in bodies that operators of other modules hold
+    std::size_t too_few = 0;   ///< their modules have too few nodes
+    std::size_t between = 0;   ///< too few between paths that leave the module and return
+    std::size_t in_bodies = 0; ///< in functions, or in bodies owned by operators of other modules
 };
 
 namespace detail {
 
-/// The modules that `module_folding` asks for. A `selection_policy`.
+/// The modules chosen by a `module_folding`. A `selection_policy`.
 struct asked_modules {
     using policy_category = selection_category;
 
@@ -115,7 +115,7 @@ struct asked_modules {
     return opened;
 }
 
-/// Walks the calls of a folded model from the outside to the inside.
+/// Walks the calls of a folded model, callers first.
 class fold_outliner {
 public:
     fold_outliner(const fold_plan& plan, const graph_contents& contents)
@@ -127,48 +127,48 @@ public:
     }
 
 private:
-    /// What one graph or function calls, also in bodies of its nodes.
+    /// The calls of a graph or function, including bodies of its nodes.
     struct region_calls {
         std::size_t calls = 0;
-        std::vector<std::pair<id, std::size_t>> functions; // how often, as they are first called
+        std::vector<std::pair<id, std::size_t>> functions; // with counts, in order of first call
         std::unordered_map<id, std::size_t> place_of;      // in `functions`
     };
 
     void add(fold_outline_row row, id region) {
-        region_calls found;
-        add_calls(region, found);
+        region_calls calls;
+        add_calls(region, calls);
         row.nodes = nodes_in(plan_, region);
-        row.calls = found.calls;
+        row.calls = calls.calls;
         rows_.push_back(row);
-        for (const auto& [f, count] : found.functions) {
+        for (const auto& [f, count] : calls.functions) {
             add({f, row.level + 1, count}, plan_.functions[f].region);
         }
     }
 
-    void add_calls(id region, region_calls& found) const {
+    void add_calls(id region, region_calls& calls) const {
         for (const auto& item : plan_.regions[region].items) {
             if (!item.is_region) {
-                add_calls_in(item.index, found);
+                add_calls_in(item.index, calls);
                 continue;
             }
-            found.calls += 1;
+            calls.calls += 1;
             const auto f = plan_.function[item.index];
-            const auto known = found.place_of.try_emplace(f, found.functions.size());
+            const auto known = calls.place_of.try_emplace(f, calls.functions.size());
             if (known.second) {
-                found.functions.emplace_back(f, 0);
+                calls.functions.emplace_back(f, 0);
             }
-            found.functions[known.first->second].second += 1;
+            calls.functions[known.first->second].second += 1;
         }
     }
 
-    void add_calls_in(id node, region_calls& found) const {
+    void add_calls_in(id node, region_calls& calls) const {
         if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
             plan_.look_into(
-                g, contents_, [&](id region) { add_calls(region, found); },
-                [&](id inside) { add_calls_in(inside, found); });
+                g, contents_, [&](id region) { add_calls(region, calls); },
+                [&](id inside) { add_calls_in(inside, calls); });
         }
     }
 
@@ -179,17 +179,15 @@ private:
 
 } // namespace detail
 
-/// A model of which modules are to become functions: planned when it is made, then written.
+/// A model to fold: planned on construction, then written.
 class model_fold {
 public:
-    /// Plans with options of the caller's. `beside` is where the result is to go: next to it
-    /// stands a copy of a tagged file without its tags for as long as this; with "" that is made in
-    /// memory.
+    /// Plans with the given options. If the file is tagged, a temporary copy without tags is made
+    /// beside `beside`, the future result, or in memory if that is "".
     ///
     /// Requires: the model outlives this.
-    /// Throws: `error` of `error_code::refused` for a model that is folded already, or of an IR
-    ///   version without functions that is not to be lifted; of `not_found` when there is
-    ///   nothing to fold; as `plan_fold`.
+    /// Throws: `error` of `error_code::refused` for a folded model, or for an IR version without
+    /// functions if `lift` is false; of `not_found` if there is nothing to fold; as `plan_fold`.
     /// Complexity: that of `plan_fold`.
     model_fold(const attributed_model& opened, const fold_options<>& options,
                const std::string& beside = {})
@@ -213,26 +211,26 @@ public:
         }
     }
 
-    /// As above, with the modules that `folding` asks for; `find_foldable` says what else would
-    /// fold where nothing does. Throws: as above, and as `find_modules`. Complexity: as above.
+    /// As above, with the modules chosen by `folding`; if there are none, `find_foldable` says what
+    /// else would fold. Throws: as above, and as `find_modules`. Complexity: as above.
     model_fold(const attributed_model& opened, const module_folding& folding,
                const std::string& beside = {})
         : model_fold(opened, detail::options_of(detail::unfolded(opened), folding), beside) {}
 
-    /// Returns: what becomes of which node, and what was left where it is; valid as long as this.
+    /// Returns: the plan; valid as long as this.
     [[nodiscard]] const detail::fold_plan& plan() const noexcept { return plan_; }
     /// Whether the IR version is raised to `first_version_with_functions`.
     [[nodiscard]] bool lifts() const noexcept { return lifted_; }
-    /// Whether the model has tags; the folded one keeps them for unfolding only.
+    /// Whether the model has tags, which the folded one keeps for unfolding only.
     [[nodiscard]] bool was_tagged() const noexcept { return source_.was_tagged(); }
 
-    /// Returns: the main graph, and below it the functions that it calls, and so on.
+    /// Returns: the main graph, followed by the functions it calls, recursively.
     /// Complexity: O(rows + items of the functions in each).
     [[nodiscard]] std::vector<fold_outline_row> outline() const {
         return detail::fold_outliner(plan_, contents_).outline();
     }
 
-    /// Returns: how many nodes stay where they are, by reason. Complexity: O(places).
+    /// Returns: the number of nodes left in place, by reason. Complexity: O(places).
     [[nodiscard]] nodes_left left() const {
         nodes_left result{0, 0, plan_.in_bodies};
         for (const auto& one : plan_.left) {
@@ -244,7 +242,7 @@ public:
     /// Returns: the bytes of the folded model. Throws: as `write_rope`. Complexity: O(bytes).
     [[nodiscard]] std::string bytes() const { return detail::rope_bytes(build(), source_.file()); }
 
-    /// Writes the folded model. Returns: its bytes. Throws, Complexity: as `write_rope`.
+    /// Writes the folded model. Returns: its size in bytes. Throws, Complexity: as `write_rope`.
     std::uint64_t write(const std::string& output, const write_options& options = {}) const {
         const auto rope = build();
         write_rope(rope, source_.file(), source_.model(), output, options);
@@ -270,14 +268,14 @@ private:
     bool lifted_ = false;
 };
 
-/// What would fold where nothing does.
+/// What could be folded instead of nothing.
 struct foldable {
-    std::size_t functions = 0; ///< that there would be
-    std::size_t least = 0;     ///< with functions of so many nodes and more
+    std::size_t functions = 0; ///< their number
+    std::size_t least = 0;     ///< minimal number of nodes of each
 };
 
-/// Returns: what `folding` would find if every module were selected, and if functions of one node
-/// were allowed as well; nothing where that is nothing either.
+/// Returns: what `folding` would find with all modules selected or, failing that, also functions of
+/// one node allowed; nothing if that finds none either.
 /// Throws, Complexity: as `model_fold`.
 [[nodiscard]] inline std::optional<foldable> find_foldable(const attributed_model& opened,
                                                            const module_folding& folding) {
@@ -296,7 +294,7 @@ struct foldable {
     return std::nullopt;
 }
 
-/// Writes a model with modules as functions. Returns: the bytes of the result.
+/// Writes a model with modules as functions. Returns: its size in bytes.
 /// Throws, Complexity: as `model_fold`.
 inline std::uint64_t fold_file(const attributed_model& opened, const std::string& output,
                                const module_folding& folding = {},
@@ -304,7 +302,7 @@ inline std::uint64_t fold_file(const attributed_model& opened, const std::string
     return model_fold(opened, folding, output).write(output, options);
 }
 
-/// Writes what was folded (`stemma.folds/1`); `bytes` is the size of the folded model.
+/// Writes a report of folding (`stemma.folds/1`); `bytes` is the size of the folded model.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_folds(Sink& sink, const model_fold& folded, const attributed_model& opened,
@@ -334,7 +332,7 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
     json.end_array();
     json.key("calls");
     json.begin_array();
-    std::vector<id> number(plan.regions.size(), no_id); // among the calls
+    std::vector<id> number(plan.regions.size(), no_id); // index among the calls
     id next = 0;
     for (id r = 0; r < number.size(); ++r) {
         number[r] = plan.is_graph(r) ? no_id : next++;

@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What stands in a region: an operator, by vertex index, or a region, by number.
+/// An item of a region: an operator, by vertex index, or a nested region, by number.
 struct fold_item {
     id index = 0;           ///< vertex index, or number of the region
     bool is_region = false; ///< what `index` names
@@ -28,44 +28,44 @@ struct fold_item {
     friend bool operator==(const fold_item&, const fold_item&) = default;
 };
 
-/// Operators of one call of one module that can be contracted into one, with regions inside.
+/// Operators of one call of a module that can be contracted into one, with nested regions.
 struct fold_region {
     id module = 0;     ///< 0, the root, for the whole graph
-    id call = 0;       ///< of the module, by the number that `calls` gave; 0 where there is none
-    id run = 0;        ///< which part of the call, where that had to be divided
-    id runs = 1;       ///< into how many parts it was divided
-    id parent = no_id; ///< number of the region around; `no_id` for the whole graph
-    id end = 0;        ///< the regions inside are those from the next number to this one
-    id operators = 0;  ///< with those of the regions inside
-    std::vector<fold_item> items; ///< producers first, else by their first operator
+    id call = 0;       ///< of the module, by the number from `calls`; 0 if there is none
+    id run = 0;        ///< the part of the call, if it had to be divided
+    id runs = 1;       ///< the number of parts of the call
+    id parent = no_id; ///< number of the enclosing region; `no_id` for the whole graph
+    id end = 0;        ///< nested regions have the numbers from the next one up to, excluding, this
+    id operators = 0;  ///< including nested regions
+    std::vector<fold_item> items; ///< producers first, ties by their first operator
 };
 
 namespace detail {
 
-/// Whether region `r` is region `other` or around it. Complexity: O(1).
+/// Whether region `r` is region `other` or encloses it. Complexity: O(1).
 [[nodiscard]] inline bool holds_region(std::span<const fold_region> regions, id r, id other) {
     return r <= other && other < regions[r].end;
 }
 
 } // namespace detail
 
-/// What a policy wanted to fold and what was left where it is.
+/// Operators that a policy wanted to fold but that were left in place.
 struct fold_leftover {
-    id module = 0;             ///< that was to be folded
+    id module = 0;             ///< the module to fold
     id call = 0;               ///< of the module, as in `fold_region`
-    std::size_t operators = 0; ///< how many there are, which stay in the region around
-    id runs = 1; ///< parts that the call had to be divided into; the ones left are too small
+    std::size_t operators = 0; ///< their number; they stay in the enclosing region
+    id runs = 1;               ///< the number of parts of the call; those left are too small
 };
 
 /// What can be folded, and what cannot.
 struct fold_regions_result {
-    std::vector<fold_region> regions; ///< in preorder; the first one is the whole graph
-    std::vector<fold_leftover> left;  ///< in the order in which they were met
+    std::vector<fold_region> regions; ///< in preorder; the first is the whole graph
+    std::vector<fold_leftover> left;  ///< in the order found
 };
 
 namespace detail {
 
-/// Finds regions level by level, from the outside to the inside.
+/// Finds regions level by level, outer ones first.
 template <operator_graph_like Graph, class Calls, class Constant>
 class fold_divider {
 public:
@@ -92,7 +92,7 @@ private:
         id module = 0;
         id call = 0;
         id parts = 0;
-        id runs = 0; ///< parts that are regions already
+        id runs = 0; ///< parts that already are regions
     };
 
     void divide(id region, const members& all) {
@@ -117,7 +117,7 @@ private:
         result_.regions[region].end = static_cast<id>(result_.regions.size());
     }
 
-    /// `next` is by place the module below that of the region.
+    /// `next` is the module below that of the region, by position.
     void divide(id region, const members& all, const std::vector<id>& next) {
         const auto edges =
             find_induced_edges(graph_, std::span<const vertex_t<Graph>>(all), place_);
@@ -147,7 +147,7 @@ private:
         }
     }
 
-    /// Makes a region of a part, or leaves the operators where they are.
+    /// Makes a part a region, or leaves its operators in place.
     void add_part(id region, const members& all, std::span<const id> places, group& g) {
         auto& items = result_.regions[region].items;
         if (places.size() < least_) {
@@ -172,17 +172,18 @@ private:
         return {static_cast<id>(index_of(graph_, v)), false};
     }
 
-    /// Returns: by place the number of its group, a call of a module; `no_id` for none.
+    /// Returns: by position, the number of the group, which is a call of a module; `no_id` for
+    /// none.
     [[nodiscard]] std::vector<id> find_groups(const members& all, const induced_edges& edges,
                                               const std::vector<id>& module,
                                               std::vector<group>& groups) const {
         const auto call = find_calls(all, edges, module);
-        flat_index known;
+        flat_index index;
         std::vector<id> of(all.size(), no_id);
         for (id i = 0; i < all.size(); ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.insert(hash_mix(module[i], call[i]), next, [&](id g) {
+                of[i] = index.insert(hash_mix(module[i], call[i]), next, [&](id g) {
                     return groups[g].module == module[i] && groups[g].call == call[i];
                 });
                 if (of[i] == next) {
@@ -190,7 +191,7 @@ private:
                 }
             }
         }
-        // What several groups read is of none of them, if it depends on no data.
+        // What several groups read and no data determines belongs to none of them.
         for (auto i = static_cast<id>(all.size()); i-- > 0;) {
             const auto readers = edges.of(i);
             if (of[i] != no_id && constant_(all[i]) &&
@@ -201,8 +202,8 @@ private:
         return of;
     }
 
-    /// Returns: by place the call of its module. Where that is not known it is that of what is
-    /// read, else that of a reader.
+    /// Returns: by position, the call of its module; if unknown, that of a producer, otherwise that
+    /// of a reader.
     [[nodiscard]] std::vector<id> find_calls(const members& all, const induced_edges& edges,
                                              const std::vector<id>& module) const {
         std::vector<id> call(all.size(), no_id);
@@ -234,11 +235,11 @@ private:
         return call;
     }
 
-    /// Returns: places in no part, and the first places of parts, in an order in which all can run.
+    /// Returns: positions in no part, and the first of each part, in execution order.
     [[nodiscard]] static std::vector<id> find_sequence(const induced_edges& edges,
                                                        const std::vector<id>& part,
                                                        const grouped_ids& places) {
-        // A part goes by its first place. Whatever can run and stands first comes next.
+        // A part is identified by its first position. The first that can run is next.
         std::vector<id> lead(part.size());
         for (id i = 0; i < lead.size(); ++i) {
             lead[i] = part[i] == no_id ? i : places[part[i]].front();
@@ -284,18 +285,17 @@ private:
 
 } // namespace detail
 
-/// Divides a graph into regions that can be contracted one inside the other, as the modules of the
-/// operators lie one inside the other.
+/// Divides a graph into nested regions that can be contracted, following the nesting of the
+/// operators' modules.
 ///
-/// `order` holds the vertices, producers first; `module` is by vertex index. `modules` says which
-/// modules get regions; the graph lies in `top` itself, and what is not below that stays in place.
-/// `least` is how many operators a region must have. `calls(m, v)` says
-/// which call of module `m`, or of what is around it, vertex `v` belongs to: a number, or `no_id`.
-/// Each call is one region, or several where it cannot be contracted as one. `constant(v)` says
-/// whether an operator depends on no data; what is read in several regions stays outside of them
-/// then.
+/// `order` contains the vertices, producers first; `module` is by vertex index. `modules` says
+/// which modules get regions; the graph itself is in `top`, and operators not below that stay in
+/// place. `least` is the minimal number of operators of a region. `calls(m, v)` returns the call of
+/// module `m`, or of an ancestor, that vertex `v` belongs to: a number, or `no_id`. Each call is
+/// one region, or several if it cannot be contracted as one. `constant(v)` says whether an operator
+/// depends on no data; such an operator stays outside if several regions read it.
 /// Requires: `top` folds or is the root.
-/// Complexity: O((V + E) log V) for every level of modules that fold.
+/// Complexity: O((V + E) log V) per level of modules that fold.
 template <operator_graph_like Graph, class Calls, class Constant>
 [[nodiscard]] fold_regions_result
 fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
@@ -308,7 +308,7 @@ fold_regions(const Graph& graph, std::span<const vertex_t<Graph>> order,
 
 namespace detail {
 
-/// Returns: by vertex index, the region that an operator stands in; the last one of several.
+/// Returns: by vertex index, the region of an operator; the last one of several.
 /// Complexity: O(items).
 [[nodiscard]] inline std::vector<id> find_places(std::span<const fold_region> regions,
                                                  std::size_t operators) {

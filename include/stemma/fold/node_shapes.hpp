@@ -21,18 +21,18 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What of a node's fields is told apart only by name.
+/// The fields of a node that distinguish it by name only.
 enum class node_text : std::uint8_t {
-    none,   ///< more than a text: two nodes that differ in it are not alike
-    input,  ///< name of a value that is read
-    output, ///< name of a value that is made
+    none,   ///< not just a text: nodes that differ in it are not alike
+    input,  ///< name of a value read
+    output, ///< name of a value produced
     name,   ///< of the node
-    note,   ///< a doc string, or an entry of metadata
+    note,   ///< a doc string, or a metadata entry
 };
 
 namespace detail {
 
-/// Returns: what a field of a NodeProto is; notes are doc strings, and values of metadata.
+/// Returns: the kind of a field of a NodeProto.
 [[nodiscard]] constexpr node_text text_kind(const wire_field& field) noexcept {
     using at = detail::onnx_fields::node;
     if (field.type != wire_type::bytes) {
@@ -53,7 +53,7 @@ namespace detail {
     }
 }
 
-/// Returns: the text of such a field: of an entry of metadata the value.
+/// Returns: the text of such a field; for a metadata entry, its value.
 [[nodiscard]] inline std::string_view text_of(const wire_reader& fields, const wire_field& field) {
     return field.is_bytes(detail::onnx_fields::node::metadata_props)
                ? wire_model::read_entry(fields, field).second
@@ -62,15 +62,15 @@ namespace detail {
 
 } // namespace detail
 
-/// Tells of nodes whether they are the same but for names, doc strings and values of metadata:
-/// fields in the same order, with the same bytes. Bodies may differ in what they capture only.
+/// Compares nodes up to names, doc strings and metadata values: the same fields in the same order,
+/// with the same bytes. Bodies may differ only in what they capture.
 class node_shapes {
 public:
     /// Requires: both outlive it.
     node_shapes(const wire_model& model, const graph_contents& contents)
         : model_(model), contents_(contents) {}
 
-    /// With `vary`, of the attribute of a Constant only name and type count.
+    /// With `vary`, only name and type of a Constant's attribute count.
     /// Complexity: O(bytes of the node).
     [[nodiscard]] std::uint64_t hash(id node, bool vary = false) const {
         vary = vary && varies(node);
@@ -110,7 +110,7 @@ private:
         return {renamed.data(), 0, static_cast<std::uint32_t>(renamed.size()), model_.file()};
     }
 
-    /// Returns: the message of a node with bodies, in which what they capture has names by number.
+    /// Returns: the message of a node with bodies, with captured names replaced by numbers.
     [[nodiscard]] std::string without_captures(id node) const {
         if (contents_.bodies_of(node).empty()) {
             return {};
@@ -127,7 +127,7 @@ private:
         return renamed.text(model_.bytes());
     }
 
-    /// Returns: what of a field counts.
+    /// Returns: the part of a field that counts.
     [[nodiscard]] static std::string_view shown(const detail::wire_reader& fields,
                                                 const detail::wire_field& field, bool vary,
                                                 std::string& kind) {
@@ -143,7 +143,7 @@ private:
                    : std::string_view();
     }
 
-    /// Whether a node is a Constant that could have the value of another one.
+    /// Whether a node is a Constant that may differ in value.
     [[nodiscard]] bool varies(id node) const {
         using at = detail::onnx_fields::node;
         std::size_t attributes = 0;
@@ -158,7 +158,7 @@ private:
         return attributes == 1 && contents_.bodies_of(node).empty();
     }
 
-    /// Returns: name and type of an attribute that is no graph, as one text.
+    /// Returns: name and type of an attribute other than a graph, as one text.
     [[nodiscard]] static std::string kind_of(detail::wire_reader fields) {
         using at = detail::onnx_fields::attribute;
         std::string kind;

@@ -19,11 +19,11 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_view.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -36,19 +36,19 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: which call of module `m` an operator belongs to; `no_id` where that is not known.
+/// Returns: the call of module `m` that an operator belongs to; `no_id` if unknown.
 template <module_view Modules>
-[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& made) {
+[[nodiscard]] id call_in(const Modules& modules, id m, const attribution& attributed) {
     if constexpr (counts_calls<Modules>) {
         const auto called = nearest_called(modules, m);
         return modules.calls(called) == 1
                    ? 0
-                   : call_of(called, made, [&](id module) { return modules.calls(module); });
+                   : call_of(called, attributed, [&](id module) { return modules.calls(module); });
     }
     return no_id;
 }
 
-/// Divides the graphs of a model, from the outside to the inside, and finds what they share.
+/// Divides the graphs of a model, outer ones first, and finds what they share.
 template <module_view Modules, node_shapes_like Shapes>
 class fold_planner {
 public:
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] fold_plan plan() {
         divide(0, 0, no_id);
         for (id g = 1; g < model_.graph_count(); ++g) {
-            // A body comes after the graph that holds it.
+            // A body comes after the graph that contains it.
             if (model_.graph(g).kind == graph_kind::body && contents_.root(g) == 0) {
                 divide_body(g, place_[model_.graph(g).owner]);
             }
@@ -103,30 +103,30 @@ private:
     }
 
     void divide(id g, id top, id around) {
-        divided_graph made{
+        divided_graph divided{
             g, nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)), {}, {}};
-        const auto& view = made.view;
+        const auto& view = divided.view;
         const auto order = order_of(g, view);
-        made.rank.resize(order.size());
+        divided.rank.resize(order.size());
         for (id i = 0; i < order.size(); ++i) {
-            made.rank[order[i]] = i;
+            divided.rank[order[i]] = i;
         }
         std::vector<id> module(view.nodes.size());
         for (id v = 0; v < module.size(); ++v) {
             module[v] = module_of(view.nodes[v]);
         }
-        auto found = fold_regions(
+        auto folded = fold_regions(
             view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
             options_.least,
             [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
             [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
-        made.spread = spread_constants(model_, g, view, found.regions);
-        dissolve_regions(
-            found, find_idle_regions(model_, g, view, made.spread, options_.least, found.regions));
-        plan_.left.insert(plan_.left.end(), found.left.begin(), found.left.end());
-        if (g == 0 || found.regions.size() > 1) {
-            found.regions.front().parent = around;
-            add(std::move(made), std::move(found.regions));
+        divided.spread = spread_constants(model_, g, view, folded.regions);
+        dissolve_regions(folded, find_idle_regions(model_, g, view, divided.spread, options_.least,
+                                                   folded.regions));
+        plan_.left.insert(plan_.left.end(), folded.left.begin(), folded.left.end());
+        if (g == 0 || folded.regions.size() > 1) {
+            folded.regions.front().parent = around;
+            add(std::move(divided), std::move(folded.regions));
         }
     }
 
@@ -143,24 +143,24 @@ private:
         return order;
     }
 
-    void add(divided_graph made, std::vector<fold_region> regions) {
+    void add(divided_graph divided, std::vector<fold_region> regions) {
         const auto base = static_cast<id>(plan_.regions.size());
-        plan_.root[made.graph] = base;
+        plan_.root[divided.graph] = base;
         for (auto& region : regions) {
             const auto number = static_cast<id>(plan_.regions.size());
             region.parent += number == base ? 0 : base;
             region.end += base;
             for (auto& item : region.items) {
-                item.index = item.is_region ? item.index + base : made.view.nodes[item.index];
+                item.index = item.is_region ? item.index + base : divided.view.nodes[item.index];
                 if (!item.is_region) {
                     place_[item.index] = number;
                 }
             }
             plan_.regions.push_back(std::move(region));
-            plan_.graph.push_back(made.graph);
+            plan_.graph.push_back(divided.graph);
         }
-        add_holders(made.graph);
-        graphs_.push_back(std::move(made));
+        add_holders(divided.graph);
+        graphs_.push_back(std::move(divided));
     }
 
     void add_holders(id g) {
@@ -170,8 +170,8 @@ private:
         }
     }
 
-    /// Finds nodes of bodies that have to say which module they are of, and counts what stays in
-    /// bodies and functions although its module is to fold there.
+    /// Finds nodes of bodies that must record their module, and counts those that stay in bodies
+    /// and functions although their module should fold.
     void look_at_bodies() {
         const auto& tree = modules_.index();
         for (id node = 0; node < model_.node_count(); ++node) {
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// Finds the graphs that the folded model has, in its order.
+    /// Finds the graphs of the folded model, in its order.
     void list_graphs() {
         list_graphs_in(0);
         for (const auto& function : plan_.functions) {
@@ -235,21 +235,20 @@ private:
     const fold_options<Modules>& options_;
     folded_modules folded_;
     std::vector<dependence> dependence_;
-    std::vector<id> place_; // by node: the region it stands in, also where only its owner does
+    std::vector<id> place_; // by node: its region, or that of its owner
     std::vector<divided_graph> graphs_;
     fold_plan plan_;
 };
 
 } // namespace detail
 
-/// Plans which operators become functions, one inside the other as the modules are. In each graph
-/// and body those are contracted that lie in it together; a body goes along with the operator that
-/// holds it, and of modules in that one's module there are functions in the body. Operators in
-/// functions of the model stay there.
+/// Plans which operators become functions, nested like the modules. Each graph and body is folded
+/// separately; a body moves with the operator that owns it, and folds for descendants of that
+/// operator's module. Operators in functions of the model stay there.
 ///
-/// `attributions` says by node the deepest module and the call.
-/// Throws: `error` of `error_code::malformed` when a graph has a cycle or defines a value twice.
-/// Complexity: O((V + E) log V) for every level of modules that fold, and of bodies.
+/// `attributions` is by node.
+/// Throws: `error` of `error_code::malformed` if a graph has a cycle or defines a value twice.
+/// Complexity: O((V + E) log V) per level of modules that fold, and of bodies.
 template <module_view Modules, detail::node_shapes_like Shapes>
 [[nodiscard]] detail::fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
                                           const Modules& modules,

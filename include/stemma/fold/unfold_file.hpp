@@ -4,9 +4,9 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
-#include <stemma/fold/detail/open_folds.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -29,24 +29,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How the nodes are named that come out of calls.
+/// Names of inlined nodes.
 enum class unfolded_names : std::uint8_t {
-    as_before, ///< as before folding, where the model says how it was; else by their modules
-    as_called  ///< after the call, `<name of the call>/<name in the function>`, in any case
+    as_before, ///< as before folding, if recorded; otherwise after their modules
+    as_called  ///< always after the call, `<name of the call>/<name in the function>`
 };
 
-/// What unfolding made of a model.
+/// The result of unfolding.
 struct unfold_report {
-    std::uint64_t bytes = 0; ///< of the result
-    std::size_t calls = 0; ///< that were opened one by one; 0 where the model is as before folding
-    bool is_restored = false; ///< whether the model is as before folding
-    bool lost_tags = false;   ///< whether the model had tags, and has none any more
-    std::string problem{};    ///< why it is not as before folding, though it says how it was
+    std::uint64_t bytes = 0;  ///< of the result
+    std::size_t calls = 0;    ///< inlined one by one; 0 if the model was restored
+    bool is_restored = false; ///< the model is as before folding
+    bool lost_tags = false;   ///< the model had tags, which are lost
+    std::string problem{};    ///< why it could not be restored despite its record
 };
 
 namespace detail {
 
-/// What unfolding makes of a model without tags.
+/// The unfolded form of a model without tags.
 struct unfolded_rope {
     message_tree rope;
     unfold_report report;
@@ -58,10 +58,10 @@ inline void check_functions(const wire_model& model) {
     }
 }
 
-/// Whether a file says how it was folded, without reading the rest of it.
+/// Whether a file has a fold record, without reading the rest.
 [[nodiscard]] inline bool says_how_folded(std::string_view bytes, const std::string& file) {
     if (bytes.size() >= std::uint64_t{1} << 32U) {
-        return false; // and no model
+        return false; // not a model either
     }
     wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file);
     for (wire_field field; fields.next(field);) {
@@ -73,8 +73,8 @@ inline void check_functions(const wire_model& model) {
     return false;
 }
 
-/// Opens folds as the record says. Returns: nothing, and the problem in `report`, when that does
-/// not fit the model any more; nothing when there is none.
+/// Unfolds by the record. Returns: nothing without a record, or, with the problem in `report`, if
+/// it no longer matches the model.
 [[nodiscard]] inline std::optional<message_tree> restore_folds(const wire_model& model,
                                                                unfold_report& report) {
     const auto record = find_fold_record(model);
@@ -97,20 +97,20 @@ inline void check_functions(const wire_model& model) {
     return rope;
 }
 
-/// `known` says to which modules nodes belong; null where nodes are named after their calls.
+/// `known` has the modules of nodes; null if nodes are named after their calls.
 [[nodiscard]] inline unfolded_rope unfold_rope(const untagged_model& source,
                                                attributed_model* known, unfolded_names names) {
     const auto& model = source.model();
     const bool had_tags =
         source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
-    unfolded_rope made;
-    made.report.lost_tags = true;
+    unfolded_rope unfolded;
+    unfolded.report.lost_tags = true;
     std::optional<message_tree> restored;
     if (names == unfolded_names::as_before) {
-        restored = restore_folds(model, made.report);
+        restored = restore_folds(model, unfolded.report);
     }
     if (restored) {
-        made.rope = std::move(*restored);
+        unfolded.rope = std::move(*restored);
     } else {
         const bool by_module = known != nullptr && names == unfolded_names::as_before &&
                                !find_model_metadata(model, fold_key);
@@ -119,12 +119,12 @@ inline void check_functions(const wire_model& model) {
             inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
         }
         function_inliner inliner(model, std::move(inlined));
-        made.rope = inliner.build();
-        made.report.calls = inliner.calls();
+        unfolded.rope = inliner.build();
+        unfolded.report.calls = inliner.calls();
     }
-    made.report.lost_tags = made.report.lost_tags && had_tags;
-    made.report.bytes = made.rope.size();
-    return made;
+    unfolded.report.lost_tags = unfolded.report.lost_tags && had_tags;
+    unfolded.report.bytes = unfolded.rope.size();
+    return unfolded;
 }
 
 } // namespace detail
@@ -133,30 +133,30 @@ namespace detail {
 
 // namespace detail
 
-/// Returns: the bytes of a model with its functions put in where they are called; what was done
-///   goes to `report`, unless that is null.
+/// Returns: the bytes of a model with its functions inlined. `report`, unless null, receives what
+/// was done.
 ///
-/// Requires: the evidence was not forgotten.
-/// Throws: `error` of `error_code::not_found` when it has no functions; as
-///   `function_inliner::build` and `fold_opener::build`.
-/// Complexity: O(bytes), and that of these.
+/// Requires: the model keeps its evidence.
+/// Throws: `error` of `error_code::not_found` if it has no functions; as `function_inliner::build`
+/// and `fold_opener::build`.
+/// Complexity: O(bytes), plus that of these.
 [[nodiscard]] inline std::string unfolded_bytes(attributed_model& opened,
                                                 unfolded_names names = unfolded_names::as_before,
                                                 unfold_report* report = nullptr) {
     detail::check_functions(opened.model());
     const untagged_model source(opened.file(), opened.model(), "");
-    auto made = detail::unfold_rope(source, &opened, names);
-    auto bytes = rope_bytes(made.rope, source.file());
+    auto unfolded = detail::unfold_rope(source, &opened, names);
+    auto bytes = rope_bytes(unfolded.rope, source.file());
     if (report != nullptr) {
-        *report = std::move(made.report);
+        *report = std::move(unfolded.report);
     }
     return bytes;
 }
 
 } // namespace detail
 
-/// Writes a file with its functions put in where they are called. To which modules nodes belong is
-/// looked at only where the file does not say how it was folded.
+/// Writes a file with its functions inlined. Nodes are attributed only if the file has no fold
+/// record.
 /// Throws: as above, and as `write_rope`. Complexity: as above.
 inline unfold_report unfold_file(const std::string& input, const std::string& output,
                                  unfolded_names names = unfolded_names::as_before,
@@ -166,9 +166,9 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
                            attributed_model* known) {
         detail::check_functions(model);
         const detail::untagged_model source(from, model, output);
-        auto made = detail::unfold_rope(source, known, names);
-        write_rope(made.rope, source.file(), source.model(), output, options);
-        return std::move(made.report);
+        auto unfolded = detail::unfold_rope(source, known, names);
+        write_rope(unfolded.rope, source.file(), source.model(), output, options);
+        return std::move(unfolded.report);
     };
     if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {
         return write(file, wire_model(file.bytes(), input), nullptr);

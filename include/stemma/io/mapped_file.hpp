@@ -171,8 +171,8 @@ public:
                 continue;
             }
             if (got <= 0) {
-                detail::fail_to_read(path_,
-                                     got < 0 ? detail::reason_of(errno) : "has become shorter");
+                detail::fail_to_read(path_, got < 0 ? detail::reason_of(errno)
+                                                    : "was truncated while being read");
             }
             offset += static_cast<std::size_t>(got);
             size -= static_cast<std::size_t>(got);

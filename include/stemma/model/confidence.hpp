@@ -80,6 +80,7 @@ inline constexpr float entry_fits = 0.8F;      ///< the only one of its module t
 inline constexpr float entry_below = 0.7F;     ///< of a descendant of its module: entries
 inline constexpr float entry_used = 0.9F;      ///< named after its use in the module: entries
 inline constexpr float entry_guessed = 0.5F;   ///< as above, among many other uses: entries
+inline constexpr float entry_unpaired = 0.3F;  ///< with a norm whose name is not its pair: entries
 
 // Resolution.
 inline constexpr float doubtful = 0.7F;       ///< at most, an ancestor of alternatives: curve

@@ -15,16 +15,16 @@ namespace stemma::inline STEMMA_ABI {
 ///
 /// The maps are keyed by vertex and yield something convertible to `std::string_view` that outlives
 /// the view.
-template <incidence_graph Tree, text_map<vertex_t<Tree>> Attribute, text_map<vertex_t<Tree>> Class,
+template <incidence_graph Tree, text_map<vertex_t<Tree>> Name, text_map<vertex_t<Tree>> Class,
           text_map<vertex_t<Tree>> Qualified>
 class mapped_modules {
 public:
     /// Requires: every vertex is reached from `root` on exactly one path.
     /// Complexity: O(n).
-    mapped_modules(const Tree& tree, vertex_t<Tree> root, Attribute attribute, Class class_name,
+    mapped_modules(const Tree& tree, vertex_t<Tree> root, Name name, Class class_name,
                    Qualified qualified_class)
         : tree_(detail::index_tree(tree, root))
-        , attribute_(std::move(attribute))
+        , name_(std::move(name))
         , class_(std::move(class_name))
         , qualified_(std::move(qualified_class)) {}
 
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] const tree_index& index() const noexcept { return tree_.index; }
 
     /// Returns: what the first map yields for the module of rank `m`.
-    [[nodiscard]] std::string_view attribute(id m) const { return get(attribute_, vertex(m)); }
+    [[nodiscard]] std::string_view name(id m) const { return get(name_, vertex(m)); }
 
     /// Returns: what the second map yields for the module of rank `m`.
     [[nodiscard]] std::string_view class_name(id m) const { return get(class_, vertex(m)); }
@@ -52,7 +52,7 @@ public:
 
 private:
     indexed_tree<Tree> tree_;
-    Attribute attribute_;
+    Name name_;
     Class class_;
     Qualified qualified_;
 };

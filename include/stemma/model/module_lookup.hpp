@@ -25,21 +25,20 @@ public:
         const tree_index& tree = modules.index();
         children_.reserve(tree.size());
         for (id m = 1; m < tree.size(); ++m) {
-            children_.insert(hash_of(tree.parent(m), modules.attribute(m)), m,
-                             [](id) { return false; });
+            children_.insert(hash_of(tree.parent(m), modules.name(m)), m, [](id) { return false; });
         }
     }
 
     /// Returns: the child of `parent` with that name, or `no_id`.
-    [[nodiscard]] id child(id parent, std::string_view attribute) const {
-        return children_.find(hash_of(parent, attribute), [&](id m) {
-            return modules_->index().parent(m) == parent && modules_->attribute(m) == attribute;
+    [[nodiscard]] id child(id parent, std::string_view name) const {
+        return children_.find(hash_of(parent, name), [&](id m) {
+            return modules_->index().parent(m) == parent && modules_->name(m) == name;
         });
     }
 
 private:
-    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view attribute) noexcept {
-        return detail::hash_bytes(attribute, parent);
+    [[nodiscard]] static std::uint64_t hash_of(id parent, std::string_view name) noexcept {
+        return detail::hash_bytes(name, parent);
     }
 
     const Modules* modules_;
@@ -54,8 +53,8 @@ public:
     explicit module_lookup(const module_tree& modules) : modules_(&modules) {}
 
     /// Returns: the child of `parent` with that name, or `no_id`.
-    [[nodiscard]] id child(id parent, std::string_view attribute) const {
-        return modules_->child(parent, attribute);
+    [[nodiscard]] id child(id parent, std::string_view name) const {
+        return modules_->child(parent, name);
     }
 
 private:
@@ -101,9 +100,8 @@ public:
     /// Returns: the module at a dotted path below `from`, or `no_id`.
     /// Complexity: O(length); one look-up per segment not shared with the previous path.
     [[nodiscard]] id find(std::string_view path, id from = 0) {
-        const auto match = trail_.follow(from, path, [&](id parent, std::string_view attribute) {
-            return parent == nowhere ? nowhere
-                                     : std::min(lookup_->child(parent, attribute), nowhere);
+        const auto match = trail_.follow(from, path, [&](id parent, std::string_view name) {
+            return parent == nowhere ? nowhere : std::min(lookup_->child(parent, name), nowhere);
         });
         return match == nowhere ? no_id : match;
     }

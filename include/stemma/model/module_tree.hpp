@@ -66,7 +66,7 @@ public:
     };
 
     /// A tree of a single unnamed module.
-    module_tree() : index_({no_id}), attribute_{names_.intern("")} { fill_optional_columns(); }
+    module_tree() : index_({no_id}), name_{names_.intern("")} { fill_optional_columns(); }
 
     /// Returns: the number of modules, at least 1 for the root.
     [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
@@ -88,7 +88,7 @@ public:
     }
 
     /// The name of the module in its parent. For the root: the name of the whole model.
-    [[nodiscard]] std::string_view attribute(id m) const noexcept { return names_[attribute_[m]]; }
+    [[nodiscard]] std::string_view name(id m) const noexcept { return names_[name_[m]]; }
 
     /// Returns: empty where unknown.
     [[nodiscard]] std::string_view class_name(id m) const noexcept { return names_[class_[m]]; }
@@ -114,9 +114,9 @@ public:
         const auto first = text.size();
         text.resize(first + path_length_[m]);
         for (auto end = text.size(); m != 0; m = index_.parent(m)) {
-            const auto name = attribute(m);
-            end -= name.size();
-            name.copy(text.data() + end, name.size());
+            const auto segment = name(m);
+            end -= segment.size();
+            segment.copy(text.data() + end, segment.size());
             if (end > first) {
                 text[--end] = '.';
             }
@@ -132,9 +132,9 @@ public:
             return path(m);
         }
         std::vector<std::string_view> names;
-        for (auto space = report_path_length; m != 0 && attribute(m).size() < space;
+        for (auto space = report_path_length; m != 0 && name(m).size() < space;
              m = index_.parent(m)) {
-            names.push_back(attribute(m));
+            names.push_back(name(m));
             space -= names.back().size() + 1;
         }
         std::string text = "\xe2\x80\xa6";
@@ -152,16 +152,16 @@ public:
 
     /// Returns: the child of `parent` with that name, or `no_id`.
     /// Complexity: O(length) on average.
-    [[nodiscard]] id child(id parent, std::string_view attribute) const {
+    [[nodiscard]] id child(id parent, std::string_view name) const {
         const auto end = index_.end(parent);
         auto m = parent + 1;
         for (id i = 0; i < near_children && m < end; ++i, m = index_.end(m)) {
-            if (this->attribute(m) == attribute) {
+            if (this->name(m) == name) {
                 return m;
             }
         }
-        return m >= end ? no_id : children_.find(child_hash(parent, attribute), [&](id other) {
-            return index_.parent(other) == parent && this->attribute(other) == attribute;
+        return m >= end ? no_id : children_.find(child_hash(parent, name), [&](id other) {
+            return index_.parent(other) == parent && this->name(other) == name;
         });
     }
 
@@ -294,8 +294,8 @@ private:
         bool is_buffer = false;
     };
 
-    [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view attribute) const noexcept {
-        return detail::hash_bytes(attribute, detail::hash_mix(parent, 1));
+    [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view name) const noexcept {
+        return detail::hash_bytes(name, detail::hash_mix(parent, 1));
     }
 
     /// Returns: the position of the module's first tensor, and how many of its tensors are
@@ -325,13 +325,13 @@ private:
         for (id m = 1; m < n; ++m) {
             const auto parent = index_.parent(m);
             path_length_[m] =
-                path_length_[parent] + static_cast<id>(attribute(m).size()) + (parent == 0 ? 0 : 1);
+                path_length_[parent] + static_cast<id>(name(m).size()) + (parent == 0 ? 0 : 1);
         }
         for (const id parent : modules()) {
             id i = 0;
             for (const id m : children(parent)) {
                 if (i++ >= near_children) {
-                    children_.insert(child_hash(parent, attribute(m)), m, [](id) { return false; });
+                    children_.insert(child_hash(parent, name(m)), m, [](id) { return false; });
                 }
             }
         }
@@ -343,7 +343,7 @@ private:
 
     tree_index index_;
     detail::string_pool names_;
-    std::vector<id> attribute_;
+    std::vector<id> name_;
     std::vector<id> class_;
     std::vector<id> qualified_;
     std::vector<id> calls_;

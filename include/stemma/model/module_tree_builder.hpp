@@ -36,26 +36,26 @@ public:
     [[nodiscard]] id parent(id m) const noexcept { return modules_[m].parent; }
 
     /// Returns: the name of the module in its parent; valid until the next call that adds a name.
-    [[nodiscard]] std::string_view attribute(id m) const noexcept {
-        return names_[modules_[m].attribute];
-    }
+    [[nodiscard]] std::string_view name(id m) const noexcept { return names_[modules_[m].name]; }
 
     /// Returns: the child of `parent` with that name, or `no_id`.
-    [[nodiscard]] id find_child(id parent, std::string_view attribute) const {
-        const auto name = names_.find(attribute);
-        return name == no_id ? no_id : children_.find(detail::hash_mix(parent, name), [&](id m) {
-            return modules_[m].parent == parent && modules_[m].attribute == name;
-        });
+    [[nodiscard]] id find_child(id parent, std::string_view name) const {
+        const auto interned = names_.find(name);
+        return interned == no_id
+                   ? no_id
+                   : children_.find(detail::hash_mix(parent, interned), [&](id m) {
+                         return modules_[m].parent == parent && modules_[m].name == interned;
+                     });
     }
 
     /// Returns: the child of `parent` with that name, added if missing.
-    id child(id parent, std::string_view attribute) {
-        const auto name = names_.intern(attribute);
+    id child(id parent, std::string_view name) {
+        const auto interned = names_.intern(name);
         const auto next = static_cast<id>(modules_.size());
-        const auto existing = children_.insert(detail::hash_mix(parent, name), next, [&](id m) {
-            return modules_[m].parent == parent && modules_[m].attribute == name;
+        const auto existing = children_.insert(detail::hash_mix(parent, interned), next, [&](id m) {
+            return modules_[m].parent == parent && modules_[m].name == interned;
         });
-        return existing == next ? add_module(parent, name) : existing;
+        return existing == next ? add_module(parent, interned) : existing;
     }
 
     /// Returns: the module at a dotted path below `from`, added with its ancestors if missing.
@@ -64,13 +64,12 @@ public:
             return child(from, "");
         }
         // A trailing dot begins no segment.
-        return trail_.follow(
-            from, path.ends_with('.') ? path.substr(0, path.size() - 1) : path,
-            [&](id parent, std::string_view attribute) { return child(parent, attribute); });
+        return trail_.follow(from, path.ends_with('.') ? path.substr(0, path.size() - 1) : path,
+                             [&](id parent, std::string_view name) { return child(parent, name); });
     }
 
     /// Sets the name of the root.
-    void set_root_name(std::string_view name) { modules_[0].attribute = names_.intern(name); }
+    void set_root_name(std::string_view name) { modules_[0].name = names_.intern(name); }
 
     /// Sets the class; "" if unknown.
     void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
@@ -115,8 +114,7 @@ public:
         const auto nothing = tree.names_.intern("");
         const auto or_nothing = [&](id name) { return name == no_id ? nothing : name; };
         std::vector<id> parents;
-        for (auto* column :
-             {&parents, &tree.attribute_, &tree.class_, &tree.qualified_, &tree.calls_}) {
+        for (auto* column : {&parents, &tree.name_, &tree.class_, &tree.qualified_, &tree.calls_}) {
             column->clear();
             column->reserve(order.size());
         }
@@ -125,7 +123,7 @@ public:
         for (auto m : order) {
             const auto& from = modules_[m];
             parents.push_back(from.parent == no_id ? no_id : rank_[from.parent]);
-            tree.attribute_.push_back(from.attribute);
+            tree.name_.push_back(from.name);
             tree.class_.push_back(or_nothing(from.class_name));
             tree.qualified_.push_back(or_nothing(from.qualified));
             tree.calls_.push_back(from.calls);
@@ -146,7 +144,7 @@ public:
 private:
     struct module_record {
         id parent = no_id;
-        id attribute = no_id;
+        id name = no_id;
         id class_name = no_id;
         id qualified = no_id;
         id calls = no_id;
@@ -157,10 +155,10 @@ private:
         module_tree::tensor_record tensor;
     };
 
-    id add_module(id parent, id attribute) {
+    id add_module(id parent, id name) {
         module_record added;
         added.parent = parent;
-        added.attribute = attribute;
+        added.name = name;
         modules_.push_back(added);
         return static_cast<id>(modules_.size() - 1);
     }

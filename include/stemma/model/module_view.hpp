@@ -20,7 +20,7 @@ namespace stemma::inline STEMMA_ABI {
 template <class Modules>
 concept module_view = requires(const Modules& modules, id m) {
     { modules.index() } -> std::same_as<const tree_index&>;
-    { modules.attribute(m) } -> lasting_text;
+    { modules.name(m) } -> lasting_text;
     { modules.class_name(m) } -> lasting_text;
     { modules.qualified_class(m) } -> lasting_text;
 };
@@ -42,7 +42,7 @@ template <module_view Modules>
     } else {
         std::string reversed;
         for (auto at = m; at != 0; at = modules.index().parent(at)) {
-            const std::string_view name = modules.attribute(at);
+            const std::string_view name = modules.name(at);
             reversed.append(at == m ? "" : ".").append(name.rbegin(), name.rend());
         }
         return {reversed.rbegin(), reversed.rend()};

@@ -162,7 +162,7 @@ concept calling_operators = operator_view<Ops> &&
     ops.for_each_argument(v, detail::take_argument{});
 };
 
-/// Operators some of which are in functions that stemma made of modules, or call such a function,
+/// Operators some of which are in functions that stemma made from modules, or call such a function,
 /// and know their origin: `fold_path` is the path from the module of the enclosing call. Their
 /// names say nothing, as calls share them.
 template <class Ops>

@@ -30,7 +30,7 @@ enum class module_verdict : std::uint8_t {
     not_compared, ///< no output could be compared
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(module_verdict verdict) noexcept {
     switch (verdict) {
     case module_verdict::within:
@@ -49,9 +49,9 @@ enum class module_verdict : std::uint8_t {
 
 /// A value in both runs.
 struct compared_value {
-    paired_value pair{};                          ///< which two
+    paired_value pair{};                          ///< the values
     std::optional<value_difference> difference{}; ///< nothing if the shapes differ
-    bool exceeds = false;                         ///< a bound, or in shape
+    bool exceeds = false;                         ///< exceeds a bound, or shapes differ
 };
 
 /// The numerics of a module.
@@ -62,26 +62,26 @@ struct module_numerics {
     std::optional<value_difference> own{};      ///< of its outputs on correct inputs, the worst
     std::size_t outputs = 0;                    ///< its outputs
     std::size_t compared = 0;                   ///< those that could be compared
-    bool reads_exceeding = false;               ///< something that exceeds a bound
-    id first = no_id; ///< the first of its results that exceeds a bound, by place in `values`
-    module_verdict verdict = module_verdict::not_compared; ///< what follows
+    bool reads_exceeding = false;               ///< an input exceeds a bound
+    id first = no_id; ///< its first output that exceeds a bound, an index into `values`
+    module_verdict verdict = module_verdict::not_compared; ///< the conclusion
 };
 
-/// How the numbers of two runs differ.
+/// The differences between the values of two runs.
 struct numerics_report {
-    difference_bounds bounds;             ///< that were asked for
-    std::vector<compared_value> values;   ///< inputs first, then in an order of execution
-    std::vector<module_numerics> modules; ///< those with results, in the order of the tree
-    id first_module = no_id; ///< the deepest one that makes the first value beyond the bounds
-    id first_value = no_id;  ///< that value, by place in `values`
-    std::size_t unequal_inputs = 0; ///< inputs of the model that are not the same in both runs
+    difference_bounds bounds;             ///< as given
+    std::vector<compared_value> values;   ///< inputs first, then in execution order
+    std::vector<module_numerics> modules; ///< those with results, in tree order
+    id first_module = no_id;              ///< the deepest module that produces `first_value`
+    id first_value = no_id; ///< the first value that exceeds a bound, an index into `values`
+    std::size_t unequal_inputs = 0; ///< inputs of the model that differ between the runs
 };
 
-/// What `compare_numerics` looks at.
+/// Options of `compare_numerics`.
 struct numerics_options {
-    difference_bounds bounds{};  ///< what is too much
+    difference_bounds bounds{};  ///< upper limits of differences
     std::vector<bool> modules{}; ///< by module of the first model; empty for all
-    given_pairs pairs{};         ///< values that are the same, whatever they are called
+    given_pairs pairs{};         ///< values known to correspond, whatever their names
 };
 
 namespace detail {
@@ -92,7 +92,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
     }
 }
 
-/// Returns: what a module's own results say, given what it reads.
+/// Returns: the verdict on a module from its own results and its inputs.
 [[nodiscard]] inline module_verdict verdict_of(const module_numerics& numbers,
                                                const difference_bounds& bounds) {
     if (numbers.compared == 0) {
@@ -123,25 +123,27 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
     const auto& tree = a.opened->modules().index();
     auto asked = options.modules;
     asked.resize(tree.size(), asked.empty());
-    std::unordered_map<id, id> place; // of a value among those compared
+    std::unordered_map<id, id> place; // of a value: its index among those compared
     for (auto& pair : pair_values(a, b, options.pairs)) {
-        compared_value made{std::move(pair), {}, false};
-        const auto name = model.value_name(made.pair.value);
+        compared_value compared{std::move(pair), {}, false};
+        const auto name = model.value_name(compared.pair.value);
         const auto mine = a.values->find(name);
-        const auto other = b.values->find(made.pair.other);
-        made.difference = detail::compare_values(*mine, *other);
-        made.exceeds = !made.difference || options.bounds.are_exceeded(*made.difference);
+        const auto other = b.values->find(compared.pair.other);
+        compared.difference = detail::compare_values(*mine, *other);
+        compared.exceeds =
+            !compared.difference || options.bounds.are_exceeded(*compared.difference);
         a.values->release(name);
-        b.values->release(made.pair.other);
-        if (made.pair.how == value_pairing::order && !made.difference) {
-            continue; // they were not the same after all
+        b.values->release(compared.pair.other);
+        if (compared.pair.how == value_pairing::order && !compared.difference) {
+            continue; // not corresponding after all
         }
-        const auto producer = model.producer(made.pair.value);
+        const auto producer = model.producer(compared.pair.value);
         const auto at = static_cast<id>(report.values.size());
-        place.emplace(made.pair.value, at);
+        place.emplace(compared.pair.value, at);
         if (producer == no_id) {
-            report.unequal_inputs += made.difference && made.difference->identical ? 0U : 1U;
-        } else if (made.exceeds && report.first_value == no_id) {
+            report.unequal_inputs +=
+                compared.difference && compared.difference->identical ? 0U : 1U;
+        } else if (compared.exceeds && report.first_value == no_id) {
             auto m = a.opened->tags().attributions[producer].module;
             while (m != 0 && !asked[m]) {
                 m = tree.parent(m);
@@ -149,7 +151,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
             report.first_module = m;
             report.first_value = at;
         }
-        report.values.push_back(std::move(made));
+        report.values.push_back(std::move(compared));
     }
     for (id m = 0; m < tree.size(); ++m) {
         if (!asked[m] || a.borders->outputs[m].empty()) {
@@ -167,11 +169,11 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         }
         for (const auto value : a.borders->outputs[m]) {
             if (const auto known = place.find(value); known != place.end()) {
-                const auto& made = report.values[known->second];
-                detail::keep_worst(numbers.outgoing, made);
+                const auto& compared = report.values[known->second];
+                detail::keep_worst(numbers.outgoing, compared);
                 ++numbers.compared;
                 numbers.first =
-                    made.exceeds ? std::min(numbers.first, known->second) : numbers.first;
+                    compared.exceeds ? std::min(numbers.first, known->second) : numbers.first;
             }
         }
         numbers.verdict = detail::verdict_of(numbers, options.bounds);
@@ -182,7 +184,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
 
 namespace detail {
 
-// JSON has no infinite numbers; those above are null.
+// JSON has no infinity; infinite ratios are null.
 inline constexpr double lowest_sqnr = -999;
 
 template <class Json>
@@ -200,8 +202,8 @@ void write_difference(Json& json, const value_difference& by) {
 
 } // namespace detail
 
-/// Writes a report as JSON (`stemma.numerics/1`). A ratio that is infinite is `null`; one of a
-/// value that should be 0 everywhere is -999. Complexity: O(length of the result).
+/// Writes a report as JSON (`stemma.numerics/1`). An infinite ratio is `null`; that of a value that
+/// should be all zeros is -999. Complexity: O(length of the result).
 template <text_sink Sink>
 void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
                     const observed_model& b) {

@@ -190,7 +190,7 @@ private:
 /// (docs/numerics.md) writes the results beside them, for `add_isolated`.
 ///
 /// Requires: `b.opened` is `second`; it keeps its evidence.
-/// Returns: the parts, including those that cannot be run.
+/// Returns: the parts, including those that cannot run.
 /// Throws: as `model_cutter::write_all`; `error` of `too_large` for 4 GiB of inputs.
 /// Complexity: O(bytes).
 inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,

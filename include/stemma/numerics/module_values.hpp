@@ -25,14 +25,14 @@ struct module_values {
     detail::grouped_ids
         inputs; ///< by module: produced outside and read inside, inputs of the model first
     detail::grouped_ids outputs; ///< by module: produced inside and read outside, or model outputs
-    detail::grouped_ids hidden;  ///< by module: values at its border that no run shows, as they are
-                                 ///< in bodies of nodes or in functions
-    std::vector<id> rank;        ///< by node: its place in an order of execution
+    detail::grouped_ids hidden;  ///< by module: unobservable values at its boundary, because they
+                                ///< are in bodies of nodes or in functions
+    std::vector<id> rank; ///< by node: its position in execution order
 };
 
 namespace detail {
 
-/// Returns: by node, its place in an order of execution; the last for nodes on a cycle.
+/// Returns: by node, its position in execution order; the last for nodes on a cycle.
 [[nodiscard]] inline std::vector<id> running_order(const operator_graph& graph) {
     std::vector<id> rank(num_vertices(graph), no_id);
     id next = 0;
@@ -81,7 +81,7 @@ template <class Drop>
         }
     }
     std::vector<id> leaving;
-    const auto found = find_module_boundaries(graph, tree, module, apart, [&](id node) {
+    const auto boundaries = find_module_boundaries(graph, tree, module, apart, [&](id node) {
         leaving.clear();
         for (id i = 0; i < model.output_count(node); ++i) {
             if (given[model.first_output(node) + i]) {
@@ -113,8 +113,8 @@ template <class Drop>
             }
         }
     };
-    add(found.inputs, in);
-    add(found.outputs, out);
+    add(boundaries.inputs, in);
+    add(boundaries.outputs, out);
     const auto is_hidden = [&](id value) {
         return model.graph_of_value(value) != 0 || model.value_name(value).empty() ||
                redefined.contains(value);

@@ -52,7 +52,7 @@ public:
             expect(':');
             if (key == "descr") {
                 if (next() == '[') {
-                    fail(error_code::unsupported, "records of several fields hold no tensor");
+                    fail(error_code::unsupported, "structured records are not supported");
                 }
                 descr = quoted();
             } else if (key == "fortran_order") {
@@ -167,7 +167,7 @@ private:
     auto size = byte(8) | byte(9) << 8U;
     size |= is_long ? byte(10) << 16U | byte(11) << 24U : 0;
     if (byte(6) < 1 || byte(6) > 3 || size > bytes.size() - begin) {
-        fail(error_code::malformed, "the header is cut off, or of an unknown version");
+        fail(error_code::malformed, "the header is truncated, or of an unknown version");
     }
     detail::npy_header_reader header(bytes.substr(begin, size), file, place);
     auto type = header.descr;
@@ -181,9 +181,8 @@ private:
                     place,     order == (little ? '>' : '<'), header.column_major};
         }
     }
-    STEMMA_THROW(
-        error(error_code::unsupported, file, place,
-              "elements of type '" + std::string(header.descr) + "' are not read as numbers"));
+    STEMMA_THROW(error(error_code::unsupported, file, place,
+                       "elements of type '" + std::string(header.descr) + "' are not supported"));
 }
 
 /// Returns: the .npy header of a tensor, or "" for an element type unknown to NumPy. Complexity:

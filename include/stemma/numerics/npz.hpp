@@ -39,7 +39,7 @@ namespace detail {
     for (const auto& member : zip_directory_reader(bytes, file, ".npz file").read()) {
         auto name = member.name;
         if (member.packed) {
-            STEMMA_THROW(error(error_code::unsupported, file, name.substr(0, 200),
+            STEMMA_THROW(error(error_code::unsupported, file, name,
                                member.encrypted
                                    ? "is encrypted"
                                    : "is compressed; save with numpy.savez, which does not "
@@ -71,7 +71,7 @@ public:
         const auto file_name = std::string(name) + ".npy";
         if (at_ + size + file_name.size() + 100 + directory_.size() >= 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::too_large, path_, "",
-                               "the values have 4 GiB or more; ask for fewer modules"));
+                               "the values have 4 GiB or more; select fewer modules"));
         }
         boost::crc_32_type crc;
         crc.process_bytes(header.data(), header.size());

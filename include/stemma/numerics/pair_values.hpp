@@ -31,7 +31,7 @@ enum class value_pairing : std::uint8_t {
     order,   ///< modules of the same path have equally many unpaired values
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(value_pairing how) noexcept {
     switch (how) {
     case value_pairing::given:
@@ -144,16 +144,16 @@ private:
             return;
         }
         const auto& other = b_.opened->model();
-        const auto found = align_graphs(comparable_model(model), comparable_model(other));
+        const auto alignment = align_graphs(comparable_model(model), comparable_model(other));
         std::map<id, id> best; // by value of a, one of b
         for (id v = 0; v < other.value_count(); ++v) {
-            const auto before = found.values()[v];
+            const auto before = alignment.values()[v];
             if (before == no_id || !open.contains(before) ||
-                found.basis(v) < match_basis::derived || !may_stand_for(before, v)) {
+                alignment.basis(v) < match_basis::derived || !may_stand_for(before, v)) {
                 continue;
             }
             const auto known = best.try_emplace(before, v).first;
-            if (found.basis(v) > found.basis(known->second)) {
+            if (alignment.basis(v) > alignment.basis(known->second)) {
                 known->second = v;
             }
         }
@@ -234,9 +234,9 @@ private:
 } // namespace detail
 
 /// Pairs the boundary values of two runs: as `given`, else by name, else by equal computation, else
-/// by order if modules of the same path have equally many. Returns: inputs first, then in an order
-/// of execution. Complexity: O(n log n) in the values, and that of `align_graphs` if names do not
-/// suffice.
+/// by order if modules with the same path have equally many. Returns: inputs first, then in
+/// execution order. Complexity: O(n log n) in the values, plus that of `align_graphs` if names do
+/// not suffice.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return detail::value_pairer(a, b, given).pair();

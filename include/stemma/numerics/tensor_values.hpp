@@ -137,9 +137,9 @@ public:
         , own_(std::move(own)) {
         const auto layout = detail::layout_of(data_type);
         if (!layout) {
-            STEMMA_THROW(error(error_code::unsupported, file, place,
-                               "elements of type " + std::to_string(data_type) +
-                                   " are not read as numbers"));
+            STEMMA_THROW(
+                error(error_code::unsupported, file, place,
+                      "elements of type " + std::to_string(data_type) + " are not supported"));
         }
         layout_ = *layout;
         const auto limit = bytes.size() / layout_.bytes;

@@ -73,10 +73,10 @@ namespace detail {
     if (a.dims() != b.dims() || a.size() != b.size()) {
         return std::nullopt;
     }
-    value_difference found;
-    found.elements = a.size();
+    value_difference difference;
+    difference.elements = a.size();
     if (a.is_same(b)) {
-        return found;
+        return difference;
     }
     double signal = 0;
     double other = 0;
@@ -94,7 +94,7 @@ namespace detail {
             const auto y = of_b[i];
             if (!std::isfinite(x) || !std::isfinite(y)) {
                 const bool same = x == y || (std::isnan(x) && std::isnan(y));
-                found.unequal_nonfinite += same ? 0 : 1;
+                difference.unequal_nonfinite += same ? 0 : 1;
                 continue;
             }
             const auto apart = std::abs(x - y);
@@ -102,19 +102,19 @@ namespace detail {
             other += y * y;
             product += x * y;
             noise += apart * apart;
-            found.max_abs = std::max(found.max_abs, apart);
+            difference.max_abs = std::max(difference.max_abs, apart);
             if (x != 0) {
-                found.max_rel = std::max(found.max_rel, apart / std::abs(x));
+                difference.max_rel = std::max(difference.max_rel, apart / std::abs(x));
             }
         }
     }
-    found.identical = noise == 0 && found.unequal_nonfinite == 0;
+    difference.identical = noise == 0 && difference.unequal_nonfinite == 0;
     const auto sizes = std::sqrt(signal) * std::sqrt(other);
-    found.cosine = noise == 0 ? 1 : sizes == 0 ? 0 : std::clamp(product / sizes, -1.0, 1.0);
+    difference.cosine = noise == 0 ? 1 : sizes == 0 ? 0 : std::clamp(product / sizes, -1.0, 1.0);
     if (noise > 0) {
-        found.sqnr = 10 * std::log10(signal / noise); // minus infinity where all should be 0
+        difference.sqnr = 10 * std::log10(signal / noise); // minus infinity where all should be 0
     }
-    return found;
+    return difference;
 }
 
 } // namespace detail

@@ -58,7 +58,7 @@ inline void append_little_endian(std::uint64_t number, unsigned bytes, std::stri
     const auto header = read_tensor_header(message);
     if (header.external) {
         STEMMA_THROW(
-            error(error_code::unsupported, file, "", "keeps its elements in another file"));
+            error(error_code::unsupported, file, "", "stores its elements in another file"));
     }
     named_tensor tensor;
     std::string_view raw;
@@ -116,7 +116,7 @@ public:
         }
         if (files.empty()) {
             STEMMA_THROW(
-                error(error_code::cannot_read, path, "", "has no .npz, .npy or .pb file in it"));
+                error(error_code::cannot_read, path, "", "contains no .npz, .npy or .pb file"));
         }
         std::sort(files.begin(), files.end());
         for (const auto& file : files) {
@@ -193,8 +193,8 @@ private:
         const auto& path = what.file->path();
         const auto [known, is_new] = entries_.emplace(std::move(name), std::move(what));
         if (!is_new) {
-            STEMMA_THROW(error(error_code::contradiction, path, known->first,
-                               "there are two values of this name"));
+            STEMMA_THROW(
+                error(error_code::contradiction, path, known->first, "two values have this name"));
         }
     }
 

@@ -247,7 +247,7 @@ private:
     return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
 }
 
-/// Returns: what a tensor is; nothing if it is no weight.
+/// Returns: the kind of a tensor; nothing if it is not a weight.
 [[nodiscard]] inline std::optional<weight_kind>
 kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool in_constant) {
     const auto type = data_type_name(header.data_type);

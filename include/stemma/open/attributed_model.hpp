@@ -291,7 +291,7 @@ private:
         }
         // The exporter's name of the graph is no module's; a record keeps its own.
         const auto root_name =
-            uses_record_ && !options_.retag ? record_->modules.attribute(0) : std::string_view();
+            uses_record_ && !options_.retag ? record_->modules.name(0) : std::string_view();
         auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
                              : rebuild_tree(*ops_, root_name, threads);
         if (uses_record_ && !detail::has_all_modules(rebuilt.modules, record_->modules)) {

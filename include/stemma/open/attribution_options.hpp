@@ -240,9 +240,9 @@ namespace detail {
 /// Returns: options with the policies by which a record names modules, nothing if one of them is
 /// unknown.
 [[nodiscard]] inline std::optional<attribution_options>
-naming_of(const model_record& record, const onnx_policy_registry* known = nullptr) {
+naming_of(const model_record& record, const onnx_policy_registry* registry = nullptr) {
     attribution_options options;
-    options.known = known;
+    options.known = registry;
     static_cast<void>(adopt_options(options, record));
     const bool selects = options.selection.is_chosen() || record.option("select").empty();
     const bool names = options.naming.is_chosen() || record.option("naming").empty();
@@ -294,7 +294,7 @@ struct decided_sources {
 
     template <class Claims>
     struct claims {
-        Claims made;
+        Claims claims;
         const claim_table* decided;
         float least;
 
@@ -304,7 +304,7 @@ struct decided_sources {
                 decided->of[node].confidence >= least) {
                 f(decided->of[node]);
             } else {
-                made.for_each_claim(node, f);
+                claims.for_each_claim(node, f);
             }
         }
     };

@@ -6,8 +6,8 @@
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/finding.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
@@ -94,7 +94,8 @@ private:
         add("capture.misfit",
             of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
                 " parameter paths lead to a module of the capture; " +
-                (fits * 2 < tried ? "it seems to be of another model" : "the rest does not fit it"),
+                (fits * 2 < tried ? "it seems to belong to another model"
+                                  : "the rest does not fit it"),
             "");
     }
 
@@ -114,7 +115,7 @@ private:
         }
         auto first = std::move(findings.front());
         if (findings.size() > 1) {
-            first.text += "; " + std::to_string(findings.size() - 1) + " more like it";
+            first.text += "; " + std::to_string(findings.size() - 1) + " similar";
         }
         first.place = opened_.model().file();
         notes_.push_back(std::move(first));

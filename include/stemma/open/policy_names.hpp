@@ -28,14 +28,14 @@ struct policy_names {
 
 /// Returns: the names of all sources of evidence, `export, recorded`, including added ones.
 /// Complexity: O(names).
-[[nodiscard]] inline std::string source_names(const onnx_policy_registry& known) {
+[[nodiscard]] inline std::string source_names(const onnx_policy_registry& registry) {
     std::string names;
     for (std::size_t p = 0; p < detail::provenance_count; ++p) {
         if (const auto source = static_cast<provenance>(p); is_evidence(source)) {
             names.append(names.empty() ? "" : ", ").append(to_string(source));
         }
     }
-    const auto added = known.sources.names();
+    const auto added = registry.sources.names();
     return names.append(added.empty() ? "" : ", ").append(added);
 }
 
@@ -45,17 +45,17 @@ struct policy_names {
 /// Complexity: O(names).
 [[nodiscard]] inline attribution_options with_policies(attribution_options options,
                                                        const policy_names& names,
-                                                       const onnx_policy_registry& known) {
-    options.selection = known.selections.get("selection", names.selection);
+                                                       const onnx_policy_registry& registry) {
+    options.selection = registry.selections.get("selection", names.selection);
     if (!names.keep.empty() && (names.selection.empty() || names.selection == "default")) {
         options.selection = not_infrastructure{.packages = {}, .keep = names.keep};
     }
-    options.naming = known.namings.get("naming", names.naming);
-    options.resolution = known.resolutions.get("resolution", names.resolution);
-    options.propagation = known.propagations.get("propagation", names.propagation);
-    options.known = &known;
+    options.naming = registry.namings.get("naming", names.naming);
+    options.resolution = registry.resolutions.get("resolution", names.resolution);
+    options.propagation = registry.propagations.get("propagation", names.propagation);
+    options.known = &registry;
     if (names.sources.empty()) {
-        known.sources.for_each(
+        registry.sources.for_each(
             [&](const std::string&, const auto& one) { options.evidence.push_back(one); });
         return options;
     }
@@ -64,11 +64,12 @@ struct policy_names {
         const auto number = detail::parse_provenance(name);
         if (number && is_evidence(*number)) {
             options.sources->push_back(*number);
-        } else if (auto added = known.sources.find(name)) {
+        } else if (auto added = registry.sources.find(name)) {
             options.evidence.push_back(*std::move(added));
         } else {
-            STEMMA_THROW(error(error_code::refused, "", "",
-                               unknown_name_text("source of evidence", name, source_names(known))));
+            STEMMA_THROW(
+                error(error_code::refused, "", "",
+                      unknown_name_text("source of evidence", name, source_names(registry))));
         }
     }
     return options;

@@ -28,7 +28,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The nodes that a quantizer or runtime is to treat specially.
+/// The nodes that a quantizer or runtime should treat specially.
 struct precision_plan {
     std::vector<id> nodes{};     ///< of the main graph, in order, without Constants
     std::vector<double> ratio{}; ///< by place in `nodes`: SQNR of the module in dB; 0 if unknown
@@ -93,7 +93,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
                    ? std::optional(found->get<double>())
                    : std::nullopt;
     };
-    std::vector<sensitive_module> found;
+    std::vector<sensitive_module> result;
     for (const auto& one : json["modules"]) {
         if (!one.is_object() || !one.contains("module") || !one["module"].is_string() ||
             !one.contains("verdict") || !one["verdict"].is_string()) {
@@ -105,11 +105,11 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         }
         const auto own = one.contains("own") ? ratio_of(one["own"]) : std::nullopt;
         const auto all = one.contains("outgoing") ? ratio_of(one["outgoing"]) : std::nullopt;
-        found.push_back(
+        result.push_back(
             {one["module"].get<std::string>(), own.value_or(all.value_or(0)), verdict == "adds"});
     }
     std::unordered_set<std::string> around; // modules that contain such ones
-    for (const auto& one : found) {
+    for (const auto& one : result) {
         for (auto at = one.path.rfind('.'); at != one.path.npos; at = one.path.rfind('.', at - 1)) {
             around.insert(one.path.substr(0, at));
             if (at == 0) {
@@ -120,10 +120,10 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
             around.insert("");
         }
     }
-    std::erase_if(found, [&](const sensitive_module& one) { return around.contains(one.path); });
+    std::erase_if(result, [&](const sensitive_module& one) { return around.contains(one.path); });
     detail::range::stable_sort_by(
-        found, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
-    return found;
+        result, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
+    return result;
 }
 
 /// Returns: a plan for the nodes in and below modules given by path.

@@ -66,21 +66,21 @@ public:
     /// mark, as into a file.
     ///
     /// Throws: `error` of `error_code::contradiction` if nodes were added or removed since
-    /// construction, leaving the message unchanged; else as `strip`.
+    /// construction, leaving the message unchanged; otherwise as `strip`.
     /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
     void tag(const carrier_set& carriers = {}) {
         const basic_proto_model<Proto> tables(*proto_);
         if (tables.node_count() != model().node_count()) {
             STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
-                               "has other nodes than when it was attributed"));
+                               "changed since it was attributed"));
         }
-        auto& found = known_.tags();
-        detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), found, carriers,
+        auto& tagged = known_.tags();
+        detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
         detail::write_tags(*proto_, editor, detail::to_json(known_.record(carriers), modules()),
-                           carriers.model ? detail::to_json(to_table(found)) : std::string(),
+                           carriers.model ? detail::to_json(to_table(tagged)) : std::string(),
                            carriers.mark
-                               ? detail::to_json(detail::sketch_of(tables, found.attributions))
+                               ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
                                : std::string());
     }
 

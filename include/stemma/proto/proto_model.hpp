@@ -86,22 +86,22 @@ public:
     basic_proto_model& operator=(basic_proto_model&&) noexcept = default;
     ~basic_proto_model() = default;
 
-    /// The message that was given, not a copy.
+    /// The original message, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *model_; }
     /// Returns: the message of a node.
     [[nodiscard]] const node_type& node(id node) const noexcept { return *node_messages_[node]; }
 
     /// Returns: the number of initializers, dense and sparse, in all graphs.
     [[nodiscard]] std::size_t tensor_count() const noexcept { return tensors_.size(); }
-    /// Returns: the value of the initializer that is number `i` of all: graph by graph in the order
-    /// in which their messages end, dense ones before sparse ones.
+    /// Returns: the value of initializer `i`, counted graph by graph in the order in which their
+    /// messages end, dense ones before sparse ones.
     [[nodiscard]] id tensor_value(std::size_t i) const noexcept { return tensors_[i].value; }
 
     /// Returns: the number of value infos in all graphs, including inputs and outputs.
     [[nodiscard]] std::size_t value_info_count() const noexcept { return value_infos_.size(); }
-    /// Returns: the value that the value info speaks of that is number `i` of all: graph by graph
-    /// in the order in which their messages end, inputs before outputs before others; `no_id` when
-    /// the graph defines none of its name.
+    /// Returns: the value of value info `i`, counted graph by graph in the order in which their
+    /// messages end, inputs before outputs before others; `no_id` if the graph defines none of its
+    /// name.
     [[nodiscard]] id value_info_value(std::size_t i) const noexcept {
         return value_infos_[i].value;
     }
@@ -185,7 +185,7 @@ private:
     };
 
     struct value_info_record {
-        const value_info_type* message; // null where the schema does not know the field
+        const value_info_type* message; // null if the schema lacks the field
         std::string_view bytes;
         id value;
     };
@@ -229,7 +229,7 @@ private:
         }
     }
 
-    /// Returns: the bytes of `float_data`, where the schema has it.
+    /// Returns: the bytes of `float_data`, if the schema has it.
     [[nodiscard]] static std::string_view floats_of(const tensor_type& tensor) {
         if constexpr (requires { tensor.float_data(); }) {
             const auto& floats = tensor.float_data();
@@ -386,7 +386,7 @@ private:
     std::size_t depth_ = 0;
 };
 
-/// The structure of a model that the caller holds.
+/// The structure of a caller's model.
 using proto_model = basic_proto_model<onnx::ModelProto>;
 
 } // namespace stemma::inline STEMMA_ABI

@@ -36,9 +36,9 @@ class proto_carrier_sink {
 public:
     /// An attribute with its texts.
     struct attribute_text {
-        std::string name;                ///< one of the two that a carrier may write
+        std::string name;                ///< one of the two names that a carrier may write
         std::vector<std::string> values; ///< one, unless it is a list
-        bool listed = false;             ///< of type STRINGS, else STRING
+        bool listed = false;             ///< type STRINGS rather than STRING
     };
 
     void metadata(std::string_view key, std::string_view value) {
@@ -57,9 +57,8 @@ public:
     void name_space(std::string_view path) { name_space_ = path; }
     void mark() { has_mark_ = true; }
 
-    /// Appends all to node number `number`, from which everything of stemma was taken. Attributes
-    /// of the same name that somebody else gave it stay, and ours are left out. Complexity:
-    /// O(entries and attributes of both).
+    /// Appends everything to node `number`, which was stripped before. Foreign attributes of the
+    /// same name stay, and ours are omitted. Complexity: O(entries and attributes of both).
     template <class Node>
     void write(id number, Node& node) const {
         for (const auto& [key, value] : metadata_) {
@@ -88,7 +87,7 @@ public:
     }
 
 private:
-    // As on the wire: what belongs to `source_module` first.
+    // The same order as in files: `source_module` first.
     [[nodiscard]] std::vector<attribute_text>& attributes_of(std::string_view name) {
         return attributes_[name == source_module_attribute ? 0 : 1];
     }
@@ -128,10 +127,10 @@ private:
 /// Strips messages. An editor for `edit_messages`.
 class proto_strip_editor {
 public:
-    /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
+    /// `our_namespaces`: stemma wrote the entries `namespace` of nodes.
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
-    /// Removes entries, attributes and the line of the doc_string, and puts `namespace` back.
+    /// Removes entries, attributes and the line of the doc_string, and restores `namespace`.
     /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
@@ -178,7 +177,7 @@ public:
         strip_metadata(info);
     }
 
-    /// Removes entries of metadata, the record of the tagging among them.
+    /// Removes metadata entries, including the record.
     template <class Proto>
     void edit_model(Proto& model) const {
         strip_metadata(model);
@@ -218,14 +217,14 @@ template <model_message Proto, carrier_policy Carrier>
 class proto_tag_editor {
 public:
     proto_tag_editor(const basic_proto_model<Proto>& model, const module_tree& modules,
-                     tagging& found, const Carrier& carrier, bool tag_values)
+                     tagging& tagged, const Carrier& carrier, bool tag_values)
         : model_(&model)
-        , found_(&found)
+        , found_(&tagged)
         , carrier_(carrier)
-        , texts_(modules, found)
+        , texts_(modules, tagged)
         , strip_(make_strip_editor(model.proto())) {
         if (tag_values && model.tensor_count() + model.value_info_count() > 0) {
-            value_tags_ = find_value_tags(model, modules, found);
+            value_tags_ = find_value_tags(model, modules, tagged);
         }
     }
 
@@ -295,8 +294,8 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
 /// Strips a model: nodes, initializers, value infos, and model metadata.
 ///
 /// Complexity: O(messages).
-/// Throws: `error` of `error_code::malformed` when an unknown field that is metadata's is no entry;
-///   what comes before it has been stripped then.
+/// Throws: `error` of `error_code::malformed` if an unknown metadata field is not an entry;
+/// everything before it is then stripped already.
 template <model_message Proto>
 void strip(Proto& model) {
     auto editor = detail::make_strip_editor(model);
@@ -305,32 +304,32 @@ void strip(Proto& model) {
 
 /// Strips a model and tags it, as `tag_editor` does for a file.
 ///
-/// `Carrier` says what is written on nodes; initializers and value infos get `hierarchy_tags` where
-/// `tag_values` is set. `record`, and `table` and `sketch` unless empty, go to the model's
-/// metadata. Requires: `found` is about the model as it is now. New sets of tags are added to its
-/// pool. Throws: as `basic_proto_model`, with the model as it was, and as `strip`. Complexity:
-/// O(messages + values + length of what is written).
+/// `Carrier` says what to write on nodes; with `tag_values`, initializers and value infos get
+/// `hierarchy_tags`. `record`, and `table` and `sketch` unless empty, go to the model's metadata.
+/// Requires: `tagged` is up to date with the model; new tag sets are added to its pool. Throws: as
+/// `basic_proto_model`, leaving the model unchanged, and as `strip`. Complexity: O(messages +
+/// values + length of the output).
 template <model_message Proto, carrier_policy Carrier>
-void tag(Proto& model, const module_tree& modules, tagging& found, const Carrier& carrier,
+void tag(Proto& model, const module_tree& modules, tagging& tagged, const Carrier& carrier,
          bool tag_values, std::string_view record, std::string_view table,
          std::string_view sketch = {}) {
     const basic_proto_model<Proto> tables(model);
-    detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, found, carrier, tag_values);
+    detail::proto_tag_editor<Proto, Carrier> editor(tables, modules, tagged, carrier, tag_values);
     detail::write_tags(model, editor, record, table, sketch);
 }
 
-/// The same with the record, table and sketch that the carriers ask for. `about` may say which
-/// options the tags were found with, and whether the tree was made from the model itself.
+/// As above, with the record, table and sketch that the carriers need. `about` may have the options
+/// of the attribution, and whether the tree was derived from the model.
 template <model_message Proto>
-void tag(Proto& model, const module_tree& modules, tagging& found, const carrier_set& carriers = {},
-         detail::model_record about = {}) {
+void tag(Proto& model, const module_tree& modules, tagging& tagged,
+         const carrier_set& carriers = {}, detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);
     about.carriers = carriers;
     about.nodes = tables.node_count();
     about.digest = detail::structure_digest(tables);
-    tag(model, modules, found, carriers, carriers.metadata, detail::to_json(about, modules),
-        carriers.model ? detail::to_json(to_table(found)) : std::string(),
-        carriers.mark ? detail::to_json(detail::sketch_of(tables, found.attributions))
+    tag(model, modules, tagged, carriers, carriers.metadata, detail::to_json(about, modules),
+        carriers.model ? detail::to_json(to_table(tagged)) : std::string(),
+        carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
                       : std::string());
 }
 

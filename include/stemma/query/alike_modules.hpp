@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI {
 enum class module_likeness : std::uint8_t {
     function, ///< what they compute, up to weights and names: operators with their attributes and
               ///< small constants, wiring, and what they give away
-    form,     ///< what they compute inside, types and shapes of weights, class, and names and
+    form,     ///< what they compute, types and shapes of weights, class, and names and
               ///< classes of modules inside
 };
 
@@ -59,7 +59,7 @@ public:
             // Descendants come first, and have already been added.
             look_[m] = detail::hash_bytes(modules.class_name(m), look_[m]);
             if (m > 0) {
-                const auto name = detail::hash_bytes(modules.attribute(m), 3);
+                const auto name = detail::hash_bytes(modules.name(m), 3);
                 look_[tree.parent(m)] += detail::hash_mix(name, look_[m]);
                 outline_[tree.parent(m)] += outline_[m];
             }
@@ -83,7 +83,7 @@ public:
     /// None for a module without nodes by function.
     /// Complexity: O(modules with as many of the same operators), and as above for those.
     [[nodiscard]] std::vector<id> like(id m, module_likeness how = module_likeness::form) {
-        std::vector<id> found;
+        std::vector<id> result;
         const auto& tree = modules_->index();
         if (by_outline_.empty()) {
             for (id other = 0; other < modules_->size(); ++other) {
@@ -94,10 +94,10 @@ public:
         for (auto other : computes ? by_outline_.at(outline_[m]) : std::vector<id>()) {
             if (!tree.is_ancestor(m, other) && !tree.is_ancestor(other, m) &&
                 (*this)(m, other, how)) {
-                found.push_back(other);
+                result.push_back(other);
             }
         }
-        return found;
+        return result;
     }
 
     /// Returns: the corresponding nodes of two modules, possibly of different models; nothing if
@@ -148,8 +148,8 @@ private:
     [[nodiscard]] std::uint64_t digest(id m, module_likeness how) {
         const auto [known, is_new] = digests_[static_cast<std::size_t>(how)].emplace(m, 0);
         if (is_new) {
-            const auto made = sections().read(members_.all(m), how == module_likeness::form);
-            known->second = detail::section_colors(made.section).digest();
+            const auto nodes = sections().read(members_.all(m), how == module_likeness::form);
+            known->second = detail::section_colors(nodes.section).digest();
         }
         return known->second;
     }

@@ -9,7 +9,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 
 #include <algorithm>
@@ -259,7 +259,7 @@ private:
         return at_column(text + names, term);
     }
 
-    /// Of an attribute that some node has, what values there are; else what is called like it.
+    /// The values of an attribute that some node has, or attributes with similar names.
     [[nodiscard]] std::string describe_attribute(const query& term) const {
         nearest_texts names(term.word, 3);
         nearest_texts texts(term.pattern, 3);
@@ -289,7 +289,7 @@ private:
             return {};
         }
         const auto hint = [&](std::string_view word, std::string_view what) {
-            return "; '" + std::string(word) + term.pattern + "' asks for " + std::string(what);
+            return "; '" + std::string(word) + term.pattern + "' matches " + std::string(what);
         };
         for (id m = 0; m < modules_.index().size(); ++m) {
             if (std::string_view(modules_.class_name(m)) == term.pattern) {

@@ -14,7 +14,7 @@
 #include <stemma/query/detail/module_matcher.hpp>
 #include <stemma/query/detail/reachable.hpp>
 #include <stemma/query/detail/vertices_left.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 
 #include <algorithm>
@@ -56,85 +56,86 @@ public:
 
     /// Returns: the operators that match `asked`, by vertex index, ascending.
     [[nodiscard]] std::vector<id> find(const query& asked) const {
-        left_t left(ops_->graph());
-        narrow(asked, true, left);
-        return std::move(left).indices();
+        left_t candidates(ops_->graph());
+        narrow(asked, true, candidates);
+        return std::move(candidates).indices();
     }
 
 private:
     using left_t = vertices_left<graph_of<Ops>>;
 
     /// Keeps only those that match `asked`, or do not, as `wanted`.
-    void narrow(const query& asked, bool wanted, left_t& left) const {
+    void narrow(const query& asked, bool wanted, left_t& candidates) const {
         if (!asked.asks_for_operators()) {
             const auto fitting = modules_.fitting(asked);
-            keep_if_made(left, wanted,
-                         [&](const attribution& made) { return fitting[made.module] != 0; });
-        } else if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left, [&](const query& part, bool holds, left_t& still) {
-                narrow(part, holds, still);
+            keep_if_made(candidates, wanted, [&](const attribution& attributed) {
+                return fitting[attributed.module] != 0;
             });
+        } else if (has_parts(asked)) {
+            narrow_by_parts(
+                asked, wanted, candidates,
+                [&](const query& part, bool holds, left_t& still) { narrow(part, holds, still); });
         } else {
-            narrow_to_term(asked, wanted, left);
+            narrow_to_term(asked, wanted, candidates);
         }
     }
 
     /// Keeps only those whose attribution satisfies `fits(made)`, or not, as `wanted`.
     template <class Fits>
-    void keep_if_made(left_t& left, bool wanted, Fits fits) const {
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+    void keep_if_made(left_t& candidates, bool wanted, Fits fits) const {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             return fits(attributions_[index_of(ops_->graph(), v)]);
         });
     }
 
-    void narrow_to_term(const query& term, bool wanted, left_t& left) const {
+    void narrow_to_term(const query& term, bool wanted, left_t& candidates) const {
         const glob pattern(term.pattern);
         switch (term.kind) {
         case query_kind::op_type:
-            return narrow_to_types(term.pattern, wanted, left);
+            return narrow_to_types(term.pattern, wanted, candidates);
         case query_kind::name:
-            return left.keep_if(
+            return candidates.keep_if(
                 wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
         case query_kind::position:
-            return narrow_to_position(term.pattern, wanted, left);
+            return narrow_to_position(term.pattern, wanted, candidates);
         case query_kind::source:
-            return keep_if_made(left, wanted, [&](const attribution& made) {
-                return pattern.matches((*provenances_)[made.source]);
+            return keep_if_made(candidates, wanted, [&](const attribution& attributed) {
+                return pattern.matches((*provenances_)[attributed.source]);
             });
         case query_kind::confidence:
-            return keep_if_made(left, wanted, [&](const attribution& made) {
-                return term.compares(made.confidence);
+            return keep_if_made(candidates, wanted, [&](const attribution& attributed) {
+                return term.compares(attributed.confidence);
             });
         case query_kind::conflict:
-            return keep_if_made(left, wanted,
-                                [](const attribution& made) { return made.conflict; });
+            return keep_if_made(candidates, wanted,
+                                [](const attribution& attributed) { return attributed.conflict; });
         case query_kind::reads:
-            return narrow_to_readers(term.pattern, wanted, left);
+            return narrow_to_readers(term.pattern, wanted, candidates);
         case query_kind::line:
-            return narrow_to_lines(term, pattern, wanted, left);
+            return narrow_to_lines(term, pattern, wanted, candidates);
         case query_kind::attribute:
-            return keep_if_some(left, wanted, &Facts::attributes,
+            return keep_if_some(candidates, wanted, &Facts::attributes,
                                 [&](const auto& fact) { return fits_attribute(term, fact); });
         case query_kind::weight:
-            return keep_if_some(left, wanted, &Facts::weights_of, fits_value_of(term));
+            return keep_if_some(candidates, wanted, &Facts::weights_of, fits_value_of(term));
         case query_kind::type:
         case query_kind::rank:
         case query_kind::shape:
         case query_kind::bytes:
-            return keep_if_some(left, wanted, &Facts::values_of, fits_value_of(term));
+            return keep_if_some(candidates, wanted, &Facts::values_of, fits_value_of(term));
         case query_kind::feeds:
         case query_kind::fed_by:
         case query_kind::before:
         case query_kind::after:
         case query_kind::between:
-            return narrow_to_place(term, wanted, left);
+            return narrow_to_place(term, wanted, candidates);
         default:
-            return keep_if_made(left, wanted, [](const attribution&) { return false; });
+            return keep_if_made(candidates, wanted, [](const attribution&) { return false; });
         }
     }
 
-    void narrow_to_position(std::string_view asked, bool wanted, left_t& left) const {
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+    void narrow_to_position(std::string_view asked, bool wanted, left_t& candidates) const {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             if constexpr (positioned_facts<Facts>) {
                 return facts_->position(static_cast<id>(index_of(ops_->graph(), v))) == asked;
             } else {
@@ -143,8 +144,9 @@ private:
         });
     }
 
-    void narrow_to_lines(const query& term, const glob& pattern, bool wanted, left_t& left) const {
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+    void narrow_to_lines(const query& term, const glob& pattern, bool wanted,
+                         left_t& candidates) const {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             if constexpr (sourced_facts<Facts>) {
                 const std::optional<source_position> at =
                     facts_->source(static_cast<id>(index_of(ops_->graph(), v)));
@@ -161,14 +163,14 @@ private:
 
     /// Keeps only those with a matching fact, or only the others.
     template <class List, class Fits>
-    void keep_if_some(left_t& left, bool wanted, List list, Fits fits) const {
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+    void keep_if_some(left_t& candidates, bool wanted, List list, Fits fits) const {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             const auto all = (facts_->*list)(static_cast<id>(index_of(ops_->graph(), v)));
             return std::any_of(all.begin(), all.end(), fits);
         });
     }
 
-    void narrow_to_place(const query& term, bool wanted, left_t& left) const {
+    void narrow_to_place(const query& term, bool wanted, left_t& candidates) const {
         const auto reached = [&](const query& from, direction way, reach far) {
             return reachable(ops_->graph(), std::span<const id>(find(from)), way, far);
         };
@@ -181,7 +183,7 @@ private:
         if (term.kind == query_kind::between) {
             keep(reached(term.parts.back(), direction::to_producers, reach::any), true, holds);
         }
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             return holds[index_of(ops_->graph(), v)] != 0;
         });
     }
@@ -226,23 +228,23 @@ private:
         return holds;
     }
 
-    void narrow_to_types(std::string_view asked, bool wanted, left_t& left) const {
+    void narrow_to_types(std::string_view asked, bool wanted, left_t& candidates) const {
         if (asked.find("::") != asked.npos) {
-            return narrow_to_qualified_types(glob(asked), wanted, left);
+            return narrow_to_qualified_types(glob(asked), wanted, candidates);
         }
         if (asked.find_first_of("*?{") == asked.npos) {
-            return left.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
+            return candidates.keep_if(wanted, [=, this](const operator_t<Ops>& v) {
                 return is_same_text(asked, ops_->op_type(v));
             });
         }
-        left.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
+        candidates.keep_if(wanted, [this, pattern = glob(asked)](const operator_t<Ops>& v) {
             return pattern.matches(ops_->op_type(v));
         });
     }
 
-    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& left) const {
+    void narrow_to_qualified_types(const glob& pattern, bool wanted, left_t& candidates) const {
         std::string qualified;
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             const std::string_view op_type = ops_->op_type(v);
             bool fits = pattern.matches(op_type);
             if constexpr (qualified_operators<Ops>) {
@@ -255,7 +257,7 @@ private:
         });
     }
 
-    void narrow_to_readers(std::string_view asked, bool wanted, left_t& left) const {
+    void narrow_to_readers(std::string_view asked, bool wanted, left_t& candidates) const {
         const glob pattern(asked, '.');
         std::vector<char8_t> fits; // by parameter
         if constexpr (parameter_readers<Ops>) {
@@ -264,7 +266,7 @@ private:
                 fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
             }
         }
-        left.keep_if(wanted, [&](const operator_t<Ops>& v) {
+        candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             char8_t reads = 0;
             if constexpr (parameter_readers<Ops>) {
                 ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
@@ -286,17 +288,17 @@ private:
 /// queries, each match except the root, unless it is the only one.
 [[nodiscard]] inline std::vector<id> list_modules(const query& asked, const tree_index& tree,
                                                   const vertex_marks& holds) {
-    std::vector<id> found;
+    std::vector<id> result;
     if (asked.asks_for_sizes()) {
         for (id m = 1; m < tree.size(); ++m) {
             if (holds[m] != 0) {
-                found.push_back(m);
+                result.push_back(m);
             }
         }
-        if (found.empty() && holds[0] != 0) {
-            found.push_back(0);
+        if (result.empty() && holds[0] != 0) {
+            result.push_back(0);
         }
-        return found;
+        return result;
     }
     std::vector<id> misses(tree.size() + 1, 0); // before each module
     for (id m = 0; m < tree.size(); ++m) {
@@ -305,11 +307,11 @@ private:
     for (id m = 0; m < tree.size();) {
         const bool whole = misses[tree.end(m)] == misses[m];
         if (whole) {
-            found.push_back(m);
+            result.push_back(m);
         }
         m = whole ? tree.end(m) : m + 1;
     }
-    return found;
+    return result;
 }
 
 } // namespace detail

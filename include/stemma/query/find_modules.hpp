@@ -10,7 +10,7 @@
 #include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/model_facts.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_answer.hpp>
 
 #include <algorithm>
@@ -57,15 +57,15 @@ namespace detail {
     if (asked.asks_for_operators()) {
         STEMMA_THROW(
             error(error_code::refused, "query", "",
-                  "'" + std::string(text) + "' asks about nodes; what is wanted here are modules"));
+                  "'" + std::string(text) + "' asks about nodes; modules are expected here"));
     }
-    auto found = find_matching_modules(asked, opened.modules(), opened.tags().tags,
-                                       opened.operators(), opened.tags().attributions,
-                                       opened.tags().provenances, detail::facts_of(opened));
-    if (found.empty()) {
+    auto modules = find_matching_modules(asked, opened.modules(), opened.tags().tags,
+                                         opened.operators(), opened.tags().attributions,
+                                         opened.tags().provenances, detail::facts_of(opened));
+    if (modules.empty()) {
         refuse_unmatched(opened, asked);
     }
-    return found;
+    return modules;
 }
 
 /// Returns: the nodes that match a query, ascending.
@@ -74,13 +74,13 @@ namespace detail {
 [[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
                                                 std::string_view text) {
     const auto asked = parse_query(text);
-    auto found = find_matching_operators(asked, opened.modules(), opened.tags().tags,
+    auto nodes = find_matching_operators(asked, opened.modules(), opened.tags().tags,
                                          opened.operators(), opened.tags().attributions,
                                          opened.tags().provenances, detail::facts_of(opened));
-    if (found.empty()) {
+    if (nodes.empty()) {
         refuse_unmatched(opened, asked);
     }
-    return found;
+    return nodes;
 }
 
 /// Returns: the nodes that match a query, with their modules and values. Throws, Complexity: as
@@ -152,10 +152,10 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
 
 /// Returns: the deepest modules of some nodes, in tree order.
 /// Complexity: O(n log n).
-[[nodiscard]] inline std::vector<id> modules_of(std::span<const id> nodes, const tagging& found) {
+[[nodiscard]] inline std::vector<id> modules_of(std::span<const id> nodes, const tagging& tagged) {
     std::vector<id> modules;
     for (auto node : nodes) {
-        modules.push_back(found.attributions[node].module);
+        modules.push_back(tagged.attributions[node].module);
     }
     std::sort(modules.begin(), modules.end());
     modules.erase(std::unique(modules.begin(), modules.end()), modules.end());

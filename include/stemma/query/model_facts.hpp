@@ -5,10 +5,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/query/alike_modules.hpp>
 #include <stemma/query/query_facts.hpp>
@@ -36,16 +36,16 @@ class model_facts {
 public:
     /// Requires: all outlive this. `lines` finds source lines; its result outlives this, too.
     /// Complexity: O(1).
-    model_facts(const wire_model& model, const module_tree& modules, const tagging& found,
+    model_facts(const wire_model& model, const module_tree& modules, const tagging& tagged,
                 std::function<const source_lines&()> lines = {})
-        : model_(&model), modules_(&modules), found_(&found), lines_(std::move(lines)) {}
+        : model_(&model), modules_(&modules), found_(&tagged), lines_(std::move(lines)) {}
 
     /// Returns: the source line of a node, if known. Complexity: O(1), after `lines`.
     [[nodiscard]] std::optional<source_position> source(id node) const {
         return lines_ ? lines_().of(node) : std::nullopt;
     }
 
-    /// Returns: where a node stands, as `position_text`. Complexity: O(depth of its graph).
+    /// Returns: the position of a node, as `position_text`. Complexity: O(depth of its graph).
     [[nodiscard]] std::string position(id node) const { return position_text(*model_, node); }
 
     /// Returns: the attributes of a node. Complexity: that of `describe_attributes`.
@@ -135,7 +135,7 @@ private:
         }
 
         value_types types;
-        std::vector<id> tensor_of; // by value: place among the tensors
+        std::vector<id> tensor_of; // by value: number of its tensor
     };
 
     [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {

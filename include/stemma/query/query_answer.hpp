@@ -6,10 +6,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_matches.hpp>
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
 #include <stemma/tagging/tagger.hpp>
 
@@ -31,32 +31,32 @@ namespace stemma::inline STEMMA_ABI {
 struct query_answer {
     std::vector<id> modules;      ///< see `answer_query`; none for node queries
     std::vector<id> nodes;        ///< by vertex index, ascending
-    std::vector<id> values;       ///< that the nodes make
-    std::vector<id> initializers; ///< values that the nodes read
+    std::vector<id> values;       ///< outputs of the nodes
+    std::vector<id> initializers; ///< read by the nodes
 };
 
 namespace detail {
 
-/// A value at a node, which makes or reads it.
+/// A value with a node that produces or reads it.
 struct value_at_node {
     id node;
     id value;
 };
 
-/// Leaves only the values at nodes for which a query holds, or does not, as is wanted: what it asks
-/// about values of the value itself, all else of the node.
+/// Keeps only values for which a query holds, or does not, as `wanted`: terms about values apply to
+/// the value, all others to the node.
 template <class Matcher, query_facts Facts>
 void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
-                   const Matcher& matcher, const Facts& facts, vertex_marks& left) {
+                   const Matcher& matcher, const Facts& facts, vertex_marks& candidates) {
     if (!asked.asks_for_values()) {
         const auto nodes = matcher.find(asked);
         vertex_marks holds(all.size(), 0);
         std::transform(all.begin(), all.end(), holds.begin(), [&](const value_at_node& one) {
             return static_cast<char8_t>(std::binary_search(nodes.begin(), nodes.end(), one.node));
         });
-        keep(holds, wanted, left);
+        keep(holds, wanted, candidates);
     } else if (has_parts(asked)) {
-        narrow_by_parts(asked, wanted, left,
+        narrow_by_parts(asked, wanted, candidates,
                         [&](const query& part, bool holds, vertex_marks& still) {
                             narrow_values(part, holds, all, matcher, facts, still);
                         });
@@ -66,12 +66,12 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
                                                                   : std::vector<id>{all[i].value};
             const bool fits = detail::range::contains(of_node, all[i].value) &&
                               fits_value(asked, facts.value(all[i].value));
-            left[i] = left[i] != 0 && fits == wanted ? 1 : 0;
+            candidates[i] = candidates[i] != 0 && fits == wanted ? 1 : 0;
         }
     }
 }
 
-/// Adds the values that a query asks for: made by nodes, and read as initializers.
+/// Adds the values that match a query: outputs of nodes, and initializers that they read.
 template <class Matcher, query_facts Facts>
 void add_values(const query& asked, const onnx_model& model, const Matcher& matcher,
                 const Facts& facts, query_answer& answer) {
@@ -90,11 +90,11 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
         }
     }
     const auto list = [&](const std::vector<value_at_node>& all) {
-        vertex_marks left(all.size(), 1);
-        narrow_values(asked, true, std::span(all), matcher, facts, left);
+        vertex_marks candidates(all.size(), 1);
+        narrow_values(asked, true, std::span(all), matcher, facts, candidates);
         std::vector<id> values;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            if (left[i] != 0) {
+            if (candidates[i] != 0) {
                 values.push_back(all[i].value);
             }
         }
@@ -106,64 +106,81 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
     answer.initializers = list(read);
 }
 
-/// Marks the modules that a query names, by path, tag, class or the like, rather than all that lies
-/// in them.
+/// Returns: the modules that a query names by path, tag, class or the like, rather than all inside
+/// them; nothing for queries that also match by what they exclude or contain.
 template <module_view Modules>
-void mark_named(const query& asked, const module_matcher<Modules>& matcher, vertex_marks& named) {
+[[nodiscard]] std::optional<vertex_marks>
+named_modules(const query& asked, const module_matcher<Modules>& matcher, std::size_t count) {
+    if (asked.kind == query_kind::everything) {
+        return vertex_marks(count, 1);
+    }
     if (asked.kind == query_kind::module) {
-        const auto holds = matcher.of_modules(asked.parts.front());
-        std::transform(named.begin(), named.end(), holds.begin(), named.begin(),
-                       [](auto a, auto b) { return static_cast<char8_t>(a | b); });
-    } else if (asked.kind != query_kind::negation) {
-        for (const auto& part : asked.parts) {
-            mark_named(part, matcher, named);
+        return matcher.of_modules(asked.parts.front());
+    }
+    if (asked.kind != query_kind::all_of && asked.kind != query_kind::any_of) {
+        return std::nullopt;
+    }
+    const bool all = asked.kind == query_kind::all_of;
+    std::optional<vertex_marks> named;
+    for (const auto& part : asked.parts) {
+        auto of_part = named_modules(part, matcher, count);
+        if (!of_part) {
+            if (!all) {
+                return std::nullopt;
+            }
+        } else if (!named) {
+            named = std::move(of_part);
+        } else {
+            std::transform(
+                named->begin(), named->end(), of_part->begin(), named->begin(),
+                [all](auto a, auto b) { return static_cast<char8_t>(all ? a & b : a | b); });
         }
     }
+    return named;
 }
 
-/// Adds to the highest modules that a query holds for those below them that it names; of the whole
-/// model all, without the root where there are others.
+/// Narrows or extends the topmost matching modules to those in them that the query names, if it
+/// names any; without the root if there are others.
 template <module_view Modules>
-void add_named_modules(const query& asked, const module_matcher<Modules>& matcher,
-                       const tree_index& tree, std::vector<id>& modules) {
-    vertex_marks named(tree.size(), asked.kind == query_kind::everything ? 1 : 0);
-    mark_named(asked, matcher, named);
-    std::vector<id> all;
-    for (const auto highest : modules) {
-        all.push_back(highest);
-        for (auto m = highest + 1; m < tree.end(highest); ++m) {
-            if (named[m] != 0) {
-                all.push_back(m);
+void choose_named_modules(const query& asked, const module_matcher<Modules>& matcher,
+                          const tree_index& tree, std::vector<id>& modules) {
+    if (const auto named = named_modules(asked, matcher, tree.size())) {
+        std::vector<id> chosen;
+        for (const auto topmost : modules) {
+            for (auto m = topmost; m < tree.end(topmost); ++m) {
+                if ((*named)[m] != 0) {
+                    chosen.push_back(m);
+                }
             }
         }
+        modules = std::move(chosen);
     }
-    if (all.size() > 1 && all.front() == 0) {
-        all.erase(all.begin());
+    if (modules.size() > 1 && modules.front() == 0) {
+        modules.erase(modules.begin());
     }
-    modules = std::move(all);
 }
 
 } // namespace detail
 
-/// The modules of an answer are those of `find_matching_modules`, and what of their insides the
-/// query names: all that are of a class, also one inside of another, and all for "".
+/// The modules of an answer are those that the query names, nested ones included: all of a class,
+/// all for "". A query that names none (`not features`) gets those of `find_matching_modules`.
 ///
-/// The values of an answer are those that its nodes make, or read as initializers; where a query
-/// asks about values, of these the ones that it asks for.
-/// Complexity: that of `find_matching_operators`, and O(values), the log of the nodes times terms
-/// for queries about values.
+/// The values of an answer are the outputs of its nodes and the initializers that they read; if the
+/// query has terms about values, only those that match them.
+/// Complexity: that of `find_matching_operators`, plus O(values), and for queries about values
+/// O(terms * log nodes) for each.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>
 [[nodiscard]] query_answer answer_query(const query& asked, const onnx_model& model, const Ops& ops,
-                                        const Modules& modules, const tagging& found,
+                                        const Modules& modules, const tagging& tagged,
                                         const Facts& facts = {}) {
     const detail::operator_matcher<Modules, Ops, Facts> matcher(
-        modules, found.tags, ops, found.attributions, found.provenances, facts);
+        modules, tagged.tags, ops, tagged.attributions, tagged.provenances, facts);
     query_answer answer;
     if (!asked.asks_for_operators()) {
-        answer.modules = find_matching_modules(asked, modules, found.tags, ops, found.attributions,
-                                               found.provenances, facts);
+        answer.modules = find_matching_modules(asked, modules, tagged.tags, ops,
+                                               tagged.attributions, tagged.provenances, facts);
         if (!asked.asks_for_sizes()) {
-            detail::add_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
+            detail::choose_named_modules(asked, matcher.modules(), modules.index(), answer.modules);
         }
     }
     answer.nodes = matcher.find(asked);
@@ -193,12 +210,12 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
     return answer;
 }
 
-/// What answers are sorted by.
+/// Sort keys of answers.
 enum class answer_order : std::uint8_t {
-    nodes,      ///< of modules: how many they hold
+    nodes,      ///< of modules: their number of nodes
     parameters, ///< of modules: elements; of nodes: those that they read
-    bytes,      ///< of weights for modules and nodes; of values their own
-    name,       ///< path or name, ascending; numbers descend
+    bytes,      ///< of modules and nodes: those of their weights; of values: their own
+    name,       ///< path or name, ascending; all others descend
 };
 
 /// Returns: `nodes`, `parameters`, `bytes` or `name`. Complexity: O(1).
@@ -215,8 +232,7 @@ parse_answer_order(std::string_view name) noexcept {
 
 namespace detail {
 
-/// Sorts some numbers by `key(number)`, the largest first by `less`, equal ones as they are, and
-/// leaves the first ones.
+/// Sorts numbers stably by `key(number)`, largest first by `less`, and keeps the first ones.
 template <class Less, class Key>
 void sort_by(std::vector<id>& numbers, std::size_t most, Less less, Key key) {
     using keyed = std::pair<decltype(key(id{})), id>;
@@ -245,15 +261,15 @@ struct node_names {
 /// Returns: the names of some nodes in order, with the numbers of ambiguities.
 /// Complexity: O(nodes of the model * log names).
 [[nodiscard]] inline node_names names_of(const onnx_model& model, std::span<const id> nodes) {
-    node_names found;
+    node_names names;
     std::set<std::string_view> seen;
     for (auto node : nodes) {
         const auto name = model.name(node);
-        found.unnamed += name.empty() ? 1U : 0U;
+        names.unnamed += name.empty() ? 1U : 0U;
         if (name.empty()) {
-            found.names.push_back(position_text(model, node));
+            names.names.push_back(position_text(model, node));
         } else if (seen.insert(name).second) {
-            found.names.emplace_back(name);
+            names.names.emplace_back(name);
         }
     }
     std::vector<bool> is_asked(model.node_count(), false);
@@ -261,37 +277,37 @@ struct node_names {
         is_asked[node] = true;
     }
     for (id node = 0; node < model.node_count(); ++node) {
-        found.others += is_asked[node] ? 0 : seen.count(model.name(node));
+        names.others += is_asked[node] ? 0 : seen.count(model.name(node));
     }
-    return found;
+    return names;
 }
 
 /// Writes the members `modules`, `nodes`, `values` and `initializers` into an open object.
 /// Complexity: O(length).
 template <text_sink Sink>
 void write_answer(json_writer<Sink>& json, const query_answer& answer, const onnx_model& model,
-                  const module_tree& modules, const tagging& found) {
+                  const module_tree& modules, const tagging& tagged) {
     json.key("modules");
     json.begin_array();
     for (auto m : answer.modules) {
         json.begin_object(true);
         json.member("path", modules.report_path(m));
         json.member("class", modules.class_name(m));
-        json.member("tag", found.tags.text(m));
+        json.member("tag", tagged.tags.text(m));
         json.end_object();
     }
     json.end_array();
     json.key("nodes");
     json.begin_array();
     for (auto node : answer.nodes) {
-        const auto module = found.attributions[node].module;
+        const auto module = tagged.attributions[node].module;
         json.begin_object(true);
         json.member("graph", model.graph_path(model.graph_of(node)));
         json.member("index", model.position(node));
         json.member("name", model.name(node));
         json.member("op_type", model.op_type(node));
         json.member("scope_module", modules.report_path(module));
-        json.member("tag", found.tags.text(module));
+        json.member("tag", tagged.tags.text(module));
         json.end_object();
     }
     json.end_array();

@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <array>
 #include <charconv>
@@ -72,8 +72,8 @@ concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
     { facts.source(number) } -> std::convertible_to<std::optional<source_position>>;
 };
 
-/// Facts that also know where operators stand: `position(number)` of the vertex index, `#7`.
-/// Without it terms about positions hold for nothing.
+/// Facts with the positions of operators: `position(number)` of the vertex index, `#7`. Without it,
+/// terms about positions match nothing.
 template <class F>
 concept positioned_facts = query_facts<F> && requires(const F& facts, id number) {
     { facts.position(number) } -> std::convertible_to<std::string>;

@@ -145,7 +145,7 @@ inline void count_stored(const tree_index& tree, std::span<const stored_weight> 
 /// `weights` are those of the model, and `places` where they belong.
 /// Complexity: O(nodes + weights), and modules times types of operators and of weights.
 [[nodiscard]] inline module_statistics
-collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found,
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged,
                    std::span<const stored_weight> weights,
                    std::span<const detail::weight_place> places) {
     const auto& tree = modules.index();
@@ -154,7 +154,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     result.own_parameters.resize(modules.size());
     result.trainable.resize(modules.size());
     result.operators.resize(modules.size());
-    for (const auto& entry : found.attributions) {
+    for (const auto& entry : tagged.attributions) {
         ++result.own_nodes[entry.module];
     }
     for (id m = 0; m < modules.size() && !result.declared; ++m) {
@@ -172,7 +172,7 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
     }
     std::vector<std::pair<id, id>> pairs; // module, operator
     for (id node = 0; node < model.node_count(); ++node) {
-        pairs.emplace_back(found.attributions[node].module, model.operator_id(node));
+        pairs.emplace_back(tagged.attributions[node].module, model.operator_id(node));
     }
     std::sort(pairs.begin(), pairs.end());
     for (std::size_t i = 0, end = 0; i < pairs.size(); i = end) {
@@ -203,10 +203,10 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
 
 /// The same, finding the weights. Complexity: plus that of `find_weights` and `place_weights`.
 [[nodiscard]] inline module_statistics
-collect_statistics(const wire_model& model, const module_tree& modules, const tagging& found) {
+collect_statistics(const wire_model& model, const module_tree& modules, const tagging& tagged) {
     const auto weights = find_weights(model);
-    return collect_statistics(model, modules, found, weights,
-                              detail::place_weights(model, modules, found, weights));
+    return collect_statistics(model, modules, tagged, weights,
+                              detail::place_weights(model, modules, tagged, weights));
 }
 
 /// Returns: a number of bytes, with at most one digit after the point: `16.0 kB`. Complexity: O(1).

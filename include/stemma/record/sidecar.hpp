@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI {
 /// Writes one module as reports show it: an object on one line.
 /// Complexity: O(length of the output).
 template <text_sink Sink>
-void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& found,
+void write_module(json_writer<Sink>& json, const module_tree& modules, const tagging& tagged,
                   const module_statistics& counts, id m) {
     const infrastructure_packages infrastructure;
     const auto& tree = modules.index();
@@ -59,7 +59,7 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     text_or_null("class", modules.class_name(m));
     text_or_null("qualified_class", modules.qualified_class(m));
     json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
-    text_or_null("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+    text_or_null("tag", tagged.tags.is_selected(m) ? tagged.tags.text(m) : std::string());
     json.key("parent");
     m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));
@@ -100,9 +100,9 @@ struct sidecar_sources {
 namespace detail {
 
 template <text_sink Sink>
-void write_tags(json_writer<Sink>& json, const tagging& found, id_set set) {
+void write_tags(json_writer<Sink>& json, const tagging& tagged, id_set set) {
     json.begin_array(true);
-    found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+    tagged.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
     json.end_array();
 }
 
@@ -162,28 +162,28 @@ void write_source(json_writer<Sink>& json, const source_lines& lines, id chain,
 
 template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
-                const tagging& found, std::string_view graph, id node,
+                const tagging& tagged, std::string_view graph, id node,
                 const sidecar_sources& sources) {
-    const auto& entry = found.attributions[node];
+    const auto& entry = tagged.attributions[node];
     json.begin_object(true);
     json.member("index", model.position(node));
     json.member("name", model.name(node));
     json.member("op_type", model.op_type(node));
     json.member("graph", graph);
     json.member("scope_module", modules.path(entry.module));
-    json.member("module", modules.path(found.selected(node)));
-    json.member("tag", found.tags.text(entry.module));
+    json.member("module", modules.path(tagged.selected(node)));
+    json.member("tag", tagged.tags.text(entry.module));
     json.key("tags");
-    write_tags(json, found, found.tag_sets[node]);
-    json.member("provenance", found.provenances[entry.source]);
+    write_tags(json, tagged, tagged.tag_sets[node]);
+    json.member("provenance", tagged.provenances[entry.source]);
     json.member("confidence", entry.confidence);
     json.key("call");
     entry.call == no_id ? json.null() : json.value(entry.call);
-    for (auto caller : found.callers.of(node)) {
+    for (auto caller : tagged.callers.of(node)) {
         json.member("caller", modules.path(caller));
     }
     json.key("conflict");
-    const auto claims = found.conflicts.of(node);
+    const auto claims = tagged.conflicts.of(node);
     if (claims.empty()) {
         json.null();
     } else {
@@ -192,7 +192,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.begin_array(true);
         for (const auto& one : claims) {
             json.begin_object(true);
-            json.member("source", found.provenances[one.source]);
+            json.member("source", tagged.provenances[one.source]);
             json.member("module", modules.path(one.module));
             json.member("confidence", one.confidence);
             json.end_object();
@@ -200,7 +200,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         json.end_array();
         json.end_object();
     }
-    write_origins(json, modules, found.origins, node);
+    write_origins(json, modules, tagged.origins, node);
     if (sources.lines != nullptr) {
         write_source(json, *sources.lines, sources.lines->chain_of(node), sources.full_paths);
     }
@@ -215,7 +215,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
 /// Complexity: O(length of the result); memory for a buffer, and the readers of values.
 template <text_sink Sink>
 void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modules,
-                   const tagging& found, const module_statistics& counts,
+                   const tagging& tagged, const module_statistics& counts,
                    std::span<const id_set> value_tags, const tag_summary& summary,
                    const sidecar_sources& sources = {}) {
     json_writer json(sink);
@@ -229,13 +229,13 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.key("modules");
     json.begin_array();
     for (id m = 0; m < modules.size(); ++m) {
-        write_module(json, modules, found, counts, m);
+        write_module(json, modules, tagged, counts, m);
     }
     json.end_array();
     json.key("nodes");
     json.begin_array();
     for (id node = 0; node < model.node_count(); ++node) {
-        detail::write_node(json, model, modules, found, graph_paths[model.graph_of(node)], node,
+        detail::write_node(json, model, modules, tagged, graph_paths[model.graph_of(node)], node,
                            sources);
     }
     json.end_array();
@@ -257,7 +257,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         json.member("graph", graph_paths[model.graph_of_value(value)]);
         json.member("kind", to_string(model.kind(value)));
         json.key("tags");
-        detail::write_tags(json, found, value_tags[value]);
+        detail::write_tags(json, tagged, value_tags[value]);
         json.key("producer");
         const auto producer = model.producer(value);
         producer == no_id ? json.null() : write_place(producer);

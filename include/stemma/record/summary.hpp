@@ -30,14 +30,14 @@ namespace detail {
 
 /// Whether a node's module is meaningful: below the root, or the root with confidence (0.8 and
 /// more) rather than for lack of information.
-[[nodiscard]] constexpr bool is_tagged(const attribution& made) noexcept {
-    return made.module != 0 || made.confidence >= detail::confidence::sure_of_root;
+[[nodiscard]] constexpr bool is_tagged(const attribution& attributed) noexcept {
+    return attributed.module != 0 || attributed.confidence >= detail::confidence::sure_of_root;
 }
 
 /// Whether a node is only known to be in its module or below: a common ancestor (0.5 and less), or
 /// not tagged.
-[[nodiscard]] constexpr bool is_only_below(const attribution& made) noexcept {
-    return made.confidence <= detail::confidence::common_ancestor || !is_tagged(made);
+[[nodiscard]] constexpr bool is_only_below(const attribution& attributed) noexcept {
+    return attributed.confidence <= detail::confidence::common_ancestor || !is_tagged(attributed);
 }
 
 } // namespace detail
@@ -75,16 +75,16 @@ struct tag_summary {
 /// Summarizes some nodes of a model, and its values. Complexity: O(nodes + values + length of the
 /// tags).
 [[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
-                                           const tagging& found, const dialect_report& dialects,
+                                           const tagging& tagged, const dialect_report& dialects,
                                            std::span<const id> nodes) {
     tag_summary summary;
     summary.nodes = nodes.size();
     summary.values = model.value_count();
     summary.values_tagged = model.value_count();
     summary.modules = modules.size();
-    summary.dropped = found.dropped;
-    summary.provenances = found.provenances;
-    summary.provenance.resize(found.provenances.size());
+    summary.dropped = tagged.dropped;
+    summary.provenances = tagged.provenances;
+    summary.provenance.resize(tagged.provenances.size());
     for (id value = 0; value < model.value_count(); ++value) {
         summary.initializers += model.is_initializer(value) ? 1U : 0U;
     }
@@ -92,11 +92,11 @@ struct tag_summary {
     std::vector<std::size_t> by_module(modules.size());
     std::array<std::size_t, detail::dialect_count> by_dialect{};
     for (auto node : nodes) {
-        const auto& entry = found.attributions[node];
-        summary.conflicts += found.conflicts.of(node).empty() ? 0U : 1U;
+        const auto& entry = tagged.attributions[node];
+        summary.conflicts += tagged.conflicts.of(node).empty() ? 0U : 1U;
         ++summary.provenance[static_cast<std::size_t>(entry.source)];
         summary.tagged += named && detail::is_tagged(entry) ? 1U : 0U;
-        ++by_module[found.selected(node)];
+        ++by_module[tagged.selected(node)];
         ++by_dialect[static_cast<std::size_t>(dialects.of[node])];
         switch (dialects.quality[node]) {
         case scope_quality::path_and_class:
@@ -117,7 +117,7 @@ struct tag_summary {
     }
     for (id m = 0; m < modules.size(); ++m) {
         if (by_module[m] > 0) {
-            summary.tags.emplace_back(found.tags.text(m), by_module[m]);
+            summary.tags.emplace_back(tagged.tags.text(m), by_module[m]);
         }
     }
     std::stable_sort(summary.tags.begin(), summary.tags.end(),
@@ -127,10 +127,10 @@ struct tag_summary {
 
 /// The same for all nodes.
 [[nodiscard]] inline tag_summary summarize(const onnx_model& model, const module_tree& modules,
-                                           const tagging& found, const dialect_report& dialects) {
+                                           const tagging& tagged, const dialect_report& dialects) {
     std::vector<id> nodes(model.node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});
-    return summarize(model, modules, found, dialects, nodes);
+    return summarize(model, modules, tagged, dialects, nodes);
 }
 
 namespace detail {

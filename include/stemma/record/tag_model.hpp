@@ -141,14 +141,14 @@ template <carrier_policy Carrier>
 class tag_editor {
 public:
     /// Requires: all arguments outlive the editor. New tag sets are added to the tagging's pool.
-    tag_editor(const wire_model& model, const module_tree& modules, tagging& found,
+    tag_editor(const wire_model& model, const module_tree& modules, tagging& tagged,
                const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
                std::string_view table, std::string_view sketch = {}, std::string_view sources = {})
         : model_(&model)
         , modules_(&modules)
-        , found_(&found)
+        , found_(&tagged)
         , carrier_(carrier)
-        , texts_(modules, found)
+        , texts_(modules, tagged)
         , edits_(model, detail::has_our_namespaces(model)) {
         shared_facts facts;
         facts.value_tags = std::move(value_tags);
@@ -259,12 +259,12 @@ private:
 };
 
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
-[[nodiscard]] inline detail::recorded_tags to_table(const tagging& found) {
+[[nodiscard]] inline detail::recorded_tags to_table(const tagging& tagged) {
     detail::recorded_tags table;
-    for (id v = 0; v < found.attributions.size(); ++v) {
-        table.module.push_back(found.attributions[v].module);
-        if (found.pool.size_of(found.tag_sets[v]) > 1) {
-            found.pool.for_each(found.tag_sets[v], [&](id m) { table.several[v].push_back(m); });
+    for (id v = 0; v < tagged.attributions.size(); ++v) {
+        table.module.push_back(tagged.attributions[v].module);
+        if (tagged.pool.size_of(tagged.tag_sets[v]) > 1) {
+            tagged.pool.for_each(tagged.tag_sets[v], [&](id m) { table.several[v].push_back(m); });
         }
     }
     return table;

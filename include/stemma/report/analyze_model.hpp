@@ -53,9 +53,9 @@ struct model_report {
     for (const auto& table : opened.captured()) {
         captured_share share{table.source, table.count(), 0, 0};
         for (id node = 0; node < table.of.size(); ++node) {
-            const auto& made = opened.tags().attributions[node];
-            share.decides += made.source == table.source ? 1U : 0U;
-            share.agrees += table.of[node].module == made.module ? 1U : 0U;
+            const auto& attributed = opened.tags().attributions[node];
+            share.decides += attributed.source == table.source ? 1U : 0U;
+            share.agrees += table.of[node].module == attributed.module ? 1U : 0U;
         }
         report.captured.push_back(share);
     }

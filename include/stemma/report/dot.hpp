@@ -54,24 +54,24 @@ template <text_sink Sink, named_operators Ops, module_view Modules, value_descri
           class Annotations>
 class dot_picture {
 public:
-    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+    dot_picture(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                 const folded_graph& folded, const std::vector<bool>& shown,
                 const Describe& describe, const Annotations& annotations)
         : sink_(sink)
         , ops_(ops)
         , modules_(modules)
         , tree_(modules.index())
-        , found_(found)
+        , found_(tagged)
         , folded_(folded)
         , shown_(shown)
         , describe_(describe)
         , annotations_(annotations)
-        , looks_(module_looks(ops, modules, found))
+        , looks_(module_looks(ops, modules, tagged))
         , boxes_in_(tree_.size())
         , nodes_in_(tree_.size())
         , vertex_(ops.graph()) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            ++nodes_in_[found.attributions[index_of(ops.graph(), *it)].module];
+            ++nodes_in_[tagged.attributions[index_of(ops.graph(), *it)].module];
         }
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             nodes_in_[tree_.parent(m)] += nodes_in_[m];
@@ -133,8 +133,7 @@ private:
 
     [[nodiscard]] std::string name_text(id m, bool with_path) const {
         const auto path = path_of(modules_, m);
-        const std::string_view attribute = modules_.attribute(m);
-        const std::string name = m == 0 ? "" : with_path ? path : std::string(attribute);
+        const std::string name = m == 0 ? "" : with_path ? path : std::string(modules_.name(m));
         return name.empty() ? name : label_text(shortened(name, longest_name));
     }
 
@@ -143,8 +142,8 @@ private:
         std::string type(modules_.class_name(m));
         type = type.empty() ? type : label_text(shortened(type, longest_name));
         if (name.empty() && type.empty()) {
-            const std::string_view attribute = modules_.attribute(m);
-            type = attribute.empty() ? "model" : label_text(shortened(attribute, longest_name));
+            const std::string_view root_name = modules_.name(m);
+            type = root_name.empty() ? "model" : label_text(shortened(root_name, longest_name));
         }
         auto text = "<B>" + (name.empty() ? type : name) + "</B>";
         return name.empty() || type.empty() ? text : text + "  " + type;
@@ -387,7 +386,7 @@ private:
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, class Annotations = no_annotations,
           detail::showing<Ops> Visibility = hide_constants>
-void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                const collapse_options& options = {}, const Describe& describe = {},
                const Annotations& annotations = {}, const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
@@ -396,7 +395,7 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     std::vector<id> module;
-    for (const auto& made : found.attributions) {
+    for (const auto& made : tagged.attributions) {
         module.push_back(made.module);
     }
     std::vector<bool> quiet;
@@ -406,7 +405,7 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         }
     }
     const auto folded = fold_graph(graph, modules.index(), module, shown, options, quiet);
-    detail::dot_picture(sink, ops, modules, found, folded, shown, describe, annotations)
+    detail::dot_picture(sink, ops, modules, tagged, folded, shown, describe, annotations)
         .write(options.root);
 }
 

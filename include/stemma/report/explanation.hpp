@@ -2,13 +2,14 @@
 #ifndef STEMMA_REPORT_EXPLANATION_HPP
 #define STEMMA_REPORT_EXPLANATION_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
-#include <stemma/onnx/definitions.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
@@ -17,7 +18,6 @@
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -110,7 +110,7 @@ struct explanation {
 };
 
 /// Answers questions about an open model; not thread-safe. Requires: the model outlives this, and
-/// its evidence was not forgotten.
+/// keeps its evidence.
 class explainer {
 public:
     /// Complexity: that of `find_value_tags`.
@@ -155,21 +155,21 @@ public:
         const auto of_path = text.empty() || text == "''"
                                  ? id{0}
                                  : find_module(module_lookup<module_tree>(modules), text);
-        std::vector<id> found;
+        std::vector<id> result;
         if (of_path != no_id) {
-            found.push_back(of_path);
+            result.push_back(of_path);
         }
         for (const auto& alias : modules.aliases()) {
             if (alias.path == text && alias.module != no_id && alias.module != of_path) {
-                found.push_back(alias.module);
+                result.push_back(alias.module);
             }
         }
         for (id m = 0; m < modules.size() && text.starts_with('/'); ++m) {
             if (m != of_path && tags.is_selected(m) && tags.text(m) == text) {
-                found.push_back(m);
+                result.push_back(m);
             }
         }
-        return found;
+        return result;
     }
 
     /// Returns: why nothing matches a text: similar names, the number of nodes, or the syntax of
@@ -185,10 +185,7 @@ public:
             return no_such_graph(position->graph);
         }
         std::string why = "nothing is named '" + std::string(text) + "'";
-        const bool number = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-            return c >= '0' && c <= '9';
-        });
-        if (number && !nodes_called("#" + std::string(text)).empty()) {
+        if (detail::is_number(text) && !nodes_called("#" + std::string(text)).empty()) {
             return why + "; the node at that position is '#" + std::string(text) + "'";
         }
         std::string like;
@@ -221,20 +218,20 @@ public:
     /// Returns: the explanation of a node. Complexity: O(claims about it + readers).
     [[nodiscard]] node_explanation explain_node(id node) const {
         const auto& model = opened_.model();
-        const auto& found = opened_.tags();
-        const auto& made = found.attributions[node];
+        const auto& tagged = opened_.tags();
+        const auto& made = tagged.attributions[node];
         node_explanation result;
         result.node = node;
         result.module = made.module;
-        result.selected = found.selected(node);
-        result.tag = found.tags.text(made.module);
-        result.tags = members(found.tag_sets[node]);
+        result.selected = tagged.selected(node);
+        result.tag = tagged.tags.text(made.module);
+        result.tags = members(tagged.tag_sets[node]);
         result.source = made.source;
         result.confidence = made.confidence;
         result.call = made.call;
         result.conflict = made.conflict;
         result.chain = opened_.lines().chain_of(node);
-        for (auto caller : found.callers.of(node)) {
+        for (auto caller : tagged.callers.of(node)) {
             result.callers.push_back(caller);
         }
         for (const auto& one : opened_.claims_about(node)) {
@@ -381,13 +378,13 @@ private:
                 whole.substr(1, whole.size() - 1 - (overload.empty() ? 0 : overload.size() + 1));
             if (asked == whole || asked == whole.substr(1) || asked == plain ||
                 asked == model.text(function.name)) {
-                function_explanation found{f, {}};
+                function_explanation explanation{f, {}};
                 for (id node = 0; node < model.node_count(); ++node) {
                     if (model.callee(node) == f) {
-                        found.calls.push_back(node);
+                        explanation.calls.push_back(node);
                     }
                 }
-                result.functions.push_back(std::move(found));
+                result.functions.push_back(std::move(explanation));
             }
         }
     }

@@ -29,8 +29,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Writes a model with its modules as GraphML. Requires, like all below: the evidence was not
-/// forgotten. Complexity: that of the overload with explicit parts, as below.
+/// Writes a model with its modules as GraphML. Requires, like all below: the model keeps its
+/// evidence. Complexity: that of the overload with explicit parts, as below.
 template <text_sink Sink>
 void write_graphml(Sink& sink, const attributed_model& opened,
                    graphml_form form = graphml_form::nested) {

@@ -18,51 +18,51 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What a box stands for.
+/// What a box represents.
 enum class box_kind : std::uint8_t {
-    one_operator,     ///< which stands in an open module itself
-    closed_module,    ///< with all that is in it and below
-    shape_arithmetic, ///< connected operators of an open module that only work out shapes
+    one_operator,     ///< directly in an open module
+    closed_module,    ///< with its descendants
+    shape_arithmetic, ///< connected operators of an open module that only compute shapes
     rest,             ///< what did not fit into an open module
 };
 
-/// Something that a picture shows as one.
+/// A box of a picture.
 struct folded_box {
     box_kind kind = box_kind::one_operator; ///< what `of` names
     id of = no_id;                          ///< vertex index, or module
-    id around = no_id;                      ///< the open module that it stands in
-    std::size_t operators = 0;              ///< how many it stands for
+    id around = no_id;                      ///< the open module that contains it
+    std::size_t operators = 0;              ///< their number
 };
 
-/// All that flows from one box to another one.
+/// All values from one box to another.
 struct folded_edge {
     id from = no_id;        ///< number of the producing box
-    id to = no_id;          ///< number of the reading box, another one
-    id value = no_id;       ///< the first one
-    std::size_t values = 0; ///< how many different ones
+    id to = no_id;          ///< number of the reading box, a different one
+    id value = no_id;       ///< the first of them
+    std::size_t values = 0; ///< the number of distinct ones
 };
 
-/// A graph in which some modules are open and all others are one box each.
+/// A graph in which some modules are open and every other one is a box.
 struct folded_graph {
     std::vector<bool> open;         ///< by module
-    std::vector<folded_box> boxes;  ///< numbered as `box_of` and the edges say
-    std::vector<id> box_of;         ///< by vertex index; `no_id` where nothing is shown
+    std::vector<folded_box> boxes;  ///< by number, as in `box_of` and the edges
+    std::vector<id> box_of;         ///< by vertex index; `no_id` if not shown
     std::vector<folded_edge> edges; ///< each pair of boxes once
 };
 
-/// What is shown, and how much of it.
+/// What to show, and how much of it.
 struct collapse_options {
-    id root = 0;      ///< the module that is shown
-    id depth = no_id; ///< so many levels below it are open, if they fit
+    id root = 0;      ///< the module to show
+    id depth = no_id; ///< the number of levels below it to open, if they fit
 
-    /// Beyond these, modules stay closed, and what has no box of its own is in one of the rest:
-    /// operators before modules.
+    /// Beyond these, modules stay closed, and what gets no box of its own, operators first, is in
+    /// one for the rest.
     std::size_t max_boxes = 60;
 };
 
 namespace detail {
 
-/// Opens modules level by level so long as all boxes are not too many.
+/// Opens modules level by level while the boxes fit.
 class module_opener {
 public:
     module_opener(const tree_index& tree, std::span<const id> module,
@@ -123,18 +123,20 @@ private:
 
     const tree_index& tree_;
     const collapse_options& options_;
-    std::vector<id> direct_;      // boxes of operators in a module itself, all shape arithmetic one
-    std::vector<id> filled_;      // children that are
-    std::vector<bool> is_filled_; // operators are in a module or below it
+    std::vector<id> direct_;      // boxes of a module's own operators, shape arithmetic as one
+    std::vector<id> filled_;      // number of filled children
+    std::vector<bool> is_filled_; // whether there are operators in or below a module
 };
 
-/// Gives every operator of the root a box: its own in an open module, that of a closed one else.
+/// Gives every operator of the root a box: its own in an open module, otherwise that of the closed
+/// one.
 [[nodiscard]] inline std::vector<folded_box> draft_boxes(const tree_index& tree,
                                                          std::span<const id> module,
                                                          const std::vector<bool>& shown, id root,
                                                          folded_graph& result) {
     std::vector<folded_box> boxes;
-    std::vector<id> holder(tree.size(), no_id); // itself where open, else the outermost closed one
+    std::vector<id> holder(tree.size(),
+                           no_id); // itself if open, otherwise the outermost closed one
     std::vector<id> box_of_module(tree.size(), no_id);
     for (auto m = root; m < tree.end(root); ++m) {
         const bool closed = !result.open[m] && result.open[holder[tree.parent(m)]];
@@ -159,7 +161,7 @@ private:
     return boxes;
 }
 
-/// Calls `take(from, to, value)` for every edge from one box to another one.
+/// Calls `take(from, to, value)` for every edge between two boxes.
 template <operator_graph_like Graph, class Take>
 void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take) {
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -176,14 +178,14 @@ void for_each_flow(const Graph& graph, const std::vector<id>& box_of, Take take)
     }
 }
 
-/// Returns: what flows between boxes, by producing box, then by reading box.
+/// Returns: the edges between boxes, by producing box, then by reading box.
 template <operator_graph_like Graph>
 [[nodiscard]] std::vector<folded_edge> join_flows(const Graph& graph, const std::vector<id>& box_of,
                                                   std::size_t boxes) {
-    std::vector<std::size_t> end(boxes + 1, 0); // by box, of what flows out of it
+    std::vector<std::size_t> end(boxes + 1, 0); // by box: the end of its outgoing values
     for_each_flow(graph, box_of, [&](id from, id, id) { ++end[std::size_t{from} + 1]; });
     std::partial_sum(end.begin(), end.end(), end.begin());
-    std::vector<std::uint64_t> flows(end.back()); // reading box and value, to be sorted as one
+    std::vector<std::uint64_t> flows(end.back()); // reading box and value, packed for sorting
     for_each_flow(graph, box_of, [&](id from, id to, id value) {
         flows[end[from]++] = std::uint64_t{to} << 32U | value;
     });
@@ -210,8 +212,8 @@ inline void renumber_boxes(const std::vector<id>& to, std::vector<id>& box_of) {
     }
 }
 
-/// Puts connected operators that only work out shapes into one box. Only those that are equally far
-/// down become one, so that no way leads out of a box and back into it.
+/// Merges connected operators that only compute shapes into one box, if at the same level, so that
+/// no path leaves a box and returns.
 template <operator_graph_like Graph>
 void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
                            std::vector<folded_box>& boxes, std::vector<id>& box_of) {
@@ -220,8 +222,8 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
     for (const auto& box : boxes) {
         weighs.push_back(box.kind != box_kind::one_operator || !quiet[box.of]);
     }
-    const auto found = find_levels(boxes.size(), edges, weighs);
-    std::vector<id> joined(boxes.size()); // with which lower box, itself for most
+    const auto levels = find_levels(boxes.size(), edges, weighs);
+    std::vector<id> joined(boxes.size()); // the lower box it is merged with; usually itself
     std::iota(joined.begin(), joined.end(), id{0});
     const auto top = [&](id b) {
         for (; joined[b] != b; b = joined[b]) {
@@ -231,11 +233,11 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
     };
     for (const auto& edge : edges) {
         const auto [a, b] = std::pair(edge.from, edge.to);
-        const bool alike =
-            !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
-            found.level[a] == found.level[b] &&
-            (found.component[a] == found.component[b] ||
-             (found.members[found.component[a]] == 1 && found.members[found.component[b]] == 1));
+        const bool alike = !weighs[a] && !weighs[b] && boxes[a].around == boxes[b].around &&
+                           levels.level[a] == levels.level[b] &&
+                           (levels.component[a] == levels.component[b] ||
+                            (levels.members[levels.component[a]] == 1 &&
+                             levels.members[levels.component[b]] == 1));
         if (alike) {
             const auto one = top(a);
             const auto other = top(b);
@@ -261,8 +263,8 @@ void join_shape_arithmetic(const Graph& graph, const std::vector<bool>& quiet,
     renumber_boxes(to, box_of);
 }
 
-/// Leaves so many boxes: those of modules first, then those of single operators. All else becomes
-/// one box, the last.
+/// Keeps so many boxes, those of modules first, then those of single operators. Everything else
+/// becomes one box, the last.
 inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxes,
                         std::vector<id>& box_of) {
     most = std::max<std::size_t>(most, 2);
@@ -296,7 +298,7 @@ inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxe
     renumber_boxes(to, box_of);
 }
 
-/// Numbers boxes so that edges lead to higher numbers, but for those in cycles and those at the
+/// Numbers boxes so that edges lead to higher numbers, except within cycles and at the box of the
 /// rest, which is last.
 template <operator_graph_like Graph>
 void order_boxes(const Graph& graph, folded_graph& result) {
@@ -309,11 +311,11 @@ void order_boxes(const Graph& graph, folded_graph& result) {
                                    return is_rest(edge.from) || is_rest(edge.to);
                                }),
                 edges.end());
-    const auto found = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
+    const auto levels = find_levels(boxes.size(), edges, std::vector<bool>(boxes.size(), true));
     std::vector<id> order(boxes.size());
     std::iota(order.begin(), order.end(), id{0});
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
-        return is_rest(a) != is_rest(b) ? is_rest(b) : found.level[a] < found.level[b];
+        return is_rest(a) != is_rest(b) ? is_rest(b) : levels.level[a] < levels.level[b];
     });
     std::vector<folded_box> ordered;
     std::vector<id> to(boxes.size());
@@ -334,13 +336,12 @@ void order_boxes(const Graph& graph, folded_graph& result) {
 
 } // namespace detail
 
-/// Folds a graph so that it makes a picture of a bounded size: modules are opened level by level,
-/// so long as there are not too many boxes. What does not even fit into the outermost module is one
-/// box in the end.
+/// Folds a graph into a picture of bounded size: modules are opened level by level while the boxes
+/// fit. What does not even fit into the outermost module becomes a single box.
 ///
-/// `module`, `shown` and `quiet` are by vertex index; connected operators that are quiet become one
-/// box where that makes no cycle. Edges lead to boxes of higher numbers, but for those in cycles
-/// and those at the rest. Complexity: O(V + E log E + modules).
+/// `module`, `shown` and `quiet` are by vertex index; connected quiet operators become one box if
+/// that creates no cycle. Edges lead to boxes with higher numbers, except within cycles and at the
+/// rest. Complexity: O(V + E log E + modules).
 template <operator_graph_like Graph>
 [[nodiscard]] folded_graph fold_graph(const Graph& graph, const tree_index& tree,
                                       std::span<const id> module, const std::vector<bool>& shown,

@@ -77,29 +77,28 @@ inline constexpr std::string_view graphml_head =
 
 } // namespace detail
 
-/// Says nothing of the attributes of operators.
+/// No attributes of operators.
 struct no_attributes {
     /// Returns: "".
     [[nodiscard]] std::string operator()(id) const { return {}; }
 };
 
 enum class graphml_form : std::uint8_t {
-    nested, ///< one graph for each module, in the one of the module above
-    flat,   ///< one graph, where modules appear as the path and tag of their operators
+    nested, ///< a graph per module, inside that of its parent
+    flat,   ///< one graph, with modules as paths and tags of operators
 };
 
-/// Writes a graph with its modules as GraphML; all edges stand in the outermost graph.
+/// Writes a graph with its modules as GraphML; all edges are in the outermost graph.
 ///
-/// Nodes are `m<rank>` for modules, marked as groups in the way of yEd, which NetworkX reads too,
-/// and `n<index>` for operators. `describe` tells of the values on the edges, `attributes` of the
-/// attributes of an operator, by vertex index. (Boost.Graph's own
-/// writer takes the same graphs, but knows no graphs within graphs and lets control characters
-/// through.)
+/// Nodes are `m<rank>` for modules, marked as groups as in yEd, which NetworkX also reads, and
+/// `n<index>` for operators. `describe` describes the values on edges, `attributes` returns the
+/// attributes of an operator by vertex index. (Boost.Graph's writer supports no nested graphs, and
+/// does not escape control characters.)
 /// Complexity: O(V + E + modules + length of the result); memory O(V).
 template <text_sink Sink, named_operators Ops, module_view Modules,
           value_describer Describe = no_descriptions, detail::showing<Ops> Visibility = show_all,
           class Attributes = no_attributes>
-void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& found,
+void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tagging& tagged,
                    graphml_form form = graphml_form::nested, const Describe& describe = {},
                    const Visibility& visibility = {}, const Attributes& attributes = {}) {
     const auto& graph = ops.graph();
@@ -109,14 +108,14 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
-    const detail::module_members members(tree, found.attributions);
+    const detail::module_members members(tree, tagged.attributions);
     detail::graphml_lines out(sink);
     const auto number = [](char kind, std::size_t n) { return kind + std::to_string(n); };
     const auto write_module = [&](id m) {
         out.data("kind", "module");
-        out.data("name", modules.attribute(m));
+        out.data("name", modules.name(m));
         out.data("path", path_of(modules, m));
-        out.data("tag", found.tags.is_selected(m) ? found.tags.text(m) : std::string());
+        out.data("tag", tagged.tags.is_selected(m) ? tagged.tags.text(m) : std::string());
         out.data("class", modules.class_name(m));
     };
     const auto write_operators = [&](id m) {
@@ -124,16 +123,16 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             if (!shown[v]) {
                 continue;
             }
-            const auto& made = found.attributions[v];
+            const auto& made = tagged.attributions[v];
             out.line("<node id=\"" + number('n', v) + "\">");
             out.data("kind", "operator");
             out.data("name", ops.name(vertex[v]));
             out.data("op_type", ops.op_type(vertex[v]));
             out.data("attributes", attributes(v));
             out.data("path", path_of(modules, m));
-            out.data("tag", found.tags.text(m));
+            out.data("tag", tagged.tags.text(m));
             out.data("class", modules.class_name(m));
-            out.data("provenance", found.provenances[made.source]);
+            out.data("provenance", tagged.provenances[made.source]);
             out.data("confidence", std::to_string(made.confidence));
             out.line("</node>");
         }
@@ -142,7 +141,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
     out.line("<graph id=\"m0\" edgedefault=\"directed\">");
     write_module(0);
     write_operators(0);
-    std::vector<id> open; // modules around the current one, without the root
+    std::vector<id> open; // ancestors of the current module, without the root
     const auto close_until = [&](id m) {
         for (; !open.empty() && tree.end(open.back()) <= m; open.pop_back()) {
             out.line("</graph>\n</node>");

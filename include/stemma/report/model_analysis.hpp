@@ -50,13 +50,14 @@ namespace detail {
 /// Complexity: that of `collect_statistics` and of `find_non_convex_modules`.
 [[nodiscard]] inline model_analysis
 analyze_modules(const wire_model& model, const operator_graph& graph, const module_tree& modules,
-                const tagging& found, std::span<const id> nodes) {
+                const tagging& tagged, std::span<const id> nodes) {
     model_analysis result;
     std::vector<std::size_t> below(modules.size());
     for (auto node : nodes) {
-        below[found.attributions[node].module] += is_only_below(found.attributions[node]) ? 1U : 0U;
+        below[tagged.attributions[node].module] +=
+            is_only_below(tagged.attributions[node]) ? 1U : 0U;
         const auto tenth =
-            static_cast<std::size_t>(found.attributions[node].confidence * 10 + 1e-4F);
+            static_cast<std::size_t>(tagged.attributions[node].confidence * 10 + 1e-4F);
         ++result.confidence[std::min<std::size_t>(tenth, 10)];
     }
     for (id m = 0; m < modules.size(); ++m) {
@@ -67,8 +68,8 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
     std::stable_sort(result.only_below.begin(), result.only_below.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     const auto weights = find_weights(model);
-    auto places = place_weights(model, modules, found, weights);
-    result.modules = collect_statistics(model, modules, found, weights, places);
+    auto places = place_weights(model, modules, tagged, weights);
+    result.modules = collect_statistics(model, modules, tagged, weights, places);
     for (std::size_t w = 0; w < weights.size(); ++w) {
         if (weights[w].kind == weight_kind::parameter && weights[w].elements > 1 &&
             places[w].readers.size() > 1) {
@@ -89,7 +90,7 @@ analyze_modules(const wire_model& model, const operator_graph& graph, const modu
         apart[node] = dependences[node] <= dependence::weight;
     }
     result.non_convex =
-        find_non_convex_modules(graph, modules.index(), found.attributions, std::move(apart));
+        find_non_convex_modules(graph, modules.index(), tagged.attributions, std::move(apart));
     return result;
 }
 

@@ -36,7 +36,7 @@ namespace detail {
     std::string text;
     for (; !way.empty(); way.pop_back()) {
         text.append(text.empty() ? "" : "/");
-        for (char c : modules.attribute(way.back())) {
+        for (char c : modules.name(way.back())) {
             if (c == '/') {
                 text.append("\\/");
             } else {
@@ -52,11 +52,12 @@ template <text_sink Sink, value_describer Describe>
 class explorer_writer {
 public:
     explorer_writer(Sink& sink, const wire_model& model, const module_tree& modules,
-                    const tagging& found, const module_statistics& counts, const Describe& describe)
+                    const tagging& tagged, const module_statistics& counts,
+                    const Describe& describe)
         : json_(sink)
         , model_(model)
         , modules_(modules)
-        , found_(found)
+        , found_(tagged)
         , counts_(counts)
         , describe_(describe)
         , contents_(model)
@@ -193,11 +194,11 @@ private:
     }
 
     void write_node(id g, id node) {
-        const auto& made = found_.attributions[node];
+        const auto& attributed = found_.attributions[node];
         json_.begin_object();
         json_.member("id", node_id(node));
         json_.member("label", model_.op_type(node));
-        json_.member("namespace", explorer_namespace(modules_, made.module));
+        json_.member("namespace", explorer_namespace(modules_, attributed.module));
         json_.key("attrs");
         json_.begin_array(true);
         attribute("name", model_.name(node));
@@ -205,7 +206,7 @@ private:
         for (const auto& one : describe_attributes(model_, node)) {
             attribute(one.name, value_text(one));
         }
-        attribute("tag", found_.tags.text(made.module));
+        attribute("tag", found_.tags.text(attributed.module));
         if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
             std::string tags;
             found_.pool.for_each(found_.tag_sets[node], [&](id m) {
@@ -213,9 +214,9 @@ private:
             });
             attribute("tags", tags);
         }
-        attribute("module", modules_.path(made.module));
-        attribute("provenance", found_.provenances[made.source]);
-        attribute("confidence", std::to_string(made.confidence).substr(0, 4));
+        attribute("module", modules_.path(attributed.module));
+        attribute("provenance", found_.provenances[attributed.source]);
+        attribute("confidence", std::to_string(attributed.confidence).substr(0, 4));
         attribute("weights", weights_of(node));
         json_.end_array();
         write_inputs(g, node);
@@ -374,9 +375,9 @@ private:
 /// O(length of the result); memory for a buffer and tables of the nodes.
 template <text_sink Sink, value_describer Describe>
 void write_model_explorer(Sink& sink, std::string_view label, const wire_model& model,
-                          const module_tree& modules, const tagging& found,
+                          const module_tree& modules, const tagging& tagged,
                           const module_statistics& counts, const Describe& describe) {
-    detail::explorer_writer(sink, model, modules, found, counts, describe).write(label);
+    detail::explorer_writer(sink, model, modules, tagged, counts, describe).write(label);
 }
 
 } // namespace stemma::inline STEMMA_ABI

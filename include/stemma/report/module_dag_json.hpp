@@ -15,21 +15,20 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What of a graph of modules is written.
+/// Options for writing the DAGs of modules.
 struct dag_options {
-    dag_level level = dag_level::subtree; ///< which operators the DAG of a module holds
-    bool multi = false; ///< an operator stands under all its tags rather than under the primary one
+    dag_level level = dag_level::subtree; ///< the extent of a module's DAG
+    bool multi = false; ///< list an operator under all its tags rather than its primary one
 };
 
 /// Writes the DAG of every selected module, by tag (docs/dag.schema.json).
 ///
-/// `name_of(index)` gives the text that stands for an operator; distinct ones for distinct
-/// operators. `shown` says which operators there are to see.
-/// Complexity: O(V + E + modules), and for every module its operators and the edges at them; memory
+/// `name_of(index)` returns a unique text for an operator. `shown` selects operators.
+/// Complexity: O(V + E + modules), plus the operators of every module and the edges at them; memory
 /// for the largest module, not for the document.
 template <text_sink Sink, operator_view Ops, class NameOf,
           detail::showing<Ops> Visibility = hide_constants>
-void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& found,
+void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, const tagging& tagged,
                        NameOf name_of, const dag_options& options = {},
                        const Visibility& visibility = {}) {
     const auto& graph = ops.graph();
@@ -39,19 +38,19 @@ void write_module_dags(Sink& sink, const Ops& ops, const tree_index& modules, co
     }
     module_dags dags(graph, modules, [&](id v, auto take) {
         if (shown[v] && options.multi) {
-            found.pool.for_each(found.tag_sets[v], take);
+            tagged.pool.for_each(tagged.tag_sets[v], take);
         } else if (shown[v]) {
-            take(found.selected(v));
+            take(tagged.selected(v));
         }
     });
     json_writer json(sink);
     json.begin_object();
     for (id m = 0; m < modules.size(); ++m) {
-        if (!found.tags.is_selected(m)) {
+        if (!tagged.tags.is_selected(m)) {
             continue;
         }
         const auto& dag = dags.of(m, options.level);
-        json.key(found.tags.text(m));
+        json.key(tagged.tags.text(m));
         json.begin_object();
         json.key("nodes");
         json.begin_array(true);

@@ -61,8 +61,7 @@ struct module_explanation {
     std::optional<module_reentry> reentry; ///< nothing if convex
 };
 
-/// Explains the modules of a model. Requires: the model outlives this, and its evidence was not
-/// forgotten.
+/// Explains the modules of a model. Requires: the model outlives this, and keeps its evidence.
 class module_explainer {
 public:
     /// Complexity: that of `collect_statistics`.
@@ -110,25 +109,25 @@ public:
     /// Complexity: O(nodes in it * log nodes + readers of them + weights + modules), and of the
     /// graph if it is not contiguous.
     [[nodiscard]] module_explanation explain(id m) {
-        module_explanation made;
-        made.module = m;
+        module_explanation explanation;
+        explanation.module = m;
         for (const auto& alias : opened_->modules().aliases()) {
             if (alias.module == m) {
-                made.aliases.push_back(alias.path);
+                explanation.aliases.push_back(alias.path);
             }
         }
         const auto nodes = members_.all(m);
-        find_boundary_of(m, nodes, made);
+        find_boundary_of(m, nodes, explanation);
         for (std::size_t w = 0; w < weights_.size(); ++w) {
             if (holds(m, places_[w].module)) {
-                made.weights.push_back(described(w));
+                explanation.weights.push_back(described(w));
             }
         }
         if (!nodes.empty()) {
-            made.alike = alike_.like(m);
+            explanation.alike = alike_.like(m);
         }
-        made.reentry = find_way_back(nodes);
-        return made;
+        explanation.reentry = find_way_back(nodes);
+        return explanation;
     }
 
 private:
@@ -142,7 +141,8 @@ private:
         return {weights_[w], (*describe_)(weights_[w].value).type_and_shape(), places_[w].module};
     }
 
-    void find_boundary_of(id m, const std::vector<id>& nodes, module_explanation& made) const {
+    void find_boundary_of(id m, const std::vector<id>& nodes,
+                          module_explanation& explanation) const {
         const auto& model = opened_->model();
         std::set<id> met;
         for (auto node : nodes) {
@@ -154,15 +154,15 @@ private:
                 const bool outside =
                     producer == no_id || (!apart_[producer] && !holds(m, module_of(producer)));
                 if (outside && !is_made_inside(m, value) && met.insert(value).second) {
-                    made.inputs.push_back(
+                    explanation.inputs.push_back(
                         {value, (*describe_)(value).type_and_shape(), {}, producer == no_id});
                     if (producer != no_id) {
-                        made.inputs.back().modules.push_back(module_of(producer));
+                        explanation.inputs.back().modules.push_back(module_of(producer));
                     }
                 }
             }
             for (id i = 0; i < model.output_count(node) && !apart_[node]; ++i) {
-                add_output(m, model.first_output(node) + i, made);
+                add_output(m, model.first_output(node) + i, explanation);
             }
         }
     }
@@ -175,7 +175,7 @@ private:
                holds(m, module_of(graph.owner));
     }
 
-    void add_output(id m, id value, module_explanation& made) const {
+    void add_output(id m, id value, module_explanation& explanation) const {
         const auto& model = opened_->model();
         crossing_value out{value, {}, {}, false};
         for (auto reader : readers_[value]) {
@@ -195,7 +195,7 @@ private:
         out.modules.erase(std::unique(out.modules.begin(), out.modules.end()), out.modules.end());
         if (out.of_model || !out.modules.empty()) {
             out.type = (*describe_)(value).type_and_shape();
-            made.outputs.push_back(std::move(out));
+            explanation.outputs.push_back(std::move(out));
         }
     }
 
@@ -225,19 +225,19 @@ private:
             return std::nullopt;
         }
         const order_stretch<operator_graph> stretch(graph, *order_, rank_, counted);
-        module_reentry found;
+        module_reentry result;
         for (auto v : find_reentry(graph, set, stretch)) {
-            found.nodes.push_back(static_cast<id>(v));
+            result.nodes.push_back(static_cast<id>(v));
         }
-        if (found.nodes.empty()) {
+        if (result.nodes.empty()) {
             return std::nullopt;
         }
         const auto runs = convex_runs(graph, set, stretch);
         for (auto run : runs) {
-            found.runs = std::max<std::size_t>(found.runs, run == no_id ? 0 : run + 1U);
+            result.runs = std::max<std::size_t>(result.runs, run == no_id ? 0 : run + 1U);
         }
-        found.absorbed = count_between(set, stretch);
-        return found;
+        result.absorbed = count_between(set, stretch);
+        return result;
     }
 
     /// Returns: the number of outside vertices on paths between members.

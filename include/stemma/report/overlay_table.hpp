@@ -45,7 +45,7 @@ struct overlay_row {
 
 /// Numbers overlaid on a model: from a run, a comparison, or another program.
 struct overlay_table {
-    std::string title;                   ///< the file's title, else its path
+    std::string title;                   ///< the file's title, otherwise its path
     std::vector<overlay_column> columns; ///< at least one
     std::vector<overlay_row> modules;    ///< by module
     std::vector<overlay_row> nodes;      ///< by node
@@ -118,7 +118,7 @@ private:
             return {};
         }
         if (!found->is_string()) {
-            fail(place + "." + key, "not a text");
+            fail(place + "." + key, "not a string");
         }
         return found->get<std::string>();
     }
@@ -170,7 +170,7 @@ private:
 
     using places = std::unordered_map<std::string, id>;
 
-    void read_rows(const json& document, const char* list, const char* key, const places& known,
+    void read_rows(const json& document, const char* list, const char* key, const places& lookup,
                    std::vector<overlay_row>& rows) {
         std::unordered_set<id> seen;
         const auto& all = list_of(document, list);
@@ -186,19 +186,19 @@ private:
             for (std::size_t c = 0; c < values->size(); ++c) {
                 const auto& value = (*values)[c];
                 if (!value.is_null() && !value.is_number() && !value.is_string()) {
-                    fail(place_of(place + ".values", c), "neither a number, a text nor null");
+                    fail(place_of(place + ".values", c), "neither number, string nor null");
                 }
                 row.cells.push_back(cell_of(value, 1));
             }
-            add(name, known, seen, place, std::move(row), rows);
+            add(name, lookup, seen, place, std::move(row), rows);
         }
     }
 
     /// Adds a row of a known module or node.
-    void add(const std::string& name, const places& known, std::unordered_set<id>& seen,
+    void add(const std::string& name, const places& lookup, std::unordered_set<id>& seen,
              const std::string& place, overlay_row row, std::vector<overlay_row>& rows) {
-        const auto found = known.find(name);
-        if (found == known.end()) {
+        const auto found = lookup.find(name);
+        if (found == lookup.end()) {
             ++table_.unmatched;
             return;
         }
@@ -254,7 +254,7 @@ private:
                 {std::string(field.name), std::string(field.unit), field.better, field.additive});
         }
         const auto read_list = [&](std::string_view list, std::string_view key, bool of_nodes,
-                                   const places& known, std::vector<overlay_row>& rows) {
+                                   const places& lookup, std::vector<overlay_row>& rows) {
             if (list.empty()) {
                 return;
             }
@@ -271,11 +271,11 @@ private:
                         way.empty() ? overlay_cell()
                                     : cell_of(at(all[i], way), field.divided ? divisor : 1));
                 }
-                if (of_nodes && known.contains(name) && !seen.insert(known.at(name)).second) {
+                if (of_nodes && lookup.contains(name) && !seen.insert(lookup.at(name)).second) {
                     continue; // another output of the node
                 }
                 std::unordered_set<id> fresh;
-                add(name, known, of_nodes ? fresh : seen, place, std::move(row), rows);
+                add(name, lookup, of_nodes ? fresh : seen, place, std::move(row), rows);
             }
         };
         read_list(format.modules, format.module_key, false, modules(), table_.modules);

@@ -23,32 +23,32 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The true module of each node, by path; nothing where that is not known.
+/// The true module of each node, by path; nothing if unknown.
 using true_modules = std::vector<std::optional<std::string>>;
 
 namespace detail {
 
-/// Returns: what the names of the nodes are in a file of true modules.
-/// Throws: `error` of `error_code::malformed`, also when it speaks of no node of the model; of
-///   `cannot_read`. Complexity: O(bytes of the file + nodes).
+/// Returns: the true modules of the nodes from a file, by name.
+/// Throws: `error` of `error_code::malformed`, also if it names no node of the model; of
+/// `cannot_read`. Complexity: O(bytes of the file + nodes).
 [[nodiscard]] inline true_modules read_true_modules(const attributed_model& opened,
                                                     const std::string& path) {
     true_modules truth(opened.model().node_count());
     const mapped_file file(path);
-    const oracle_file known(file.bytes(), path);
+    const oracle_file oracle(file.bytes(), path);
     for (id node = 0; node < truth.size(); ++node) {
-        truth[node] = known.module_of(opened.model().name(node));
+        truth[node] = oracle.module_of(opened.model().name(node));
     }
     if (std::none_of(truth.begin(), truth.end(), [](const auto& one) { return one.has_value(); })) {
         STEMMA_THROW(
-            error(error_code::malformed, path, "", "speaks of no node of " + opened.file().path()));
+            error(error_code::malformed, path, "", "names no node of " + opened.file().path()));
     }
     return truth;
 }
 
-/// Returns: what one source of evidence claims alone, as if it were the truth; nothing where it
-///   names several modules.
-/// Throws: `error` of `error_code::refused` for what is no source of evidence.
+/// Returns: the claims of one source of evidence, taken as the truth; nothing if it names several
+/// modules.
+/// Throws: `error` of `error_code::refused` if it is not a source of evidence.
 /// Complexity: that of `attributed_model::for_each_claimed`.
 [[nodiscard]] inline true_modules claimed_modules(attributed_model& opened, provenance source) {
     if (!is_evidence(source)) {
@@ -68,7 +68,7 @@ namespace detail {
 
 } // namespace detail
 
-/// Sums up some nodes of a model, called by its path. Requires: the evidence was not forgotten.
+/// Summarizes some nodes of a model, named by its path. Requires: the model keeps its evidence.
 /// Complexity: that of `summarize` and of `detect_dialects`.
 [[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes) {
     auto summary =
@@ -79,7 +79,7 @@ namespace detail {
 
 namespace detail {
 
-/// Adds to a summary of some nodes how many of these are where they truly belong.
+/// Adds the accuracy of some nodes to their summary.
 /// Complexity: O(nodes * log modules).
 inline void compare_with_truth(tag_summary& summary, const attributed_model& opened,
                                const true_modules& truth, std::span<const id> nodes) {
@@ -87,14 +87,14 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     std::map<std::string, accuracy> by_module;
     for (auto node : nodes) {
         if (const auto& module = truth[node]) {
-            const auto& made = opened.tags().attributions[node];
+            const auto& attributed = opened.tags().attributions[node];
             auto& of_module = by_module[*module];
-            if (made.source == provenance::root) {
+            if (attributed.source == provenance::root) {
                 ++all.missing;
                 ++of_module.missing;
                 continue;
             }
-            const auto how = relate(opened.modules().path(made.module), *module);
+            const auto how = relate(opened.modules().path(attributed.module), *module);
             all.add(how);
             of_module.add(how);
         }
@@ -105,8 +105,8 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
 
 } // namespace detail
 
-/// Sums up some nodes of a model, and compares them with the truth: that in a file, or what one
-/// source of evidence says (`scope`); with nothing for "".
+/// Summarizes some nodes of a model, and compares them with the truth: from a file, or from one
+/// source of evidence (`scope`); not compared for "".
 /// Throws: as `read_true_modules` and `claimed_modules`. Complexity: that of both.
 [[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes,
                                            const std::string& truth) {
@@ -121,7 +121,7 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     return summary;
 }
 
-/// The same of all nodes.
+/// The same for all nodes.
 [[nodiscard]] inline tag_summary summarize(attributed_model& opened,
                                            const std::string& truth = {}) {
     std::vector<id> nodes(opened.model().node_count());
@@ -129,7 +129,7 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
     return summarize(opened, nodes, truth);
 }
 
-/// Writes a summary (`stemma.summary/1`). Complexity: O(length of what it writes).
+/// Writes a summary (`stemma.summary/1`). Complexity: O(length of the result).
 template <text_sink Sink>
 void write_summary(Sink& sink, const tag_summary& summary) {
     json_writer json(sink);

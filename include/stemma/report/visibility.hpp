@@ -27,8 +27,8 @@ concept has_shows = requires(const P& p, const Ops& ops, operator_t<Ops> v) {
 ///
 /// `shows(ops, v)`: whether it shows `v`.
 ///
-/// Requires: the same answer for the same operator during one call.
-/// Complexity: callers ask once per operator.
+/// Requires: it is deterministic during a call.
+/// Complexity: called once per operator.
 template <class P, class Ops>
 concept visibility_policy = policy_for<P, visibility_category> && detail::has_shows<P, Ops>;
 
@@ -88,7 +88,7 @@ struct show_all {
     }
 };
 
-/// Put `static_assert(explain_visibility_policy<mine, ops>());` beside a policy that is refused.
+/// Put `static_assert(explain_visibility_policy<mine, ops>());` next to a policy that is rejected.
 template <class P, class Ops>
 consteval bool explain_visibility_policy() {
     static_assert(std::copy_constructible<P>, "visibility policy: make the class copyable");

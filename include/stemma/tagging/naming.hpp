@@ -58,9 +58,9 @@ struct class_paths {
 };
 
 /// Child names instead of classes, as in the path: `/model/encoder/layer.0`.
-struct attribute_paths {
+struct module_paths {
     using policy_category = naming_category;
-    static constexpr std::string_view name = "attribute-paths";
+    static constexpr std::string_view name = "module-paths";
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {
@@ -77,9 +77,9 @@ struct attribute_paths {
 /// Child names, with the class after a colon:
 /// `/net:BertModel/encoder:BertEncoder/layer.0:BertLayer`. Unlike with class_paths, a tag does not
 /// depend on which other modules there are.
-struct attributes_and_classes {
+struct names_and_classes {
     using policy_category = naming_category;
-    static constexpr std::string_view name = "attributes-and-classes";
+    static constexpr std::string_view name = "names-and-classes";
 
     template <module_view Modules>
     void name_modules(const Modules& modules, tag_table& tags) const {

@@ -171,12 +171,12 @@ template <module_view Modules>
     return result;
 }
 
-/// Returns: the library's naming policies: `default` (`class_paths`), `attribute-paths`,
-/// `attributes-and-classes`.
+/// Returns: the library's naming policies: `default` (`class_paths`), `module-paths`,
+/// `names-and-classes`.
 template <module_view Modules>
 [[nodiscard]] policies_by_name<any_naming<Modules>> namings_by_name() {
-    return policies_by_their_names<any_naming<Modules>>(class_paths{}, attribute_paths{},
-                                                        attributes_and_classes{});
+    return policies_by_their_names<any_naming<Modules>>(class_paths{}, module_paths{},
+                                                        names_and_classes{});
 }
 
 /// Returns: the library's resolution policies: `default` (`by_weight`), `trust`, `cautious`,

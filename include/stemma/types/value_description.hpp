@@ -13,7 +13,7 @@ namespace stemma::inline STEMMA_ABI {
 struct value_description {
     std::string name;  ///< as the file has it
     std::string type;  ///< `float32`, `sequence(int64)`
-    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` of a scalar
+    std::string shape; ///< `[1,seq,32]`, with `?` for an unknown extent; `[]` for a scalar
 
     /// Returns: type and shape as one text, `float32[1,seq,32]`.
     [[nodiscard]] std::string type_and_shape() const { return type + shape; }

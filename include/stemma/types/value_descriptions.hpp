@@ -64,7 +64,7 @@ private:
     const wire_model* model_;
     mutable value_types types_; // grows if types are inferred on demand
     mutable std::optional<shape_inference> inference_;
-    std::vector<id> tensor_of_; // by value: place among the tensors
+    std::vector<id> tensor_of_; // by value: number of its tensor
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -89,7 +89,7 @@ private:
     }
 
     const wire_model* model_;
-    std::vector<id> declared_;              // by value: place among the value infos
+    std::vector<id> declared_;              // by value: number of its value info
     std::vector<const std::string*> added_; // by value
     std::deque<std::string> texts_;         // with stable addresses
 };

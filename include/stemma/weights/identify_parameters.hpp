@@ -8,6 +8,7 @@
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/derived_entries.hpp>
 #include <stemma/weights/detail/layer_entries.hpp>
+#include <stemma/weights/detail/sliced_entries.hpp>
 #include <stemma/weights/detail/used_entries.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -97,16 +98,16 @@ private:
 /// Adds alternative names of entries: those of tied tensors. Complexity: O(entries * log entries +
 /// names added).
 inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& modules,
-                     const checkpoint* known) {
+                     const checkpoint* saved) {
     std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each name
     const auto tie = [&](const std::vector<std::string>& names) {
         for (const auto& name : names) {
             ties.emplace(name, names);
         }
     };
-    if (known != nullptr) {
+    if (saved != nullptr) {
         std::map<std::size_t, std::vector<std::string>> same;
-        for (const auto& entry : known->entries()) {
+        for (const auto& entry : saved->entries()) {
             same[entry.alias_of].push_back(entry.name);
         }
         for (const auto& [first, names] : same) {
@@ -170,8 +171,12 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     }
     const detail::computed_initializers computed(search, names);
     names.find_declared(computed);
+    if (!reliable) {
+        detail::sliced_entries(search).find_declared();
+    }
     if (search.entries.empty()) {
         folds.find_usual(computed);
+        detail::sliced_entries(search).find_usual();
         names.find_usual(computed);
     }
     detail::add_ties(search.origins, opened.modules(), options.known);

@@ -48,7 +48,7 @@ enum class parameter_basis : std::uint8_t {
     return names[static_cast<std::size_t>(basis)];
 }
 
-/// The `state_dict` entries that an initializer was made of, and how.
+/// The `state_dict` entries that an initializer was made from, and how.
 struct parameter_origin {
     std::size_t tensor = 0; ///< its number among `wire_model::tensors`
     id module = 0;          ///< that of the first entry, else the readers' common ancestor

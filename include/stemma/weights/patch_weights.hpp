@@ -182,8 +182,8 @@ private:
             if (origin.confidence < confidence::entry_below) {
                 STEMMA_THROW(error(error_code::contradiction, model_.file(), name(origin.tensor),
                                    "may be " + origin.entries.front() +
-                                       ", which is not sure; the checkpoint of the values that "
-                                       "the model has would tell"));
+                                       ", which is uncertain; the checkpoint with the model's "
+                                       "current values would tell"));
             }
             values_->check_shared(origin, name(origin.tensor));
             places_.push_back(place_of_data(model_, origin.tensor));
@@ -199,7 +199,7 @@ private:
         }
         if (places_.empty()) {
             STEMMA_THROW(error(error_code::contradiction, model_.file(), "",
-                               "no initializer was made of an entry in " + values_->path()));
+                               "no initializer was made from an entry of " + values_->path()));
         }
         sort_places(places_, model_);
         report_.changed = places_.size();
@@ -236,7 +236,7 @@ private:
                         error_code::contradiction, model_.file(), name(t),
                         "may be derived from " + entry.name + " in an unknown way" +
                             (options_.known == nullptr
-                                 ? "; the checkpoint of the values that the model has would tell"
+                                 ? "; the checkpoint with the model's current values would tell"
                                  : "")));
                 }
             }

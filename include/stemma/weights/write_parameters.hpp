@@ -23,17 +23,17 @@ namespace stemma::inline STEMMA_ABI {
 /// `num_batches_tracked`.
 /// Complexity: O(length of names), expected.
 [[nodiscard]] inline std::vector<std::string>
-unused_entries(const checkpoint& known, std::span<const parameter_origin> origins) {
+unused_entries(const checkpoint& saved, std::span<const parameter_origin> origins) {
     std::unordered_set<std::string_view> used;
     for (const auto& origin : origins) {
         used.insert(origin.entries.begin(), origin.entries.end());
         used.insert(origin.shared.begin(), origin.shared.end());
     }
     std::vector<std::string> unused;
-    for (const auto& entry : known.entries()) {
+    for (const auto& entry : saved.entries()) {
         const bool counts = entry.shape.empty() && entry.name.ends_with("num_batches_tracked");
         if (!counts && !used.contains(entry.name) &&
-            !used.contains(known.entries()[entry.alias_of].name)) {
+            !used.contains(saved.entries()[entry.alias_of].name)) {
             unused.push_back(entry.name);
         }
     }
@@ -65,7 +65,7 @@ parameter_texts(std::span<const parameter_origin> origins) {
 /// Complexity: O(initializers + entries).
 template <text_sink Sink>
 void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
-                      const attributed_model& opened, const checkpoint* known = nullptr) {
+                      const attributed_model& opened, const checkpoint* saved = nullptr) {
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.weights/1");
@@ -90,10 +90,10 @@ void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
         json.end_object();
     }
     json.end_array();
-    if (known != nullptr) {
+    if (saved != nullptr) {
         json.key("unused");
         json.begin_array();
-        for (const auto& name : unused_entries(*known, origins)) {
+        for (const auto& name : unused_entries(*saved, origins)) {
             json.value(name);
         }
         json.end_array();

@@ -137,7 +137,7 @@ TEST_CASE("captured_fx: nodes of two tracers make two graphs, each with its own 
     CHECK(fx.empty());
 }
 
-TEST_CASE("captured_fx: picking one of several results is no operation", "[captured_fx]") {
+TEST_CASE("captured_fx: selecting one of several results is not an operation", "[captured_fx]") {
     const auto modules = some_modules();
     const auto made = read(
         modules,

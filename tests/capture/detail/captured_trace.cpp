@@ -235,7 +235,7 @@ TEST_CASE("captured_trace: rejects anything but an event, naming which one", "[c
     CHECK_THROWS_AS(trace.read_unhooked(test::parsed_json("7").part(), "file"), stemma::error);
 }
 
-TEST_CASE("captured_trace: operations may come without events", "[captured_trace]") {
+TEST_CASE("captured_trace: operations may be given without events", "[captured_trace]") {
     captured_trace trace;
     trace.read_operation(
         test::parsed_json(

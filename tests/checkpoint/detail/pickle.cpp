@@ -103,7 +103,7 @@ TEST_CASE("pickle_reader: reads numbers, texts and containers of protocols 2 to 
 TEST_CASE("pickle_reader: executes nothing, and names what it would have to execute") {
     const auto refusal = [](const std::string& name) {
         return "file: data.pkl: needs '" + name +
-               "', which is neither tensor nor container, and nothing of a pickle is run: save "
+               "', neither a tensor nor a container, and pickles are not executed: save "
                "model.state_dict()";
     };
     CHECK(read(call(global("os", "system"), {text("false")})) == refusal("os.system"));
@@ -114,7 +114,7 @@ TEST_CASE("pickle_reader: executes nothing, and names what it would have to exec
           refusal("torchvision.models.resnet.ResNet"));
     CHECK(read(global(std::string(500, 'a'), "b")) == refusal(std::string(100, 'a') + ".b"));
     // Texts that are called, opcodes for instances and extensions, and persistent ids.
-    CHECK(read(text("system") + ")R") == "file: data.pkl: calls something that is not a name");
+    CHECK(read(text("system") + ")R") == "file: data.pkl: calls an object that is not a name");
     for (const auto* op : {"ios\nsystem\n", "o", "\x82\1", "Pabc\n", "S'x'\n", "I1\n"}) {
         CHECK(read("(" + std::string(op))
                   .find("uses an operation that no checkpoint needs (opcode") != std::string::npos);

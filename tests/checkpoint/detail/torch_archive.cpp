@@ -96,7 +96,7 @@ TEST_CASE("torch_archive_reader: rejects archives that torch does not write") {
                                         text("0"), text("cpu"), integer(1)}) +
                                      "Q",
                                  0, {1}, {1})}}),
-              four)) == "file: a/data.pkl: refers to something that is not a storage");
+              four)) == "file: a/data.pkl: refers to an object that is not a storage");
 }
 
 TEST_CASE("torch_archive_reader: handles TorchScript modules that contain each other") {

@@ -40,7 +40,7 @@ std::string model_with(const std::vector<test::message>& tensors) {
 
 } // namespace
 
-TEST_CASE("compare_initializers: a model has the weights that it has") {
+TEST_CASE("compare_initializers: a model equals itself") {
     for (const auto* fixture : {"bert_micro", "control_flow", "mlp"}) {
         const auto bytes = test::read_bytes(test::fixture(std::string(fixture) + "/model.onnx"));
         const auto count = stemma::wire_model(bytes).tensors().size();
@@ -69,7 +69,7 @@ TEST_CASE("compare_initializers: every difference is reported once") {
           told{"renamed p to r", "vanished q", "0"});
 }
 
-TEST_CASE("compare_initializers: how data are stored does not count") {
+TEST_CASE("compare_initializers: storage does not count") {
     const auto typed = test::message().number(1, 1).number(2, 1).text(8, "a").text(4, "aaaa");
     CHECK(compare(model_with({test::tensor("a", {1}, "aaaa")}), model_with({typed})) == told{"1"});
     const auto lost = test::message()

@@ -57,7 +57,7 @@ TEST_CASE("compare_structure: names of nodes and values do not count") {
     }
 }
 
-TEST_CASE("compare_structure: every kind of difference is found where it is") {
+TEST_CASE("compare_structure: reports every kind of difference at its place") {
     using test::node;
     const auto base = graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x"},
                                {"y"}, {"w", "v"});

@@ -22,18 +22,18 @@ std::vector<stemma::id> reordered(const std::vector<stemma::id>& now) {
 
 } // namespace
 
-TEST_CASE("find_reordered: what kept its order did not move") {
+TEST_CASE("find_reordered: modules in the same order did not move") {
     CHECK(reordered({}).empty());
     CHECK(reordered({0}).empty());
     CHECK(reordered({0, 1, 2, 3}).empty());
 }
 
-TEST_CASE("find_reordered: one that moved is named alone") {
+TEST_CASE("find_reordered: reports only the one that moved") {
     CHECK(reordered({0, 2, 3, 4, 1, 5}) == std::vector<stemma::id>{1});
     CHECK(reordered({0, 4, 1, 2, 3, 5}) == std::vector<stemma::id>{4});
 }
 
-TEST_CASE("find_reordered: two neighbours that changed places are both named") {
+TEST_CASE("find_reordered: reports both of two swapped neighbours") {
     CHECK(reordered({0, 2, 1, 3}) == std::vector<stemma::id>{1, 2});
     CHECK(reordered({1, 0}) == std::vector<stemma::id>{0, 1});
 }

@@ -5,7 +5,7 @@
 
 namespace test::compare_detail_operator_kinds {
 
-TEST_CASE("is_quantizing: operators that make, use or turn back quantized numbers") {
+TEST_CASE("is_quantizing: operators that produce, use or dequantize quantized numbers") {
     for (const auto* type :
          {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
           "QLinearConv", "QGemm", "MatMulNBits", "QAttention"}) {

@@ -43,7 +43,7 @@ TEST_CASE("small_float_value: types of eight bits and less have their own limits
     CHECK(std::isnan(value(24, 255)));
 }
 
-TEST_CASE("small_float_type: other types are none") {
+TEST_CASE("small_float_type: rejects other types") {
     for (const std::int64_t type : {0, 1, 6, 11, 21, 99}) {
         CHECK(!stemma::detail::small_float_type(type));
     }

@@ -1,4 +1,4 @@
-# As if the ONNX library were not there.
+# Hides the ONNX library.
 macro(find_library variable)
     if(${variable} MATCHES "^STEMMA_ONNX" OR "${variable}" MATCHES "^STEMMA_ONNX")
         set(${variable} ${variable}-NOTFOUND)

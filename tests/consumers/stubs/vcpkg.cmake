@@ -1,4 +1,4 @@
-# Runs PORTFILE as vcpkg does, with what it knows of its functions here, into PACKAGE; builds in BUILDTREES.
+# Runs PORTFILE like vcpkg, with stand-ins for its functions, into PACKAGE; builds in BUILDTREES.
 cmake_policy(VERSION 3.21)
 set(PORT stemma)
 set(CURRENT_PACKAGES_DIR ${PACKAGE})
@@ -28,7 +28,7 @@ function(vcpkg_cmake_install)
     endforeach()
 endfunction()
 
-# What was installed somewhere below share/ is looked for in share/<port>: one level less to the prefix.
+# Files installed below share/ are expected in share/<port>: one level less to the prefix.
 function(vcpkg_cmake_config_fixup)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
     foreach(prefix ${PACKAGE} ${PACKAGE}/debug)

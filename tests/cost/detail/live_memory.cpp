@@ -7,7 +7,7 @@
 
 namespace test::cost_detail_live_memory {
 
-TEST_CASE("live_memory: a peak holds what lives across", "[cost]") {
+TEST_CASE("live_memory: a peak includes values that live across", "[cost]") {
     const stemma::tree_index tree({stemma::no_id, 0, 0});
     stemma::detail::live_memory memory;
     const auto across = memory.add(100);

@@ -68,7 +68,7 @@ TEST_CASE("boundary_types: another library may provide missing types") {
     CHECK(untyped({}) >= all);
 }
 
-TEST_CASE("boundary_types: a plan that is refused already stays so") {
+TEST_CASE("boundary_types: a refused plan stays refused") {
     const auto path = test::fixture("mlp/model.onnx");
     const stemma::mapped_file file(path);
     const stemma::wire_model model(file.bytes(), path);

@@ -43,7 +43,7 @@ TEST_CASE("complete_calls: an unknown call is that of a producer, along chains",
           std::vector<id>{1, 1, 1, 0});
 }
 
-TEST_CASE("complete_calls: without one it is that of a reader, else the first",
+TEST_CASE("complete_calls: without a producer's, it is a reader's, otherwise the first",
           "[algorithm][complete_calls]") {
     CHECK(completed({3, {{0, 1}, {1, 2}}}, {no_id, no_id, 1}) == std::vector<id>{1, 1, 1});
     CHECK(completed({2, {}}, {no_id, 3}) == std::vector<id>{0, 3});

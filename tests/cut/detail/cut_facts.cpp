@@ -20,7 +20,7 @@ stemma::detail::cut_facts facts_of(const stemma::wire_model& model) {
 
 } // namespace
 
-TEST_CASE("cut_facts: keeps the order of the file where that does", "[onnx][cut_facts]") {
+TEST_CASE("cut_facts: keeps file order if topological", "[onnx][cut_facts]") {
     const auto sorted = test::model(test::graph({test::node("Constant", {}, {"k"}),
                                                  test::node("Relu", {"x"}, {"a"}),
                                                  test::node("Add", {"a", "k"}, {"y"})}))

@@ -36,15 +36,15 @@ bool is_refused(const test::edited_split& split, std::string_view reason) {
 
 } // namespace
 
-TEST_CASE("edited_nodes: without changes, the nodes as they were", "[onnx][edited_nodes]") {
+TEST_CASE("edited_nodes: without changes, the nodes are the original ones",
+          "[onnx][edited_nodes]") {
     CHECK(names_in_order(test::edited_split()) ==
           std::vector<std::string>{"k", "n1", "n2", "n3", "n4", "n5"});
 }
 
-TEST_CASE("edited_nodes: nodes of a changed part stand behind what they read",
-          "[onnx][edited_nodes]") {
+TEST_CASE("edited_nodes: nodes of an edited part follow their producers", "[onnx][edited_nodes]") {
     test::edited_split split;
-    // What the part makes last is read by what stands in it already.
+    // The part's last result is read by its earlier nodes.
     split.add_to_graph(0, test::message().inner(1, test::node("Neg", {"x"}, {"n"}, "new")));
     split.replace(0, "\x0a\x01x\x0a\x01w", "\x0a\x01n\x0a\x01w");
     const auto found = names_in_order(split);
@@ -60,22 +60,22 @@ TEST_CASE("edited_nodes: nodes of a changed part stand behind what they read",
 TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx][edited_nodes]") {
     CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"gone"}, {"n"}))),
-                     "reads 'gone', which no part makes"));
+                     "reads 'gone', which no part produces"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"d"}, {"a"}))),
-                     "makes 'a'"));
+                     "produces 'a'"));
     CHECK(is_refused(test::edited_split().add_to_graph(
                          0, test::message().inner(1, test::node("Neg", {"o"}, {"o"}))),
-                     "in a circle"));
-    // Whoever takes away what another part reads.
+                     "in a cycle"));
+    // Removes what another part reads.
     CHECK(is_refused(test::edited_split().replace(0,
                                                   "\x12\x01"
                                                   "a",
                                                   "\x12\x01"
                                                   "z"),
-                     "reads 'a', which no part makes"));
+                     "reads 'a', which no part produces"));
     CHECK(is_refused(test::edited_split().replace(1, "\x12\x01y", "\x12\x01z"),
-                     "no part makes the model's output 'y'"));
+                     "no part produces the model's output 'y'"));
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
                      "changes the constant 'k', which it shares with other parts"));
 }

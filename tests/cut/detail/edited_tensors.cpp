@@ -35,7 +35,7 @@ std::string text_of(const stemma::detail::edited_tensors& tensors, std::string_v
 
 } // namespace
 
-TEST_CASE("edited_tensors: what nobody changed is as it was", "[onnx][edited_tensors]") {
+TEST_CASE("edited_tensors: unchanged tensors stay", "[onnx][edited_tensors]") {
     const test::edited_split split;
     const auto folder = split.open();
     const stemma::detail::edited_tensors tensors(*folder);
@@ -46,8 +46,7 @@ TEST_CASE("edited_tensors: what nobody changed is as it was", "[onnx][edited_ten
     CHECK(tensors.header("w").data_type == 1);
 }
 
-TEST_CASE("edited_tensors: a weight that all its readers change is changed",
-          "[onnx][edited_tensors]") {
+TEST_CASE("edited_tensors: a weight changed in all parts is changed", "[onnx][edited_tensors]") {
     test::edited_split split;
     split.replace(0, "wwww", "WWWW").replace(1, "wwww", "WWWW");
     const auto folder = split.open();
@@ -55,7 +54,7 @@ TEST_CASE("edited_tensors: a weight that all its readers change is changed",
     CHECK(text_of(tensors, "w", *folder) == test::tensor("w", {}, "WWWW").bytes());
 }
 
-TEST_CASE("edited_tensors: a weight that others share cannot be changed by one",
+TEST_CASE("edited_tensors: a shared weight cannot be changed in one part only",
           "[onnx][edited_tensors]") {
     for (int p : {0, 1}) {
         const auto folder = test::edited_split().replace(p, "wwww", "WWWW").open();

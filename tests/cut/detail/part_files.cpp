@@ -15,7 +15,7 @@ namespace test::cut_detail_part_files {
 
 using stemma::detail::as_file_name;
 
-TEST_CASE("as_file_name: plain letters, at most 180, none hidden, none climbing") {
+TEST_CASE("as_file_name: plain characters, at most 180, neither hidden nor climbing") {
     CHECK(as_file_name("/BertModel/BertLayer.0") == "BertModel-BertLayer.0");
     CHECK(as_file_name("a b") == "a%20b");
     CHECK(as_file_name("") == "_");
@@ -26,7 +26,7 @@ TEST_CASE("as_file_name: plain letters, at most 180, none hidden, none climbing"
     CHECK(one != other);
 }
 
-TEST_CASE("file_namer: names differ, also where case does not count") {
+TEST_CASE("file_namer: names differ even case-insensitively") {
     stemma::module_tree_builder builder;
     builder.at_path("block");
     builder.at_path("Block");
@@ -46,7 +46,7 @@ TEST_CASE("file_namer: names differ, also where case does not count") {
     }
 }
 
-TEST_CASE("check_replaceable: a file that exists needs force") {
+TEST_CASE("check_replaceable: an existing file needs force") {
     const test::scratch_folder folder;
     const auto file = folder.make("a", "text");
     CHECK_NOTHROW(stemma::detail::check_replaceable(file, true));

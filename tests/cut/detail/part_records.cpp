@@ -31,7 +31,7 @@ namespace {
 using stemma::id;
 using test::node;
 
-/// Two stacks of one class, each with blocks of one class, and a tensor that nobody reads.
+/// Two stacks of one class, each with blocks of one class, and an unread tensor.
 stemma::module_tree stacks() {
     stemma::module_tree_builder builder("net");
     const auto set = [&](const std::string& path, const std::string& class_name) {
@@ -90,7 +90,8 @@ std::size_t parameters_of(const stemma::module_tree& tree) {
 
 } // namespace
 
-TEST_CASE("part_records: a part has the modules of its nodes, those above, and its parameters") {
+TEST_CASE(
+    "part_records: a part has the modules of its nodes, their ancestors, and its parameters") {
     const auto tree = stacks();
     const auto tagged = test::tag(model(), {}, &tree);
     const auto record = record_of_part(tagged, {2}, {"head.weight"});
@@ -119,14 +120,14 @@ TEST_CASE("part_records: a parameter of another module is its owner's") {
     CHECK(parameters_of(record.modules) == 2);
 }
 
-TEST_CASE("part_records: where nodes do not say their module, the part has all modules") {
+TEST_CASE("part_records: if nodes do not record their module, the part has all modules") {
     const auto tree = stacks();
     const auto tagged = test::tag(model(), {.metadata = false, .mark = true}, &tree);
     const auto record = record_of_part(tagged, {2}, {"head.weight"});
     CHECK(record.modules.size() == tree.size());
 }
 
-TEST_CASE("part_records: claims about nodes of the part speak of its modules") {
+TEST_CASE("part_records: claims about nodes refer to the part's modules") {
     const auto tree = stacks();
     const auto tagged = test::tag(model(), {}, &tree);
     const stemma::wire_model read(tagged, "tagged");
@@ -143,7 +144,7 @@ TEST_CASE("part_records: claims about nodes of the part speak of its modules") {
     CHECK(record.modules.path(record.claims[0].runs[0].made.module) == "encoder.block");
 }
 
-TEST_CASE("part_records: of every fixture, parts have the tags of the whole", "[fixtures]") {
+TEST_CASE("part_records: parts of all fixtures have the tags of the whole", "[fixtures]") {
     for (const auto* fixture : {"bert_micro", "shared_twice", "control_flow", "two_tower"}) {
         const auto path = test::fixture(std::string(fixture) + "/model.onnx");
         const auto bytes = test::read_bytes(path);

@@ -30,7 +30,7 @@ test::message dropout(const std::string& training) {
 
 } // namespace
 
-TEST_CASE("find_random_nodes: a Dropout that may train, and operators that are random",
+TEST_CASE("find_random_nodes: a Dropout that may be training, and random operators",
           "[onnx][random_nodes]") {
     CHECK(is_random(dropout(std::string("\1", 1)), "drop"));
     CHECK_FALSE(is_random(dropout(std::string("\0", 1)), "drop"));

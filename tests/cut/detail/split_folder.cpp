@@ -33,7 +33,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("split_folder: knows where every node of the source is", "[onnx][split_folder]") {
+TEST_CASE("split_folder: locates every node of the source", "[onnx][split_folder]") {
     const scene s;
     const stemma::detail::split_folder folder(s.folder.path());
     const stemma::mapped_file file(test::fixture("bert_micro/model.onnx"));
@@ -49,7 +49,7 @@ TEST_CASE("split_folder: knows where every node of the source is", "[onnx][split
     CHECK_FALSE(folder.weights_edited());
 }
 
-TEST_CASE("split_folder: sees which files were changed", "[onnx][split_folder]") {
+TEST_CASE("split_folder: detects changed files", "[onnx][split_folder]") {
     const scene s;
     auto bytes = test::read_bytes(s.folder.file("1.onnx"));
     static_cast<void>(s.folder.make("1.onnx", bytes + std::string("\x12\x01x", 3)));
@@ -59,7 +59,7 @@ TEST_CASE("split_folder: sees which files were changed", "[onnx][split_folder]")
     CHECK_FALSE(folder.parts()[0].edited);
 }
 
-TEST_CASE("split_folder: refuses a manifest that contradicts itself or leaves the folder",
+TEST_CASE("split_folder: rejects a manifest that contradicts itself or leaves the folder",
           "[onnx][split_folder]") {
     const auto refused = [](const std::string& from, const std::string& to) {
         const scene s;

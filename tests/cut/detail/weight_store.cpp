@@ -49,7 +49,7 @@ struct scene {
 
 } // namespace
 
-TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store]") {
+TEST_CASE("weight_store: stores every tensor once, aligned", "[onnx][weight_store]") {
     const scene s;
     stemma::detail::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.empty());
@@ -71,7 +71,7 @@ TEST_CASE("weight_store: holds every tensor once, aligned", "[onnx][weight_store
     CHECK(written.bytes().size() == store.find(2)->offset + 5000);
 }
 
-TEST_CASE("append_stored: says where the data are now, and keeps the rest",
+TEST_CASE("append_stored: records the new location of data, and keeps the rest",
           "[onnx][weight_store]") {
     const scene s;
     stemma::detail::weight_store store(s.model, s.file, "store.bin");
@@ -90,14 +90,15 @@ TEST_CASE("append_stored: says where the data are now, and keeps the rest",
               .bytes());
 }
 
-TEST_CASE("weight_store: data elsewhere stay there unless it takes them", "[onnx][weight_store]") {
+TEST_CASE("weight_store: external data stay in place unless it takes them",
+          "[onnx][weight_store]") {
     const scene s;
     stemma::detail::weight_store store(s.model, s.file, "store.bin", false);
     CHECK_FALSE(stemma::detail::place_in_store(s.model, 2, store));
     CHECK(store.empty());
 }
 
-TEST_CASE("weight_store: refuses data outside of the folder, and data that are not there",
+TEST_CASE("weight_store: rejects data outside the folder, and missing data",
           "[onnx][weight_store]") {
     for (const auto& [location, length] :
          {std::pair("../data.bin", "5000"), std::pair("/etc/passwd", "10"),
@@ -109,7 +110,7 @@ TEST_CASE("weight_store: refuses data outside of the folder, and data that are n
     }
 }
 
-TEST_CASE("weight_store: data without a length go to the end of their file",
+TEST_CASE("weight_store: data without a length extend to the end of their file",
           "[onnx][weight_store]") {
     const scene s("data.bin", "0");
     stemma::detail::weight_store store(s.model, s.file, "store.bin");

@@ -122,7 +122,7 @@ std::map<std::string, std::string> made_one_by_one(scene& from,
 
 } // namespace
 
-TEST_CASE("write_cuts: files and the order of events are those of one thread",
+TEST_CASE("write_cuts: files and order of events do not depend on the number of threads",
           "[onnx][write_cuts]") {
     for (const auto* name : {"bert_micro_12l/model.onnx", "control_flow/model.onnx"}) {
         scene from(test::fixture(name));
@@ -162,8 +162,7 @@ TEST_CASE("write_cuts: files and the order of events are those of one thread",
     }
 }
 
-TEST_CASE("write_cuts: an error leaves the parts before it and nothing else",
-          "[onnx][write_cuts]") {
+TEST_CASE("write_cuts: an error leaves only the parts before it", "[onnx][write_cuts]") {
     scene from(test::fixture("bert_micro_12l/model.onnx"));
     const test::scratch_folder whole;
     all_modules all{from, whole.path()};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model of which the line of every operation is known: see make_source.py."""
+"""A model in which the line of every operation is known: see make_source.py."""
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -11,7 +11,7 @@ namespace test::evidence_detail_capture_match {
 
 namespace {
 
-/// Operators with some names, the first of which read parameters.
+/// Named operators; the first ones read parameters.
 test::operator_scene operators(const std::vector<std::string>& parameters,
                                const std::vector<std::string>& names = {"MatMul_0"}) {
     test::operator_scene ops;

@@ -33,7 +33,7 @@ std::string module_of_sum(const std::vector<test::message>& nodes, std::string_v
 
 } // namespace
 
-TEST_CASE("joined_sums: a sum belongs to what is around all steps behind its fork") {
+TEST_CASE("joined_sums: a sum belongs to the common ancestor of all steps after its fork") {
     const std::vector<test::message> nodes{
         conv({"x", "b.0.conv.weight"}, "a"), conv({"a", "b.1.steps.0.weight"}, "c"),
         conv({"c", "b.1.steps.1.weight", "zero", "a"}, "d"), conv({"d", "b.2.conv.weight"}, "y")};
@@ -43,7 +43,7 @@ TEST_CASE("joined_sums: a sum belongs to what is around all steps behind its for
     CHECK(module_of_sum(nodes, "c", parameters) == "none"); // it adds nothing
 }
 
-TEST_CASE("joined_sums: steps stand on both sides, and read what comes from elsewhere") {
+TEST_CASE("joined_sums: steps may be on both sides, and read from elsewhere") {
     const std::vector<test::message> nodes{conv({"t", "time.weight"}, "e"),
                                            conv({"x", "b.0.conv.weight"}, "a"),
                                            conv({"a", "b.1.down.weight"}, "s"),
@@ -55,7 +55,7 @@ TEST_CASE("joined_sums: steps stand on both sides, and read what comes from else
                          "b.1.conv2.weight", "zero"}) == "b.1");
 }
 
-TEST_CASE("joined_sums: what meets nowhere tells nothing") {
+TEST_CASE("joined_sums: branches that never meet say nothing") {
     CHECK(module_of_sum({conv({"x", "a.weight"}, "c"), conv({"c", "b.weight", "zero", "t"}, "y")},
                         "y", {"a.weight", "b.weight", "zero"}) == "none");
 }

@@ -18,7 +18,7 @@ using id_list = std::vector<id>;
 
 namespace {
 
-/// Operators, one of which reads all these parameters.
+/// An operator that reads all parameters.
 test::operator_scene reader_of(const std::vector<std::string>& parameters) {
     test::operator_scene ops;
     const auto v = ops.add();
@@ -38,7 +38,7 @@ struct plain_view {
     const stemma::module_tree* tree;
 
     [[nodiscard]] const stemma::tree_index& index() const { return tree->index(); }
-    [[nodiscard]] std::string_view attribute(id m) const { return tree->attribute(m); }
+    [[nodiscard]] std::string_view name(id m) const { return tree->name(m); }
     [[nodiscard]] std::string_view class_name(id m) const { return tree->class_name(m); }
     [[nodiscard]] std::string_view qualified_class(id m) const { return tree->qualified_class(m); }
 };

@@ -47,7 +47,7 @@ TEST_CASE("read_stack: Python's traceback ends with the innermost frame") {
           list{"traceback", "a.py:9 g|    x)", "a.py:1 f|    g("});
 }
 
-TEST_CASE("read_stack: a source line that looks like a frame is none") {
+TEST_CASE("read_stack: a source line that looks like a frame is not one") {
     CHECK(read("File \"a.py\", line 7, in f\n    File \"b.py\", line 8, in g") ==
           list{"traceback", "a.py:7 f|    File \"b.py\", line 8, in g"});
 }
@@ -79,7 +79,7 @@ TEST_CASE("read_stack: reads a single location") {
     CHECK(read("see net.txt:3:1").empty());
 }
 
-TEST_CASE("read_stack: rejects texts that are no stack") {
+TEST_CASE("read_stack: rejects other texts") {
     const std::vector<std::string> table{"",
                                          "\n\n\n",
                                          "a layer",

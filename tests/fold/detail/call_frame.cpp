@@ -5,7 +5,7 @@
 
 namespace test::fold_detail_call_frame {
 
-TEST_CASE("actual: bound names are what they are bound to, others lie in the scope of the call") {
+TEST_CASE("actual: bound names are replaced, others get the scope of the call") {
     const stemma::detail::call_frame frame{"call", {{"x", "outer"}, {"gone", ""}}};
     CHECK(stemma::detail::actual("x", &frame) == "outer");
     CHECK(stemma::detail::actual("gone", &frame).empty());
@@ -14,7 +14,7 @@ TEST_CASE("actual: bound names are what they are bound to, others lie in the sco
     CHECK(stemma::detail::actual("x", nullptr) == "x");
 }
 
-TEST_CASE("call_scopes: no value's name continues a scope, and no scope is given twice") {
+TEST_CASE("call_scopes: no name starts with a scope, and scopes are unique") {
     stemma::detail::call_scopes scopes;
     scopes.take("taken/inside");
     scopes.take("value");

@@ -35,14 +35,14 @@ stemma::fold_regions_result nested() {
 
 } // namespace
 
-TEST_CASE("count_operators: those of regions inside count, too") {
+TEST_CASE("count_operators: includes nested regions") {
     const auto found = nested();
     CHECK(found.regions[0].operators == 7);
     CHECK(found.regions[1].operators == 4);
     CHECK(found.regions[3].operators == 2);
 }
 
-TEST_CASE("dissolve_regions: items come where the region was, numbers and parents follow") {
+TEST_CASE("dissolve_regions: items replace the region; numbers and parents are updated") {
     auto found = nested();
     stemma::detail::dissolve_regions(found,
                                      {true, true, false, false, false}); // the first one stays

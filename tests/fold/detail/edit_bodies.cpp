@@ -48,7 +48,7 @@ TEST_CASE("edit_bodies: nodes with rebuilt but unchanged bodies stay the same") 
     CHECK(bodies > 200);
 }
 
-TEST_CASE("edit_bodies: every body gets its own content, every node its own, and fields may go") {
+TEST_CASE("edit_bodies: every body and node gets its own content, and fields can be removed") {
     const auto body = [](const char* name) {
         return test::graph({test::node("Relu", {"x"}, {name}), test::node("Abs", {"x"}, {"z"})}, {},
                            {name});

@@ -19,7 +19,7 @@ stemma::detail::folded_graph_record record_of(test::fold_scene& scene) {
 
 } // namespace
 
-TEST_CASE("fold_changes: nothing to record where names follow from the scopes of the calls") {
+TEST_CASE("fold_changes: records nothing if names follow from the scopes of calls") {
     auto scene = test::layered_model(4);
     const auto record = record_of(scene);
     CHECK(record.nodes == 12);
@@ -27,7 +27,7 @@ TEST_CASE("fold_changes: nothing to record where names follow from the scopes of
     CHECK(record.order.empty());
 }
 
-TEST_CASE("fold_changes: names that follow from nothing are recorded, with what stays of them") {
+TEST_CASE("fold_changes: records other names as differences") {
     std::vector<test::message> nodes;
     for (int i = 0; i < 4; ++i) {
         const auto number = std::to_string(i);
@@ -49,7 +49,7 @@ TEST_CASE("fold_changes: names that follow from nothing are recorded, with what 
     }
 }
 
-TEST_CASE("fold_changes: operators of modules that stand mixed are recorded in their order") {
+TEST_CASE("fold_changes: records the order of interleaved operators") {
     // Two branches whose nodes alternate.
     test::fold_scene scene{
         test::model(
@@ -68,7 +68,7 @@ TEST_CASE("fold_changes: operators of modules that stand mixed are recorded in t
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 
-TEST_CASE("fold_changes: a name that JSON cannot hold is refused rather than damaged") {
+TEST_CASE("fold_changes: rejects a name that JSON cannot represent") {
     test::fold_scene scene{test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "n"),
                                                     test::node("Relu", {"a"}, {"b"}, "n"),
                                                     test::node("Relu", {"b"}, {"c"}, "\xff"),

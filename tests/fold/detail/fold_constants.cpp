@@ -52,7 +52,7 @@ std::size_t count_constants(const std::string& file, bool inside) {
 
 } // namespace
 
-TEST_CASE("spread_constants: a Constant is in every function that reads it, once in each") {
+TEST_CASE("spread_constants: a Constant is copied once into every function that reads it") {
     auto scene = scaled({"1", "2"}, {"c0", "c1", "c0", "c1"});
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("spread_constants: a Constant is in every function that reads it, once
     CHECK(test::unfold(same.fold()) == same.bytes);
 }
 
-TEST_CASE("spread_constants: what nothing reads, or the graph gives away, stays") {
+TEST_CASE("spread_constants: unread Constants and outputs of the graph stay") {
     auto scene = scaled({"1", "2", "3"}, {"c0", "c1", "c0", "c1"}, {"y", "c1"});
     const auto plan = scene.plan();
     CHECK(plan.inputs[1].size() == 2); // x and c1
@@ -78,8 +78,9 @@ TEST_CASE("spread_constants: what nothing reads, or the graph gives away, stays"
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("find_idle_regions: what gives nothing away, or lost its constants, is no function") {
-    // Layer 0 makes constants that layer 1 reads, and something that nobody does.
+TEST_CASE(
+    "find_idle_regions: a region without outputs, or without its constants, is not a function") {
+    // Layer 0 has constants that layer 1 reads, and an unread one.
     const std::vector<test::message> nodes{constant("a", "1"),
                                            constant("b", "2"),
                                            test::node("Neg", {"x"}, {"unread"}),
@@ -123,7 +124,7 @@ TEST_CASE(
     REQUIRE(model.functions().size() == 1);
 }
 
-TEST_CASE("find_varying_constants: functions hand attributes down to those they call") {
+TEST_CASE("find_varying_constants: functions pass attributes on to their callees") {
     std::vector<test::message> nodes;
     std::vector<stemma::attribution> where;
     std::string flowing = "x";

@@ -14,7 +14,7 @@ namespace test::fold_detail_fold_infos {
 
 namespace {
 
-/// A ValueInfo of a tensor of floats with so many elements.
+/// A ValueInfo of a float tensor with so many elements.
 test::message typed(const std::string& name, std::uint64_t elements) {
     const auto shape = test::message().inner(1, test::message().number(1, elements));
     const auto tensor = test::message().number(1, 1).inner(2, shape);
@@ -67,7 +67,7 @@ TEST_CASE("fold_infos: ValueInfos of values inside functions are removed, and re
     }
 }
 
-TEST_CASE("fold_infos: functions know the types in which all calls agree, where they may say so") {
+TEST_CASE("fold_infos: functions have the types on which all calls agree, if the version allows") {
     for (const std::uint64_t version : {8U, 10U}) {
         auto scene = typed_layers(version);
         const auto plan = scene.plan();
@@ -87,7 +87,7 @@ TEST_CASE("fold_infos: functions know the types in which all calls agree, where 
         CHECK(types == std::map<std::string, std::string>{{"/layer.0/a", tensor(4)},
                                                           {"/layer.0/out", tensor(4)}});
         const auto folded = scene.fold();
-        CHECK(folded.find("\x0a\x02/a\x12") != folded.npos); // as it is called in the body
+        CHECK(folded.find("\x0a\x02/a\x12") != folded.npos); // by its name in the body
     }
 }
 

@@ -11,7 +11,7 @@
 
 namespace test::fold_detail_fold_names {
 
-TEST_CASE("common_scope: the front that nearly all names share, at a slash") {
+TEST_CASE("common_scope: the prefix up to a slash that nearly all names share") {
     using stemma::detail::common_scope;
     CHECK(common_scope({"/a/b/x", "/a/b/y", "/a/b/c/z"}) == "/a/b");
     CHECK(common_scope({"/a/b/x", "/a/b/y", "/a/b/z", "/a/b/c/z", "Constant_3"}) == "/a/b");
@@ -43,7 +43,7 @@ TEST_CASE("fold_names: shared bodies lose the scope of the first call, each call
     }
 }
 
-TEST_CASE("fold_names: a function that is called once keeps the names") {
+TEST_CASE("fold_names: a function called once keeps its names") {
     auto scene = test::layered_model(1);
     const auto plan = scene.plan();
     const stemma::detail::fold_names names(scene.model, scene.contents, scene.modules, plan);
@@ -52,7 +52,7 @@ TEST_CASE("fold_names: a function that is called once keeps the names") {
     CHECK(names.in_body(plan.function[1], plan.inputs[1][1]) == "layer.0.fc.weight");
 }
 
-TEST_CASE("fold_names: names that would be equal without their scope stay apart") {
+TEST_CASE("fold_names: names that differ only in scope stay distinct") {
     std::vector<stemma::attribution> where;
     std::vector<test::message> nodes;
     for (const std::string layer : {"0", "1"}) {

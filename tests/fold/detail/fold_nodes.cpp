@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include <map>
 #include <string>
@@ -66,7 +66,8 @@ std::vector<std::string> attributes_of(const stemma::wire_model& model, stemma::
 
 } // namespace
 
-TEST_CASE("fold_nodes: a call says its module and tag from the module around, in bodies, too") {
+TEST_CASE(
+    "fold_nodes: a call records module and tag relative to the enclosing module, also in bodies") {
     auto scene = test::deciding_layers();
     const auto bytes = scene.fold();
     const stemma::wire_model model(bytes, "folded");
@@ -114,7 +115,7 @@ TEST_CASE("fold_nodes: captures are inputs of a call in a body, weights come las
     CHECK(checked == 2);
 }
 
-TEST_CASE("fold_nodes: calls give constants, bodies refer to them and hand them on") {
+TEST_CASE("fold_nodes: calls provide constants, bodies refer to them and pass them on") {
     auto scene = varied_layers();
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");
@@ -140,7 +141,7 @@ TEST_CASE("fold_nodes: calls give constants, bodies refer to them and hand them 
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("fold_nodes: whoever opens calls finds the constants") {
+TEST_CASE("fold_nodes: inlining restores the constants") {
     auto scene = varied_layers();
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");

@@ -31,12 +31,12 @@ TEST_CASE("find_change: turns the expected text into the actual one, in whole ch
     CHECK(stemma::detail::find_change("/layer.0/Add", "/layer.1/Add").middle == "1");
 }
 
-TEST_CASE("apply_change: one that does not fit is refused") {
+TEST_CASE("apply_change: rejects a change that does not apply") {
     CHECK_FALSE(stemma::detail::apply_change({0, 0, 3, 2, "x"}, "four"));
     CHECK_FALSE(stemma::detail::apply_change({0, 0, 0xffff'ffffU, 2, "x"}, "four"));
 }
 
-TEST_CASE("fold_record: comes back from JSON as it was") {
+TEST_CASE("fold_record: round-trips through JSON") {
     stemma::detail::fold_record record;
     record.lifted = true;
     record.ir_version = 6;
@@ -73,7 +73,7 @@ TEST_CASE("fold_record: comes back from JSON as it was") {
     CHECK(plain.order.empty());
 }
 
-TEST_CASE("read_fold_record: malformed records are refused") {
+TEST_CASE("read_fold_record: rejects malformed records") {
     for (const char* text : {"",
                              "[]",
                              "{}",

@@ -17,7 +17,7 @@ using stemma::no_id;
 
 } // namespace
 
-TEST_CASE("folded_functions: knows what the record names, and the bodies with calls") {
+TEST_CASE("folded_functions: finds the functions in the record, and the bodies with calls") {
     auto scene = test::branched_model();
     const auto bytes = scene.fold();
     const stemma::wire_model model(bytes, "folded");

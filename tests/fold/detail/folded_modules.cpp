@@ -16,7 +16,7 @@ using stemma::no_id;
 
 } // namespace
 
-TEST_CASE("folded_modules: what lies around a module follows from its ancestors") {
+TEST_CASE("folded_modules: the enclosing folded module follows from the ancestors") {
     test::random_numbers random(3);
     for (int round = 0; round < 50; ++round) {
         std::vector<id> parent{no_id};

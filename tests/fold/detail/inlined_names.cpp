@@ -6,7 +6,7 @@
 #include "../../scratch_folder.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -21,7 +21,7 @@ using stemma::id;
 
 namespace {
 
-/// A model, and what it is without functions, in a file that goes away.
+/// A model, and its form without functions in a temporary file.
 struct unfolded {
     explicit unfolded(const std::string& path, stemma::attribution_options options = {})
         : before(path, std::move(options)) {

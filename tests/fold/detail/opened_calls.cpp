@@ -15,7 +15,7 @@ namespace {
 
 using stemma::id;
 
-/// Functions f0, f1, ... of which each calls the next one twice, so 2^n operators in all.
+/// Functions f0, f1, ... that each call the next one twice: 2^n operators in total.
 std::string doubling_model(std::size_t functions) {
     test::message made;
     made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
@@ -57,7 +57,7 @@ test::message reference(const char* name, const char* to) {
 
 } // namespace
 
-TEST_CASE("opened_calls: opens what the record promises, and stops where a file holds more") {
+TEST_CASE("opened_calls: inlines what the record says, and no more") {
     // Values that two nodes of the same body make have one name; only their number counts here.
     CHECK(open(doubling_model(4), record_for(4, 16)) == 16);
     CHECK_THROWS_AS(open(doubling_model(4), record_for(4, 15)), stemma::error);
@@ -65,7 +65,7 @@ TEST_CASE("opened_calls: opens what the record promises, and stops where a file 
     CHECK_THROWS_AS(open(doubling_model(60), record_for(60, 1000)), stemma::error);
 }
 
-TEST_CASE("opened_calls: many calls of functions that make nothing are refused") {
+TEST_CASE("opened_calls: rejects many calls of empty functions") {
     const auto doubling = [](const std::vector<test::message>& in_last) {
         test::message made;
         made.inner(7, test::graph({test::node("f0", {}, {}, "", "d")}, {}, {}));
@@ -81,7 +81,7 @@ TEST_CASE("opened_calls: many calls of functions that make nothing are refused")
                     stemma::error);
 }
 
-TEST_CASE("opened_calls: functions that call themselves or reach too deep are refused") {
+TEST_CASE("opened_calls: rejects recursive or too deeply nested functions") {
     const auto bytes =
         test::message()
             .number(1, 8)
@@ -102,7 +102,7 @@ TEST_CASE("opened_calls: functions that call themselves or reach too deep are re
     CHECK_THROWS_AS(open(deep.bytes(), record_for(100'000, 1)), stemma::error);
 }
 
-TEST_CASE("opened_calls: calls that do not fit their function are refused") {
+TEST_CASE("opened_calls: rejects calls that do not match their function") {
     const auto with = [](const test::message& call, const test::message& function) {
         return test::message()
             .number(1, 8)
@@ -129,7 +129,7 @@ TEST_CASE("opened_calls: calls that do not fit their function are refused") {
                     stemma::error);
 }
 
-TEST_CASE("call_attributes: what refers to an attribute has the value of the call, at any depth") {
+TEST_CASE("call_attributes: references get the value of the call, at any depth") {
     const auto given = test::text_attribute("constant_1", "x");
     const auto bytes =
         test::model(

@@ -53,7 +53,7 @@ test::message node(const char* type, const test::names& in, const test::names& o
 
 } // namespace
 
-TEST_CASE("relative_path: the attributes from one module down to another") {
+TEST_CASE("relative_path: the names from one module down to another") {
     const auto modules = test::layers(2);
     CHECK(stemma::detail::relative_path(modules, 0, 3) == "layer.0.fc");
     CHECK(stemma::detail::relative_path(modules, 2, 3) == "fc");
@@ -97,7 +97,7 @@ TEST_CASE(
           2);
 }
 
-TEST_CASE("classify_regions: equal layers share a function in whatever order their nodes stand") {
+TEST_CASE("classify_regions: equal layers share a function in any node order") {
     test::fold_scene scene{bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
                                      node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
                                      node("Relu", {"c"}, {"e"}), node("Sub", {"e", "d"}, {"y"})}),
@@ -105,14 +105,14 @@ TEST_CASE("classify_regions: equal layers share a function in whatever order the
     const auto plan = scene.plan();
     REQUIRE(plan.functions.size() == 1);
     CHECK(plan.functions[0].calls == 2);
-    // As the one that was met first: the last one.
+    // Like the one found first: the last one.
     CHECK(plan.regions[1].items.front().index == 1);
     CHECK(plan.regions[2].items.front().index == 3);
     CHECK(names_of(scene.model, plan.inputs[1]) == std::vector<std::string>{"x", "w"});
     CHECK(names_of(scene.model, plan.inputs[2]) == std::vector<std::string>{"c", "v"});
 }
 
-TEST_CASE("classify_regions: another order does not hide other wiring") {
+TEST_CASE("classify_regions: different wiring is detected in any node order") {
     test::fold_scene scene{bytes_of({node("Relu", {"x"}, {"a"}), node("Tanh", {"w"}, {"b"}),
                                      node("Sub", {"a", "b"}, {"c"}), node("Tanh", {"v"}, {"d"}),
                                      node("Relu", {"c"}, {"e"}), node("Sub", {"d", "e"}, {"y"})}),
@@ -122,7 +122,7 @@ TEST_CASE("classify_regions: another order does not hide other wiring") {
     CHECK(plan.regions[1].items.front().index == 0);
 }
 
-TEST_CASE("classify_regions: a hash alone makes nothing shared") {
+TEST_CASE("classify_regions: equal hashes alone do not suffice") {
     auto scene = two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
                              node("Add", {"b", "v"}, {"c"}), node("Tanh", {"c"}, {"y"})});
     same_hashes shapes{scene.shapes};
@@ -133,7 +133,7 @@ TEST_CASE("classify_regions: a hash alone makes nothing shared") {
     CHECK(plan.functions[plan.function[2]].numbered() == "Layer.1");
 }
 
-TEST_CASE("classify_regions: inputs in order of reading, weights last; outputs in order of use") {
+TEST_CASE("classify_regions: inputs are in reading order, weights last; outputs in order of use") {
     auto scene = two_layers({node("Add", {"w", "x"}, {"a"}), node("Add", {"a", "z"}, {"b"}),
                              node("Relu", {"b"}, {"c"}), node("Add", {"c", "a"}, {"y"})});
     const auto plan = scene.plan();
@@ -142,7 +142,7 @@ TEST_CASE("classify_regions: inputs in order of reading, weights last; outputs i
     CHECK(plan.functions[plan.function[1]].activations == 2);
 }
 
-TEST_CASE("classify_regions: what one call gives away and another keeps is another function") {
+TEST_CASE("classify_regions: calls with different outputs are different functions") {
     const std::vector<test::message> nodes{
         node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}), node("Add", {"b", "v"}, {"c"}),
         node("Relu", {"c"}, {"y"})};
@@ -152,7 +152,7 @@ TEST_CASE("classify_regions: what one call gives away and another keeps is anoth
     CHECK(exposed.plan().functions.size() == 2);
 }
 
-TEST_CASE("classify_regions: a name that the model uses already is not taken") {
+TEST_CASE("classify_regions: avoids names used by the model") {
     auto scene =
         two_layers({node("Add", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"b"}),
                     node("Add", {"b", "v"}, {"c"}), test::node("Layer", {"c"}, {"y"}, "", "net")});

@@ -16,7 +16,7 @@ namespace {
 using stemma::id;
 using stemma::no_id;
 
-/// A graph of a chain of four Relus, of which two regions hold two each, and what they give away.
+/// A chain of four Relus in two regions of two, and their exports.
 struct chain {
     std::string bytes;
     stemma::wire_model model{bytes};
@@ -58,11 +58,11 @@ TEST_CASE("find_exports: values read elsewhere, or outputs of the graph") {
     CHECK(chain({"d", "c"}).exports() == found{{1, "a"}, {1, "b"}, {2, "c"}, {2, "d"}});
     CHECK(chain({}).exports() == found{{1, "a"}, {1, "b"}});
     auto moved = chain({"d"});
-    moved.graph.spread[0] = true; // it stands wherever it is read
+    moved.graph.spread[0] = true; // it is wherever it is read
     CHECK(moved.exports() == found{{1, "b"}, {2, "d"}});
 }
 
-TEST_CASE("find_exports: a value leaves all regions up to the one that holds its readers") {
+TEST_CASE("find_exports: a value leaves all regions up to the one that contains its readers") {
     auto nested = chain({"d"});
     nested.plan.regions[1].end = 3; // the second region lies in the first one
     nested.plan.regions[2].parent = 1;
@@ -70,7 +70,7 @@ TEST_CASE("find_exports: a value leaves all regions up to the one that holds its
     CHECK(nested.exports() == expected);
 }
 
-TEST_CASE("first_uses: the first readers outside of the region") {
+TEST_CASE("first_uses: the first readers outside the region") {
     const auto made = chain({"d"});
     const auto uses = [&](id region, const std::vector<id>& nodes) {
         std::vector<id> values;

@@ -13,7 +13,7 @@ namespace {
 
 using stemma::id;
 
-/// Three nodes in each of two layers, which stand in another order; the regions of both.
+/// Two layers of three nodes in different orders; the regions of both.
 struct forms_scene {
     forms_scene()
         : scene{test::model(

@@ -6,7 +6,7 @@
 #include "../../random_numbers.hpp"
 #include "../../sanitized.hpp"
 
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -115,7 +115,7 @@ TEST_CASE("unfolded_graph: folded nodes are restored, wherever bodies and module
     CHECK(repeated > scenes / 600);
 }
 
-TEST_CASE("unfolded_graph: bodies in bodies share functions with the main graph, and come back") {
+TEST_CASE("unfolded_graph: restores nested bodies that share functions with the main graph") {
     auto scene = test::branched_model();
     const auto plan = scene.plan();
     CHECK(plan.in_bodies == 0);
@@ -135,7 +135,7 @@ TEST_CASE("unfolded_graph: bodies in bodies share functions with the main graph,
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("unfolded_graph: bodies in a shared function have calls once, and come back twice") {
+TEST_CASE("unfolded_graph: restores bodies of a shared function at each call") {
     auto scene = test::deciding_layers();
     const auto plan = scene.plan();
     CHECK(plan.functions.size() == 2);
@@ -153,7 +153,7 @@ TEST_CASE("unfolded_graph: bodies in a shared function have calls once, and come
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("unfolded_graph: equal bodies that lie in modules in another way are not shared") {
+TEST_CASE("unfolded_graph: equal bodies with a different module structure are not shared") {
     auto scene = test::deciding_layers();
     for (auto& made : scene.attributions) {
         made.module = made.module == 5 ? 4 : made.module; // the second layer has no `fc` there
@@ -167,7 +167,7 @@ TEST_CASE("unfolded_graph: equal bodies that lie in modules in another way are n
     CHECK(test::unfold(scene.fold()) == scene.bytes);
 }
 
-TEST_CASE("unfolded_graph: a body of its own keeps order, ValueInfos and fields as they were") {
+TEST_CASE("unfolded_graph: keeps order, ValueInfos and fields of a body") {
     const auto info = [](const char* name) { return test::value_info(name); };
     const auto body = test::message()
                           .inner(13, info("a"))
@@ -239,7 +239,7 @@ TEST_CASE(
     CHECK_THROWS_AS(opener.build(), stemma::error);
 }
 
-TEST_CASE("unfolded_graph: bodies of functions come out as deep as a model can hold them") {
+TEST_CASE("unfolded_graph: restores bodies as deep as a model can nest them") {
     const auto opened = [](std::size_t depth) {
         test::message made;
         made.number(1, 8).inner(
@@ -273,7 +273,7 @@ TEST_CASE("unfolded_graph: bodies of functions come out as deep as a model can h
     CHECK_THROWS_AS(opened(900), stemma::error);
 }
 
-TEST_CASE("unfolded_graph: all functions can be put in where they are called, in bodies, too") {
+TEST_CASE("unfolded_graph: all functions can be inlined, also in bodies") {
     auto scene = test::deciding_layers();
     const auto folded = scene.fold();
     const stemma::wire_model model(folded, "folded");

@@ -61,7 +61,7 @@ TEST_CASE("name_path: the names from below one module down to another, or the la
     stemma::detail::name_path path(tree, special_characters("\\/."));
     CHECK(path(0, m) == "a.b\\/c.d");
     CHECK(path(tree.index().parent(m), m) == "d");
-    CHECK(path(stemma::no_id, 0) == tree.attribute(0));
+    CHECK(path(stemma::no_id, 0) == tree.name(0));
     std::string text = "x.";
     path.append(0, m, text, 2);
     CHECK(text == "x.b\\/c.d");

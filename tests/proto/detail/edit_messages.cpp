@@ -15,7 +15,7 @@ namespace {
 
 using stemma::id;
 
-// Compares what it is handed with the tables, and counts it.
+// Compares messages with the tables, and counts them.
 template <class Tables>
 struct comparing_editor {
     const Tables& tables;

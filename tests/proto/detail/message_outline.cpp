@@ -42,7 +42,7 @@ onnx::ModelProto heavy_model(const std::string& data) {
 
 } // namespace
 
-TEST_CASE("message_outline: has all bytes of a model without long tensors",
+TEST_CASE("message_outline: has all bytes except those of long tensors",
           "[onnx][message_outline]") {
     for (const auto& path : test::fixture_paths()) {
         auto model = test::load(path);
@@ -56,8 +56,7 @@ TEST_CASE("message_outline: has all bytes of a model without long tensors",
     CHECK(message_outline(newer).bytes() == test::bytes_of(newer));
 }
 
-TEST_CASE("message_outline: leaves long data out, and everything else in its place",
-          "[onnx][message_outline]") {
+TEST_CASE("message_outline: omits long data only", "[onnx][message_outline]") {
     const auto data = varied();
     const auto model = heavy_model(data);
     const message_outline outline(model);
@@ -69,7 +68,7 @@ TEST_CASE("message_outline: leaves long data out, and everything else in its pla
     CHECK(outline.bytes() == whole.replace(begin, data.size(), expected));
 }
 
-TEST_CASE("message_outline: tells data that repeats one number from other data",
+TEST_CASE("message_outline: distinguishes uniform data from other data",
           "[onnx][message_outline]") {
     for (const bool uniform : {true, false}) {
         const auto model = heavy_model(uniform ? std::string(size, '\7') : varied());

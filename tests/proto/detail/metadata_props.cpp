@@ -65,7 +65,7 @@ void check_both() {
 
 } // namespace
 
-TEST_CASE("metadata_props: are read and edited alike in every message, whatever the schema",
+TEST_CASE("metadata_props: are read and edited in every message, whatever the schema",
           "[onnx][metadata_props]") {
     check_both<onnx::ModelProto, newer_onnx::ModelProto>();
     check_both<onnx::GraphProto, newer_onnx::GraphProto>();
@@ -103,9 +103,9 @@ TEST_CASE("metadata_props: other unknown fields keep their bytes and places",
     CHECK(test::bytes_of(node) == test::bytes_of(expected));
 }
 
-TEST_CASE("metadata_props: a renamed entry keeps what else is in it", "[onnx][metadata_props]") {
+TEST_CASE("metadata_props: a renamed entry keeps its other contents", "[onnx][metadata_props]") {
     onnx::NodeProto node;
-    // The value before the key, and a field that nobody knows.
+    // The value before the key, and an unknown field.
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x12\x01v\x0a\x03old\x1a\x01?");
 
     stemma::detail::rename_metadata(node, [](std::string_view) { return std::optional("newer"); });
@@ -114,7 +114,7 @@ TEST_CASE("metadata_props: a renamed entry keeps what else is in it", "[onnx][me
     CHECK(read(node) == entries{{"newer", "v"}});
 }
 
-TEST_CASE("metadata_props: an unknown field that is no entry is an error",
+TEST_CASE("metadata_props: an unknown field that is not an entry is an error",
           "[onnx][metadata_props]") {
     onnx::NodeProto node;
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x0a\x7fshort");

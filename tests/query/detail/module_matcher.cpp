@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../query_scene.hpp"
 
-#include <stemma/query/query.hpp>
+#include <stemma/query/parse_query.hpp>
 
 #include <algorithm>
 #include <string>

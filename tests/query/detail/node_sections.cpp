@@ -61,7 +61,7 @@ TEST_CASE(
           digest_of({node("Flatten", {"x"}, {"y"}).inner(5, axis(2))}));
 }
 
-TEST_CASE("node_sections: inputs left out at the end need not be written") {
+TEST_CASE("node_sections: trailing omitted inputs do not count") {
     CHECK(digest_of({node("Clip", {"x"}, {"y"})}) ==
           digest_of({node("Clip", {"x", "", ""}, {"y"})}));
     CHECK(digest_of({node("Clip", {"x", "z"}, {"y"})}, {"x", "z"}) !=
@@ -73,7 +73,7 @@ TEST_CASE("node_sections: outputs count") {
     CHECK(digest_of(nodes) != digest_of(nodes, {"x"}, {"y", "a"}));
 }
 
-TEST_CASE("node_sections: bodies lie between what they are given and who holds them") {
+TEST_CASE("node_sections: bodies come between their inputs and their owner") {
     const auto with_body = [](const char* inside, const char* read) {
         const auto body = test::graph({node(inside, {read}, {"r"})}, {}, {"r"});
         const auto held =
@@ -85,7 +85,7 @@ TEST_CASE("node_sections: bodies lie between what they are given and who holds t
     CHECK(with_body("Relu", "x") != with_body("Relu", "c"));
 }
 
-TEST_CASE("node_sections: of weights only types and shapes can count") {
+TEST_CASE("node_sections: only types and shapes of weights can count") {
     const auto with_weight = [](const test::names& weights) {
         return read_model(test::model(test::graph({node("MatMul", {"x", weights.front()}, {"y"})},
                                                   {"x"}, {"y"}, weights))

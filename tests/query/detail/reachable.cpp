@@ -37,7 +37,7 @@ std::vector<id> reached(const std::vector<id>& from, direction way, reach far) {
 
 } // namespace
 
-TEST_CASE("reachable: one edge, or all that follow, without where it begins") {
+TEST_CASE("reachable: one edge or all, excluding the start") {
     CHECK(reached({1}, direction::to_readers, reach::one_edge) == std::vector<id>{2, 3});
     CHECK(reached({0}, direction::to_readers, reach::any) == std::vector<id>{1, 2, 3});
     CHECK(reached({0}, direction::to_readers, reach::one_edge) == std::vector<id>{1});

@@ -18,7 +18,7 @@ namespace test::query_detail_vertices_left {
 using stemma::id;
 using stemma::detail::vertices_left;
 
-/// Takes some away three times, and of what is left some others, and expects what a set says.
+/// Removes some three times, then others of the rest, and compares with a set.
 template <class Graph>
 void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
     std::set<id> expected;
@@ -43,7 +43,7 @@ void expect_as_in_a_set(const Graph& graph, random_numbers& random) {
     CHECK(std::move(left).indices() == std::vector<id>(expected.begin(), expected.end()));
 }
 
-TEST_CASE("vertices_left: are those that fit and were not taken away, in the order of indices") {
+TEST_CASE("vertices_left: are those that match and were not removed, by index") {
     random_numbers random(5);
     for (const std::size_t count : {0U, 1U, 7U, 255U, 256U, 257U, 2'000U}) {
         const edge_list edges{count, {}};
@@ -56,7 +56,7 @@ TEST_CASE("vertices_left: are those that fit and were not taken away, in the ord
     }
 }
 
-TEST_CASE("vertices_left: are all until some are taken away, and none when all are") {
+TEST_CASE("vertices_left: are all until some are removed, and none when all are") {
     const auto graph = as_operator_graph({3, {}});
     vertices_left left(graph);
     CHECK(vertices_left(left).indices() == std::vector<id>{0, 1, 2});

@@ -74,7 +74,7 @@ void check_same_tree(const module_tree& a, const module_tree& b) {
     REQUIRE(a.size() == b.size());
     for (id m = 0; m < a.size(); ++m) {
         CHECK(a.index().parent(m) == b.index().parent(m));
-        CHECK(a.attribute(m) == b.attribute(m));
+        CHECK(a.name(m) == b.name(m));
         CHECK(a.class_name(m) == b.class_name(m));
         CHECK(a.qualified_class(m) == b.qualified_class(m));
         CHECK(a.calls(m) == b.calls(m));
@@ -254,8 +254,8 @@ TEST_CASE("model_record: reads or rejects damaged text", "[onnx][model_record]")
 
 TEST_CASE("model_record: an option not chosen is empty", "[onnx][model_record]") {
     stemma::detail::model_record record;
-    record.options["naming"] = "attribute-paths";
-    CHECK(record.option("naming") == "attribute-paths");
+    record.options["naming"] = "module-paths";
+    CHECK(record.option("naming") == "module-paths");
     CHECK(record.option("select").empty());
 }
 

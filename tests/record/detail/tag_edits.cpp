@@ -78,7 +78,7 @@ TEST_CASE("tag_edits: strip removes what was written") {
         CHECK(tagged != node.bytes());
         const auto again = message().raw(tagged);
         CHECK(stripped(again, true) == node.bytes());
-        // Writing the same once more changes nothing.
+        // Writing the same again changes nothing.
         CHECK(edited(again, &written, true) == tagged);
     }
 }

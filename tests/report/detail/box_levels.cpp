@@ -20,7 +20,7 @@ struct edge {
 
 } // namespace
 
-TEST_CASE("find_levels: edges lead down, but for those of a cycle") {
+TEST_CASE("find_levels: edges lead down, except within a cycle") {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         test::random_numbers random(seed);
         constexpr id count = 30;
@@ -45,7 +45,7 @@ TEST_CASE("find_levels: edges lead down, but for those of a cycle") {
     }
 }
 
-TEST_CASE("find_levels: what weighs nothing is as far down as what it reads from") {
+TEST_CASE("find_levels: a weightless box is at the level of its producer") {
     const std::vector<edge> edges{{0, 1}, {1, 2}, {2, 3}};
     const auto found =
         stemma::detail::find_levels(4, edges, std::vector<bool>{true, false, false, true});

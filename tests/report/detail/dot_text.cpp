@@ -8,7 +8,7 @@
 
 namespace test::report_detail_dot_text {
 
-TEST_CASE("shape_label: extents stand with a times sign between them", "[dot]") {
+TEST_CASE("shape_label: extents are separated by times signs", "[dot]") {
     CHECK(stemma::detail::shape_label("[1,seq,32]") == "1\xc3\x97seq\xc3\x97"
                                                        "32");
     CHECK(stemma::detail::shape_label("[2]") == "[2]");
@@ -23,7 +23,7 @@ TEST_CASE("shortened: cuts between characters", "[dot]") {
           "\xc3\xa4\xc3\xa4\xe2\x80\xa6");
 }
 
-TEST_CASE("label_text: is never empty, and holds no control characters", "[dot]") {
+TEST_CASE("label_text: is never empty, and contains no control characters", "[dot]") {
     CHECK(stemma::detail::label_text("") == " ");
     CHECK(stemma::detail::label_text("a\n<\t") == "a &lt; ");
     CHECK(stemma::detail::label_text("\xc3\xa4") == "\xc3\xa4");

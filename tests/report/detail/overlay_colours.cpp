@@ -35,7 +35,7 @@ TEST_CASE("overlay_colours: the worst is red, even if high numbers are good") {
     CHECK(high.of_node(3) == "#f87171");
 }
 
-TEST_CASE("overlay_colours: where numbers add up, the whole does not count") {
+TEST_CASE("overlay_colours: for additive numbers, the root does not count") {
     const overlay_colours found(table_of(stemma::column_direction::lower, true), "");
     CHECK(found.of_module(1) == "#f87171");
     CHECK(found.of_module(0) == "#f87171");
@@ -57,7 +57,7 @@ TEST_CASE("overlay_colours: unknown values have no colour") {
 TEST_CASE("overlay_colours: a column without numbers is refused") {
     const auto table = table_of(stemma::column_direction::lower);
     CHECK_THROWS_WITH(overlay_colours(table, "note"),
-                      "a run: no numeric column is named 'note'; there are time");
+                      "a run: no numeric column is named 'note'; known: time");
     CHECK_THROWS_WITH(overlay_colours(overlay_table(), ""), "has no column of numbers");
 }
 

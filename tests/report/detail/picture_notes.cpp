@@ -23,7 +23,8 @@ TEST_CASE("short_number: at most three digits and a unit", "[picture_notes]") {
     CHECK(stemma::detail::short_number(~std::uint64_t{0}) == "18.4 E");
 }
 
-TEST_CASE("picture_notes: tell weights, parameters, and the ends of the model", "[picture_notes]") {
+TEST_CASE("picture_notes: list weights, parameters, and inputs and outputs of the model",
+          "[picture_notes]") {
     using stemma::id;
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const auto tree = test::read_capture(test::fixture("mlp/modules.json"));

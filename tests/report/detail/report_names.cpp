@@ -29,7 +29,7 @@ std::vector<std::string> node_names(const stemma::wire_model& model) {
 
 } // namespace
 
-TEST_CASE("report_names: what has no name of its own goes by its position", "[report_names]") {
+TEST_CASE("report_names: unnamed things are called by position", "[report_names]") {
     const auto bytes =
         test::model(
             test::graph({node("Relu", {"x"}, {"a"}, "first"), node("Relu", {"a"}, {"b"}),

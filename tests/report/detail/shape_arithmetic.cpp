@@ -45,7 +45,7 @@ TEST_CASE(
                                {"x"}, {"y"})) == names{"shape", "index", "pick"});
 }
 
-TEST_CASE("find_shape_arithmetic: an output of the graph, and operators of others, are none") {
+TEST_CASE("find_shape_arithmetic: excludes outputs of the graph, and operators of other domains") {
     CHECK(quiet_in(test::graph({test::node("Shape", {"x"}, {"s"}, "last")}, {"x"}, {"s"})).empty());
     auto other = test::node("Add", {"s", "s"}, {"t"}, "other");
     other.text(7, "com.example");
@@ -54,7 +54,7 @@ TEST_CASE("find_shape_arithmetic: an output of the graph, and operators of other
                                {"x"}, {"y"})) == names{"shape"});
 }
 
-TEST_CASE("find_shape_arithmetic: reading a matrix is none, in any exported model") {
+TEST_CASE("find_shape_arithmetic: excludes readers of matrices, in any exported model") {
     const auto bytes = test::read_bytes(test::fixture("gpt2_tiny/model.onnx"));
     const stemma::wire_model model(bytes, "model");
     const auto quiet = stemma::detail::find_shape_arithmetic(model);

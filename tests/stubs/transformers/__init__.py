@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for the package transformers: the ways it is called by, and small models of its own."""
+"""Replaces the package transformers: the functions in use, and small models."""
 import collections
 import json
 import os

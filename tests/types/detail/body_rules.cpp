@@ -35,7 +35,7 @@ std::string type_of(const test::message& node, const char* output) {
 
 } // namespace
 
-TEST_CASE("branch: what both bodies say") {
+TEST_CASE("branch: the common facts of both bodies") {
     const auto branches = [](const char* one, const char* other) {
         return test::owner_node("If", {"go"}, {"r"},
                                 {test::graph_attribute("then_branch", body({one})),
@@ -46,7 +46,7 @@ TEST_CASE("branch: what both bodies say") {
     CHECK(type_of(branches("x", "v"), "r").empty());
 }
 
-TEST_CASE("loop: states first, then what stacks up; the condition is no result") {
+TEST_CASE("loop: states first, then scanned outputs; the condition is not an output") {
     const auto loop = test::owner_node("Loop", {"n", "go", "x"}, {"state", "rows"},
                                        {test::graph_attribute("body", body({"go", "x", "v"}))});
     CHECK(type_of(loop, "state") == "float32[?,?]");
@@ -58,7 +58,7 @@ TEST_CASE("loop: states first, then what stacks up; the condition is no result")
     CHECK(type_of(longer, "none").empty());
 }
 
-TEST_CASE("scan: as many states as there are formals that are not scanned") {
+TEST_CASE("scan: has as many states as unscanned formals") {
     auto inner = body({"x", "v"});
     inner.inner(11, test::typed_value("a", {2})).inner(11, test::typed_value("b", {2}));
     const auto scan = test::owner_node(

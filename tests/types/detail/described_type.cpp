@@ -53,7 +53,7 @@ TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][de
     CHECK(text_of(test::message().inner(5, test::message())) == "map(?,?)");
 }
 
-TEST_CASE("shape_text: brackets where the rank is known") {
+TEST_CASE("shape_text: has brackets if the rank is known") {
     stemma::detail::described_type type{"float32", {}, false};
     CHECK(stemma::detail::shape_text(type).empty());
     type.has_shape = true;
@@ -63,7 +63,7 @@ TEST_CASE("shape_text: brackets where the rank is known") {
     CHECK(stemma::detail::to_text(type) == "float32[3,n,?]");
 }
 
-TEST_CASE("describe_type: types within types without end are no danger", "[onnx][described_type]") {
+TEST_CASE("describe_type: handles endlessly nested types", "[onnx][described_type]") {
     auto type = test::message().inner(1, tensor_type(1, test::message()));
     for (int i = 0; i < 1000; ++i) {
         type = test::message().inner(4, test::message().inner(1, type));

@@ -10,8 +10,7 @@
 
 namespace test::types_detail_einsum_equation {
 
-TEST_CASE("einsum_equation: writes out what dots stand for, counted from the last axis",
-          "[detail]") {
+TEST_CASE("einsum_equation: expands ellipses from the last axis", "[detail]") {
     const auto read = [](std::string_view text, const std::vector<std::size_t>& ranks) {
         const auto equation = stemma::detail::einsum_equation::read(text, ranks);
         std::string all;

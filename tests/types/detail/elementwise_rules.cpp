@@ -6,7 +6,7 @@
 
 namespace test::types_detail_elementwise_rules {
 
-TEST_CASE("elementwise_rules: types and extents of what works element by element", "[detail]") {
+TEST_CASE("elementwise_rules: types and extents of elementwise operators", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {2, 3})
                            .input("b", {3})

@@ -51,8 +51,7 @@ TEST_CASE("extent_algebra: quotients are rounded down", "[types]") {
     CHECK(s.algebra.divide(s.algebra.multiply(s.height, 6), 3) == s.algebra.multiply(s.height, 2));
 }
 
-TEST_CASE("extent_algebra: of two extents that meet the one with a name gives way to a number",
-          "[types]") {
+TEST_CASE("extent_algebra: a named extent broadcast with a number becomes the number", "[types]") {
     scene s;
     using stemma::detail::extents;
     CHECK(s.algebra.broadcast(extents{s.height, 1}, extents{s.width, 5}) == extents{s.height, 5});

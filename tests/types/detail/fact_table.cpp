@@ -11,7 +11,7 @@ namespace test::types_detail_fact_table {
 
 namespace d = stemma::detail;
 
-TEST_CASE("fact_table: starts with declared types and what initializers are",
+TEST_CASE("fact_table: starts with declared types and those of initializers",
           "[detail][fact_table]") {
     auto graph = test::graph({test::node("Add", {"x", "w", ""}, {"y"}, "sum")});
     graph.inner(11, test::typed_value("x", {2, 3}));
@@ -46,7 +46,7 @@ TEST_CASE("fact_table: known facts stay, new ones are added", "[detail][fact_tab
     table.set(0, 7, d::made(d::float_type, d::extents{})); // no such output
 }
 
-TEST_CASE("fact_table: monsters are forgotten", "[detail][fact_table]") {
+TEST_CASE("fact_table: drops excessively large facts", "[detail][fact_table]") {
     const auto bytes = test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})).bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);

@@ -43,7 +43,7 @@ TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[d
           "float32[1,3,8,9]");
 }
 
-TEST_CASE("layer_rules: attention has a row for each one of the query", "[detail]") {
+TEST_CASE("layer_rules: attention has a row per query row", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {2, 4, 6})
                            .input("packed", {2, 4, 3, 3, 8})
@@ -56,7 +56,7 @@ TEST_CASE("layer_rules: attention has a row for each one of the query", "[detail
     CHECK(fused(scene, "RotaryEmbedding", {"x"}) == "float32[2,4,6]");
 }
 
-TEST_CASE("layer_rules: embeddings are rows of the table of words", "[detail]") {
+TEST_CASE("layer_rules: embeddings are rows of the word table", "[detail]") {
     const std::uint64_t numbers = 6;
     const auto scene =
         test::inference_scene().input("ids", {2, 4}, numbers).weight("words", {30, 6});
@@ -65,7 +65,7 @@ TEST_CASE("layer_rules: embeddings are rows of the table of words", "[detail]") 
           "int32[2]");
 }
 
-TEST_CASE("layer_rules: nothing is said of others, nor of such names elsewhere", "[detail]") {
+TEST_CASE("layer_rules: ignores other operators, and these names in other domains", "[detail]") {
     const auto scene = test::inference_scene().input("x", {2, 3});
     CHECK(fused(scene, "Relu", {"x"}).empty());
     CHECK(fused(scene, "FusedGemm", {"x", "x"}, {}, {"y"}, "own").empty());

@@ -54,7 +54,7 @@ TEST_CASE("product_rules: sums over letters", "[detail]") {
     CHECK(einsum(std::string(100, 'i').append("->").append(100, 'i').c_str(), {"x"}).empty());
 }
 
-TEST_CASE("product_rules: a letter of several extents is no less than any of them", "[detail]") {
+TEST_CASE("product_rules: a letter has at least the extent of every operand", "[detail]") {
     constexpr auto unknown = ~std::uint64_t{0};
     const auto scene =
         test::inference_scene().input("one", {1, 3}).input("two", {2, 3}).input("u", {unknown, 3});

@@ -8,7 +8,7 @@ namespace test::types_detail_rule_node {
 
 namespace d = stemma::detail;
 
-TEST_CASE("rule_node: reads inputs, attributes and constants, notes outputs") {
+TEST_CASE("rule_node: reads inputs, attributes and constants, and records outputs") {
     auto graph = test::graph(
         {test::owner_node("Own", {"x", "w", ""}, {"y", "z"},
                           {test::int_attribute("axis", 2), test::int_attribute("off", 0)})});

@@ -11,8 +11,7 @@ namespace test::types_detail_tensor_facts {
 
 namespace d = stemma::detail;
 
-TEST_CASE("broadcast: the rules of ONNX, and what follows where extents are unknown",
-          "[detail][tensor_facts]") {
+TEST_CASE("broadcast: follows ONNX's rules, also for unknown extents", "[detail][tensor_facts]") {
     const auto check = [](const d::extents& a, const d::extents& b, const d::extents& both) {
         CHECK(d::broadcast(a, b) == both);
         CHECK(d::broadcast(b, a) == both);
@@ -27,7 +26,7 @@ TEST_CASE("broadcast: the rules of ONNX, and what follows where extents are unkn
     CHECK_FALSE(d::broadcast(std::nullopt, d::extents{1}));
 }
 
-TEST_CASE("extents: sums and products that do not fit are unknown", "[detail][tensor_facts]") {
+TEST_CASE("extents: overflowing sums and products are unknown", "[detail][tensor_facts]") {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     CHECK(d::add_extents(2, 3) == 5);
     CHECK(d::add_extents(most, 1) == d::any_extent);
@@ -37,7 +36,7 @@ TEST_CASE("extents: sums and products that do not fit are unknown", "[detail][te
     CHECK(d::multiply_extents(0, -2) == d::any_extent);
 }
 
-TEST_CASE("axis_of: counts from both ends, and refuses axes out of range",
+TEST_CASE("axis_of: counts from both ends, and rejects axes out of range",
           "[detail][tensor_facts]") {
     CHECK(d::axis_of(0, 3) == 0U);
     CHECK(d::axis_of(-1, 3) == 2U);
@@ -54,7 +53,7 @@ TEST_CASE("is_one_of: whole words only", "[detail][tensor_facts]") {
     CHECK_FALSE(d::is_one_of("", " Add Sub "));
 }
 
-TEST_CASE("keep_common: forgets what one of two does not say", "[detail][tensor_facts]") {
+TEST_CASE("keep_common: keeps only what both say", "[detail][tensor_facts]") {
     auto facts = d::made(d::float_type, d::extents{2, 3});
     d::keep_common(facts, d::made(d::float_type, d::extents{2, 4}));
     CHECK(facts.data_type == d::float_type);

@@ -20,7 +20,7 @@ stemma::detail::tensor_text read(const std::string& bytes, std::size_t most = 4)
 
 } // namespace
 
-TEST_CASE("read_tensor_text: numbers are read wherever they are written") {
+TEST_CASE("read_tensor_text: reads numbers from any field") {
     CHECK(read(test::message().number(1, 2).number(2, 6).text(5, "\x01\x02").bytes()).text ==
           "int32[2] [1,2]");
     CHECK(read(test::message().number(1, 1).number(2, 13).number(11, ~std::uint64_t{0}).bytes())
@@ -35,7 +35,7 @@ TEST_CASE("read_tensor_text: numbers are read wherever they are written") {
               .text == "float64[] -1.5");
 }
 
-TEST_CASE("read_tensor_text: says what it left out, and that it read nothing") {
+TEST_CASE("read_tensor_text: reports what it omitted, and that it read nothing") {
     const auto some = read(test::message().number(1, 3).number(2, 2).text(9, "\1\2\3").bytes(), 2);
     CHECK(some.text == "uint8[3] [1,2,\xe2\x80\xa6]");
     CHECK(some.cut);

@@ -18,7 +18,7 @@ test::message tensor_of(const test::message& shape) {
 
 } // namespace
 
-TEST_CASE("tensor_types: writes what it reads, names included", "[detail][tensor_types]") {
+TEST_CASE("tensor_types: round-trips, names included", "[detail][tensor_types]") {
     auto shape = test::message();
     shape.inner(1, test::message().number(1, 3));
     shape.inner(1, test::message().text(2, "batch"));
@@ -36,7 +36,7 @@ TEST_CASE("tensor_types: writes what it reads, names included", "[detail][tensor
     CHECK(types.write(facts) == bytes);
 }
 
-TEST_CASE("tensor_types: a negative extent is unknown, and no shape is no rank",
+TEST_CASE("tensor_types: a negative extent is unknown, and without a shape there is no rank",
           "[detail][tensor_types]") {
     stemma::detail::tensor_types types;
     const auto negative =

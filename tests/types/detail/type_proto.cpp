@@ -53,7 +53,7 @@ TEST_CASE("read_type: tensors, dense and sparse") {
     CHECK_FALSE(read_type(untyped).is_complete());
 }
 
-TEST_CASE("read_type: what holds other types") {
+TEST_CASE("read_type: types that contain other types") {
     const auto held = tensor(1, message());
     const auto sequence = message().inner(4, message().inner(1, held)).bytes();
     CHECK(read_type(sequence).what == kind::sequence);
@@ -69,7 +69,7 @@ TEST_CASE("read_type: what holds other types") {
     CHECK_FALSE(read_type(empty).inner);
 }
 
-TEST_CASE("read_type: says nothing of nothing, and the last type counts") {
+TEST_CASE("read_type: an empty type is unknown, and the last one counts") {
     CHECK(read_type("").what == kind::none);
     CHECK_FALSE(read_type("").is_complete());
     const auto twice =
@@ -91,7 +91,7 @@ TEST_CASE("for_each_extent: numbers, names, and neither") {
           std::vector<extent>{{3, ""}, {-1, "batch"}, {-1, ""}, {-1, ""}, {5, ""}});
 }
 
-TEST_CASE("write_tensor_type: as protobuf writes it") {
+TEST_CASE("write_tensor_type: writes the bytes that protobuf does") {
     const auto written = stemma::detail::write_tensor_type(
         7, std::array<std::int64_t, 3>{3, -2, -1}, [](std::int64_t extent) {
             return extent == -2 ? std::string_view("batch") : std::string_view();

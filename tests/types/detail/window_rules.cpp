@@ -35,6 +35,47 @@ TEST_CASE("window_rules: windows", "[detail]") {
     CHECK(test::inferred(scene, "GlobalAveragePool", {"x"}) == "float32[1,3,1,1]");
 }
 
+TEST_CASE("window_rules: a transposed convolution undoes a convolution", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {1, 4, 8, 9}).weight("w", {4, 3, 3, 3});
+    CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"}) == "float32[1,3,10,11]");
+    CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"},
+                         {test::ints_attribute("strides", {2, 2}), test::int_attribute("group", 2),
+                          test::ints_attribute("pads", {1, 1, 1, 1}),
+                          test::ints_attribute("output_padding", {1, 0})}) == "float32[1,6,16,17]");
+    CHECK(test::inferred(scene, "ConvTranspose", {"x", "w"},
+                         {test::ints_attribute("output_shape", {20, 21})}) == "float32[1,3,20,21]");
+}
+
+TEST_CASE("window_rules: constant sizes or scales say how large an image becomes", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {1, 3, 8, 9})
+                           .floats("none", {})
+                           .floats("scales", {1, 1, 2.5F, 0.5F})
+                           .floats("others", {1, 1, 2, 3})
+                           .floats("two", {2, 0.3F})
+                           .numbers("sizes", {1, 3, 5, 7});
+    CHECK(test::inferred(scene, "Resize", {"x", "scales"}, {}, 10) == "float32[1,3,20,4]");
+    CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}) == "float32[1,3,16,27]");
+    CHECK(test::inferred(scene, "Upsample", {"x", "others"}, {}, 9) == "float32[1,3,16,27]");
+    CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"}) == "float32[1,3,5,7]");
+    CHECK(test::inferred(scene, "Resize", {"x", "", "two"}, {test::ints_attribute("axes", {2, 3})},
+                         18) == "float32[1,3,16,2]");
+    CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"},
+                         {test::text_attribute("keep_aspect_ratio_policy", "not_larger")},
+                         18) == "float32[?,?,?,?]");
+    // Only the scales tell these apart.
+    auto both = scene;
+    both.node(test::owner_node("Resize", {"x", "", "scales"}, {"z"}, {}));
+    CHECK(test::inferred(both, "Resize", {"x", "", "others"}) == "float32[1,3,16,27]");
+}
+
+TEST_CASE("window_rules: blocks move between channels and the image", "[detail]") {
+    const auto scene = test::inference_scene().input("x", {1, 12, 8, 6});
+    const auto two = test::int_attribute("blocksize", 2);
+    CHECK(test::inferred(scene, "DepthToSpace", {"x"}, {two}) == "float32[1,3,16,12]");
+    CHECK(test::inferred(scene, "SpaceToDepth", {"x"}, {two}) == "float32[1,48,4,3]");
+}
+
 TEST_CASE("window_rules: samples and boxes", "[detail]") {
     const auto scene = test::inference_scene().input("x", {1, 3, 8, 9}).input("g", {1, 5, 6, 2});
     CHECK(test::inferred(scene, "GridSample", {"x", "g"}, {}, 16) == "float32[1,3,5,6]");

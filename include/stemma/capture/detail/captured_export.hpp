@@ -37,7 +37,7 @@ public:
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "exported node", count_++);
         if (!at.has("scope")) {
-            at.fail("lacks the text 'scope'");
+            at.fail("lacks the string 'scope'");
         }
         exported_node result;
         result.graph = at.has("graph") ? at.text("graph") : std::string();

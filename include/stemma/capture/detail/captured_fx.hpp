@@ -30,7 +30,7 @@ public:
     /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` if it is no FX node, naming `file`.
+    /// Throws: `error` of `error_code::malformed` if it is not an FX node, naming `file`.
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
         node_record record;
@@ -183,18 +183,18 @@ private:
                                                                         : std::string();
     }
 
-    static void add_parameter(captured_operations& made, const module_tree& modules,
+    static void add_parameter(captured_operations& operations, const module_tree& modules,
                               std::string_view name) {
         if (const auto tensor = find_parameter(modules, name)) {
             const auto shape = tensor->shape;
-            made.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
+            operations.add_parameter(name, std::vector<std::int64_t>(shape.begin(), shape.end()));
             return;
         }
-        made.add_parameter(name, {});
+        operations.add_parameter(name, {});
     }
 
     /// A layer may consist of several modules: then its work is done there or below.
-    static void read_layer(captured_operations& made, const module_tree& modules,
+    static void read_layer(captured_operations& operations, const module_tree& modules,
                            const std::string& path, id number) {
         const auto layer = find_path(modules, path);
         if (layer == no_id) {
@@ -202,14 +202,14 @@ private:
         }
         const auto& tree = modules.index();
         if (tree.end(layer) > layer + 1) {
-            made[number].exact = false;
-            made.add_name("forward");
+            operations[number].exact = false;
+            operations.add_name("forward");
         }
         for (auto m = layer; m < tree.end(layer); ++m) {
             const auto prefix = modules.path(m);
             for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
                 const auto tensor = modules.parameter(m, i);
-                made.add_parameter(
+                operations.add_parameter(
                     prefix.empty() ? std::string(tensor.name)
                                    : prefix + "." + std::string(tensor.name),
                     std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()));

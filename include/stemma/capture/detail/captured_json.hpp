@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::string text(std::string_view key) const {
         const auto entry = object_[key];
         if (!entry.is_text()) {
-            fail("lacks the text '" + std::string(key) + "'");
+            fail("lacks the string '" + std::string(key) + "'");
         }
         return std::string(entry.text());
     }
@@ -62,10 +62,10 @@ public:
             return {};
         }
         if (!entry.is_array()) {
-            fail("has something other than a list as '" + std::string(key) + "'");
+            fail("'" + std::string(key) + "' is not a list");
         }
         if (!entry.is_texts()) {
-            fail("has something other than strings in '" + std::string(key) + "'");
+            fail("'" + std::string(key) + "' is not a list of strings");
         }
         return entry.texts();
     }
@@ -149,8 +149,8 @@ class captured_paths {
 public:
     /// Paths that lead nowhere become a fault of `made`.
     /// Complexity: as `find_path` for each path; for each of its prefixes if it leads nowhere.
-    captured_paths(const module_tree& modules, const string_pool& paths, captured_operations& made,
-                   std::string_view part) {
+    captured_paths(const module_tree& modules, const string_pool& paths,
+                   captured_operations& operations, std::string_view part) {
         std::size_t lost = 0;
         std::string example;
         for (id p = 0; p < paths.size(); ++p) {
@@ -168,9 +168,9 @@ public:
             modules_.push_back(m);
         }
         if (lost > 0) {
-            made.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
-                           " modules in the " + std::string(part) +
-                           " are not in the tree, such as '" + example + "'");
+            operations.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
+                                 " modules in the " + std::string(part) +
+                                 " are not in the tree, such as '" + example + "'");
         }
     }
 

@@ -32,7 +32,7 @@ public:
     /// Whether no meaningful event was read.
     [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` if it is no event, naming `file`.
+    /// Throws: `error` of `error_code::malformed` if it is not an event, naming `file`.
     /// Complexity: O(size of the event).
     void read_event(json_part event, std::string_view file) {
         const captured_json at(event, file, "event", count_++);
@@ -274,7 +274,7 @@ private:
         }
         if (different > 0) {
             made_.add_fault(std::to_string(different) +
-                            " parameters have other shapes in the trace than in the modules, "
+                            " parameters have different shapes in the trace and in the modules, "
                             "such as '" +
                             example + "'");
         }

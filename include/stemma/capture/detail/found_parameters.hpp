@@ -33,8 +33,8 @@ class found_parameters {
 public:
     /// Complexity: that of `content_matcher`.
     found_parameters(const onnx_operators<wire_model>& ops, const module_tree& modules,
-                     const checkpoint& known)
-        : ops_(ops), known_(&known), wrapped_(wrapper_length(known)) {
+                     const checkpoint& saved)
+        : ops_(ops), known_(&saved), wrapped_(wrapper_length(saved)) {
         const auto& model = ops.model();
         const auto tensors = tensors_of_parameters(model, ops);
         const auto owners = find_parameter_owners(ops, modules);
@@ -45,7 +45,7 @@ public:
                 ++unknown_;
             }
         }
-        const auto matched = content_matcher(model, known).match(wanted);
+        const auto matched = content_matcher(model, saved).match(wanted);
         std::vector<std::string> names(ops.parameter_count());
         found_.resize(names.size(), false);
         for (id p = 0; p < names.size(); ++p) {

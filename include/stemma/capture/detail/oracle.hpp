@@ -20,7 +20,7 @@ public:
     oracle_file(std::string_view bytes, std::string_view file) {
         stream_json(bytes, file, *this);
         if (by_name_.empty()) {
-            STEMMA_THROW(error(error_code::malformed, file, "", "gives no node's module"));
+            STEMMA_THROW(error(error_code::malformed, file, "", "contains no node's module"));
         }
     }
 

@@ -32,8 +32,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 class content_matcher {
 public:
     /// Requires: the arguments outlive this.
-    content_matcher(const wire_model& model, const checkpoint& known)
-        : model_(&model), known_(&known), reader_(model) {}
+    content_matcher(const wire_model& model, const checkpoint& saved)
+        : model_(&model), known_(&saved), reader_(model) {}
 
     /// Returns: for each initializer, as numbered by `wire_model::tensors`, the entries it was made
     /// from; none if unknown, or not `wanted`.

@@ -106,7 +106,7 @@ private:
 
     bool other() {
         if (wanted_ || depth_ == 0 || (depth_ == 1 && handler_->wants(key_))) {
-            fail(key_.substr(0, 200), "the header has unexpected contents");
+            fail(key_, "the header has unexpected contents");
         }
         return true;
     }

@@ -173,7 +173,7 @@ private:
         const auto arguments = pop();
         const auto function = pop();
         if (!values_->is(function, kind::global) || !values_->is(arguments, kind::list)) {
-            values_->fail("calls something that is not a name");
+            values_->fail("calls an object that is not a name");
         }
         push(calls_->call(*values_, function, arguments));
     }

@@ -77,7 +77,7 @@ public:
         });
         for (std::size_t i = 1; i < entries_.size(); ++i) {
             if (entries_[i].offset < entries_[i - 1].offset + entries_[i - 1].size) {
-                fail(entries_[i].name, "overlaps '" + entries_[i - 1].name + "'");
+                fail(entries_[i].name, "overlaps '" + quoted_name(entries_[i - 1].name) + "'");
             }
         }
         return std::move(entries_);
@@ -99,8 +99,7 @@ public:
     /// A string member of a tensor.
     void text(std::string_view key, const std::string& value) {
         if (key != "dtype" || !type_.empty()) {
-            fail(entry_.name,
-                 "'" + std::string(key.substr(0, 200)) + "' is a text, or occurs twice");
+            fail(entry_.name, "'" + quoted_name(key) + "' is a string, or occurs twice");
         }
         type_ = value;
     }
@@ -109,8 +108,7 @@ public:
     void begin_list(std::string_view key) {
         const bool is_known = key == "shape" || key == "data_offsets";
         if (!is_known || (key == "shape" ? has_shape_ : !places_.empty())) {
-            fail(entry_.name,
-                 "'" + std::string(key.substr(0, 200)) + "' is a list, or occurs twice");
+            fail(entry_.name, "'" + quoted_name(key) + "' is a list, or occurs twice");
         }
         has_shape_ = has_shape_ || key == "shape";
         list_ = key == "shape" ? &extents_ : &places_;
@@ -128,7 +126,7 @@ public:
             fail(name, "lacks its type, shape or data_offsets");
         }
         if (type == nullptr) {
-            STEMMA_THROW(error(error_code::unsupported, file_, name.substr(0, longest_place),
+            STEMMA_THROW(error(error_code::unsupported, file_, name,
                                "has elements of unknown type '" + type_.substr(0, 40) + "'"));
         }
         if (!names_.insert(name).second) {
@@ -160,10 +158,9 @@ public:
 private:
     static constexpr std::uint64_t longest_header = 100'000'000; // as in other implementations
     static constexpr std::size_t most_extents = 64;
-    static constexpr std::size_t longest_place = 200;
 
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, file_, place.substr(0, longest_place), reason));
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
     }
 
     std::string_view bytes_;
@@ -205,7 +202,7 @@ public:
         const bool stays = !file.empty() && file != "." && file != ".." &&
                            file.find_first_of(std::string_view("/\\:\0", 4)) == file.npos;
         if (!stays) {
-            fail(tensor, "is in '" + file.substr(0, 200) + "', which is not next to the index");
+            fail(tensor, "is in '" + quoted_name(file) + "', which is not next to the index");
         }
         const auto number = numbers_.emplace(file, files_.size()).first->second;
         if (number == files_.size()) {
@@ -229,7 +226,7 @@ private:
     static constexpr std::size_t most_files = 10'000;
 
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {
-        STEMMA_THROW(error(error_code::malformed, file_, place.substr(0, 200), reason));
+        STEMMA_THROW(error(error_code::malformed, file_, place, reason));
     }
 
     std::string_view file_;

@@ -72,7 +72,7 @@ public:
 
 private:
     [[noreturn]] void fail(error_code code, std::string_view place, std::string_view reason) const {
-        STEMMA_THROW(error(code, file_, place.substr(0, 200), reason));
+        STEMMA_THROW(error(code, file_, place, reason));
     }
 
     /// Members must not overlap, so that no byte is read for two of them.
@@ -92,7 +92,7 @@ private:
             const auto before = placed[i - 1]->bytes;
             if (placed[i]->bytes.data() < before.data() + before.size()) {
                 fail(error_code::malformed, placed[i]->name,
-                     "overlaps '" + std::string(placed[i - 1]->name.substr(0, 200)) + "'");
+                     "overlaps '" + quoted_name(placed[i - 1]->name) + "'");
             }
         }
     }
@@ -133,8 +133,7 @@ private:
         const auto* member = find(folder + "data/" + std::string(storage.key));
         if (member == nullptr) {
             fail(error_code::malformed, name,
-                 "its storage '" + std::string(storage.key.substr(0, 100)) +
-                     "' is not in the archive");
+                 "its storage '" + quoted_name(storage.key) + "' is not in the archive");
         }
         const auto held = content(*member);
         const auto count = count_elements(tensor.shape);

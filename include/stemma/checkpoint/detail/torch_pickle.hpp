@@ -55,9 +55,9 @@ public:
             const auto full = std::string(module.substr(0, longest)) + "." +
                               std::string(attribute.substr(0, longest));
             values.fail(error_code::unsupported,
-                        "needs '" + full +
-                            "', which is neither tensor nor container, and nothing of a pickle is "
-                            "run: save model.state_dict()");
+                        "needs '" + quoted_name(full) +
+                            "', neither a tensor nor a container, and pickles are not executed: "
+                            "save model.state_dict()");
         }
     }
 
@@ -67,11 +67,11 @@ public:
         if (!values.is(parts[0], pickled_kind::text) || values.text(parts[0]) != "storage" ||
             !values.is(parts[1], pickled_kind::global) ||
             !values.is(parts[2], pickled_kind::text)) {
-            values.fail("refers to something that is not a storage");
+            values.fail("refers to an object that is not a storage");
         }
         const auto class_name = values.text(values[parts[1]].attributes);
         if (role(values.text(parts[1]), class_name) != torch_role::storage) {
-            values.fail("refers to something that is not a storage");
+            values.fail("refers to an object that is not a storage");
         }
         const bool typed = class_name.find("Untyped") == class_name.npos;
         storages_.push_back({values.text(parts[2]),
@@ -103,7 +103,7 @@ public:
             const auto parts = items(values, arguments, 3);
             if (!values.is(parts[0], pickled_kind::global) ||
                 !values.is(parts[2], pickled_kind::list) || depth_ > 0) {
-                values.fail("rebuilds a tensor with something that is not a name");
+                values.fail("rebuilds a tensor with an object that is not a name");
             }
             ++depth_;
             const auto result = call(values, parts[0], parts[2]);

@@ -21,7 +21,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Complexity: O(operator sets + inputs + outputs).
 [[nodiscard]] inline std::vector<header_difference> compare_headers(const onnx_model& a,
                                                                     const onnx_model& b) {
-    std::vector<header_difference> found;
+    std::vector<header_difference> result;
     std::map<std::string, std::pair<std::string, std::string>> opsets;
     const auto domain = [](std::string_view text) {
         return text.empty() ? std::string("ai.onnx") : std::string(text);
@@ -43,7 +43,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     note(b, &std::pair<std::string, std::string>::second);
     for (auto& [name, versions] : opsets) {
         if (versions.first != versions.second) {
-            found.push_back({"opset " + name, versions.first, versions.second});
+            result.push_back({"opset " + name, versions.first, versions.second});
         }
     }
     const auto compare_names = [&](const std::string& what, std::vector<id> graph_record::*list) {
@@ -62,13 +62,13 @@ namespace stemma::inline STEMMA_ABI::detail {
             const auto from = i < first.size() ? first[i] : std::string();
             const auto to = i < second.size() ? second[i] : std::string();
             if (from != to) {
-                found.push_back({what + " " + std::to_string(i), from, to});
+                result.push_back({what + " " + std::to_string(i), from, to});
             }
         }
     };
     compare_names("input", &graph_record::inputs);
     compare_names("output", &graph_record::outputs);
-    return found;
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

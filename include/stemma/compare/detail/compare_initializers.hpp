@@ -27,11 +27,11 @@ enum class initializer_change : std::uint8_t {
     appeared, ///< only in the second one
     renamed,  ///< same content, other name in the second one
     retyped,  ///< type or shape differ
-    changed,  ///< same type and shape, other data
+    changed,  ///< same type and shape, different data
     unknown,  ///< data of one is missing
 };
 
-/// Returns: the name that reports use.
+/// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(initializer_change change) noexcept {
     constexpr std::array<std::string_view, 7> names{"same",    "vanished", "appeared", "renamed",
                                                     "retyped", "changed",  "unknown"};
@@ -132,36 +132,36 @@ std::size_t compare_initializers(const wire_model& a, const wire_model& b, Repor
         }
     }
     for (std::size_t i = 0; i < first.size(); ++i) {
-        initializer_difference found;
-        found.name = first.name(i);
+        initializer_difference difference;
+        difference.name = first.name(i);
         const auto content = first.content(i);
-        if (const auto partner = second.find(found.name); partner < second.size()) {
+        if (const auto partner = second.find(difference.name); partner < second.size()) {
             const auto other = second.content(partner);
-            found.change = detail::compare_contents(content, other);
-            if (found.change == initializer_change::same) {
+            difference.change = detail::compare_contents(content, other);
+            if (difference.change == initializer_change::same) {
                 ++same;
                 continue;
             }
-            found.text = detail::type_text(content.header);
-            if (found.change == initializer_change::retyped) {
-                found.text.append(" and ").append(detail::type_text(other.header));
+            difference.text = detail::type_text(content.header);
+            if (difference.change == initializer_change::retyped) {
+                difference.text.append(" and ").append(detail::type_text(other.header));
             }
         } else {
-            found.change = initializer_change::vanished;
-            found.text = detail::type_text(content.header);
+            difference.change = initializer_change::vanished;
+            difference.text = detail::type_text(content.header);
             const auto [begin, end] = by_content.equal_range(content.readable ? hash(content) : 0);
             for (auto it = begin; it != end; ++it) {
                 if (detail::compare_contents(content, second.content(it->second)) ==
                     initializer_change::same) {
-                    found.change = initializer_change::renamed;
-                    found.other = second.name(it->second);
+                    difference.change = initializer_change::renamed;
+                    difference.other = second.name(it->second);
                     is_new[it->second] = false;
                     by_content.erase(it);
                     break;
                 }
             }
         }
-        report(found);
+        report(difference);
     }
     for (std::size_t i = 0; i < second.size(); ++i) {
         if (is_new[i]) {

@@ -24,7 +24,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct structure_difference {
     std::string text;  ///< a sentence about the first model
     id first = no_id;  ///< the node of the first model, or `no_id`
-    id second = no_id; ///< the node of the second one, or `no_id`
+    id second = no_id; ///< the node of the second model, or `no_id`
 };
 
 /// Walks two models in lockstep, binding corresponding values.
@@ -52,11 +52,11 @@ public:
         }
         if (a_.node_count() != b_.node_count()) {
             const bool more = a_.node_count() > shared;
-            structure_difference found;
-            found.text = std::string(more ? "goes on" : "ends") + " where the other one " +
-                         (more ? "ends" : "goes on");
-            (more ? found.first : found.second) = shared;
-            return found;
+            structure_difference difference;
+            difference.text = std::string(more ? "goes on" : "ends") + " where the other one " +
+                              (more ? "ends" : "goes on");
+            (more ? difference.first : difference.second) = shared;
+            return difference;
         }
         return compare_outputs();
     }
@@ -175,7 +175,7 @@ private:
     /// Returns: the attributes of a node by name, without stemma's own.
     [[nodiscard]] static std::vector<attribute> attributes_of(const wire_model& model, id node) {
         using at = onnx_fields::attribute;
-        std::vector<attribute> found;
+        std::vector<attribute> result;
         auto fields = model.reader(model.message(node));
         for (wire_field field; fields.next(field);) {
             if (!field.is_bytes(onnx_fields::node::attribute) ||
@@ -191,11 +191,11 @@ private:
                     one.content = {};
                 }
             }
-            found.push_back(one);
+            result.push_back(one);
         }
-        std::stable_sort(found.begin(), found.end(),
+        std::stable_sort(result.begin(), result.end(),
                          [](const auto& x, const auto& y) { return x.name < y.name; });
-        return found;
+        return result;
     }
 
     [[nodiscard]] std::string compare_attributes(id node) const {

@@ -99,11 +99,11 @@ private:
         const auto add = [&](tensor_ref tensor) {
             const auto content = reader.read(tensor);
             const auto data = content.bytes();
-            compared_constant made{tensor, weighs[tensor.value] || data.size() > longest_constant,
-                                   data.size(), 0};
-            made.print = hash_bytes(sample_of(content), made.is_weight ? 1 : 2);
+            compared_constant constant{
+                tensor, weighs[tensor.value] || data.size() > longest_constant, data.size(), 0};
+            constant.print = hash_bytes(sample_of(content), constant.is_weight ? 1 : 2);
             constant_of_[tensor.value] = static_cast<id>(constants_.size());
-            constants_.push_back(made);
+            constants_.push_back(constant);
         };
         for (const auto& tensor : model_.tensors()) {
             if (tensor.value != no_id) {

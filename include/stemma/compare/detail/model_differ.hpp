@@ -148,17 +148,17 @@ private:
         if (!options_.weights) {
             return;
         }
-        auto found = compare_all_weights(a_, b_, pairs, options_.threads);
+        auto differences = compare_all_weights(a_, b_, pairs, options_.threads);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            if (!found[i] || (found[i]->comparable && options_.tolerance > 0 &&
-                              found[i]->difference.relative <= options_.tolerance)) {
+            if (!differences[i] || (differences[i]->comparable && options_.tolerance > 0 &&
+                                    differences[i]->difference.relative <= options_.tolerance)) {
                 continue;
             }
             changes_weights_[pairs[i].node] = true;
-            const auto name = a_.model().value_name(found[i]->first);
+            const auto name = a_.model().value_name(differences[i]->first);
             auto& entry = of_first(owner_of(name, pairs[i].node));
             add(entry, module_change::weights);
-            entry.weights.push_back(*std::move(found[i]));
+            entry.weights.push_back(*std::move(differences[i]));
         }
     }
 
@@ -316,7 +316,7 @@ private:
                 pairs.to_second[above] == other_above || pairs.to_first[other_above] == above;
             if (!same_parent) {
                 add(of_first(m), module_change::moved);
-            } else if (a_.modules().attribute(m) != b_.modules().attribute(n)) {
+            } else if (a_.modules().name(m) != b_.modules().name(n)) {
                 add(of_first(m), module_change::renamed);
             }
         }

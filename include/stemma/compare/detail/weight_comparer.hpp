@@ -85,12 +85,12 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
                                                                       const compared_constant& to) {
     const auto x = in_a.read(from.tensor);
     const auto y = in_b.read(to.tensor);
-    weight_difference found;
-    found.first = from.tensor.value;
-    found.second = to.tensor.value;
-    found.text = type_text(x.header);
-    if (const auto other = type_text(y.header); other != found.text) {
-        found.text.append(" and ").append(other);
+    weight_difference difference;
+    difference.first = from.tensor.value;
+    difference.second = to.tensor.value;
+    difference.text = type_text(x.header);
+    if (const auto other = type_text(y.header); other != difference.text) {
+        difference.text.append(" and ").append(other);
     } else if (!x.readable && !y.readable) {
         return std::nullopt; // no data on either side
     } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
@@ -98,21 +98,21 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
         return std::nullopt;
     }
     if (!x.readable || !y.readable) {
-        found.text.append(", the data of one are missing");
-        return found;
+        difference.text.append(", the data of one are missing");
+        return difference;
     }
     // Numbers of quantized and floating-point tensors are not comparable.
     if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type)) {
         if (const auto measured = measure_difference(x.header, x.bytes(), y.header, y.bytes())) {
-            found.comparable = true;
-            found.difference = *measured;
+            difference.comparable = true;
+            difference.difference = *measured;
         }
     }
     const bool same_type =
         x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
-    const bool equal =
-        found.comparable ? found.difference.different == 0 : same_type && x.bytes() == y.bytes();
-    return same_type && equal ? std::nullopt : std::optional(found);
+    const bool equal = difference.comparable ? difference.difference.different == 0
+                                             : same_type && x.bytes() == y.bytes();
+    return same_type && equal ? std::nullopt : std::optional(difference);
 }
 
 /// Returns: by pair, the difference of the data. Each byte is read once.
@@ -120,7 +120,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
 [[nodiscard]] inline std::vector<std::optional<weight_difference>>
 compare_all_weights(const compared_model& a, const compared_model& b,
                     const std::vector<weight_pair>& pairs, thread_limit threads) {
-    std::vector<std::optional<weight_difference>> found(pairs.size());
+    std::vector<std::optional<weight_difference>> differences(pairs.size());
     std::size_t bytes = 0;
     for (const auto& pair : pairs) {
         bytes += a.constants()[pair.first].bytes;
@@ -130,11 +130,11 @@ compare_all_weights(const compared_model& a, const compared_model& b,
         tensor_content_reader in_a(a.model());
         tensor_content_reader in_b(b.model());
         for (; i < end; ++i) {
-            found[i] = compare_weights(in_a, a.constants()[pairs[i].first], in_b,
-                                       b.constants()[pairs[i].second]);
+            differences[i] = compare_weights(in_a, a.constants()[pairs[i].first], in_b,
+                                             b.constants()[pairs[i].second]);
         }
     });
-    return found;
+    return differences;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -9,7 +9,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether a path segment is an index into a list.
+/// Whether a text consists of digits, like a segment that is an index into a list.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });

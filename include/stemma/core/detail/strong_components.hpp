@@ -25,20 +25,20 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
         decltype(edges(std::declval<Vertex>())) unvisited; // edges not followed yet
     };
     std::vector<id> component(size, no_id);
-    std::vector<id> found(size, no_id); // in the order of discovery
+    std::vector<id> result(size, no_id); // in the order of discovery
     std::vector<id> lowest(size, no_id);
-    std::vector<std::size_t> open; // found, and without a component
+    std::vector<std::size_t> open; // result, and without a component
     std::vector<frame> way;
     id next = 0;
     id components = 0;
     const auto enter = [&](const Vertex& vertex) {
         const std::size_t v = index(vertex);
-        found[v] = lowest[v] = next++;
+        result[v] = lowest[v] = next++;
         open.push_back(v);
         way.push_back({v, edges(vertex)});
     };
     for_each_vertex([&](const Vertex& root) {
-        if (found[index(root)] == no_id) {
+        if (result[index(root)] == no_id) {
             enter(root);
         }
         while (!way.empty()) {
@@ -48,10 +48,10 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
                 const Vertex reader = target(*edge);
                 ++edge;
                 const std::size_t u = index(reader);
-                if (found[u] == no_id) {
+                if (result[u] == no_id) {
                     enter(reader);
                 } else if (component[u] == no_id) {
-                    lowest[v] = std::min(lowest[v], found[u]);
+                    lowest[v] = std::min(lowest[v], result[u]);
                 }
                 continue;
             }
@@ -59,7 +59,7 @@ template <class Vertex, class ForEachVertex, class Index, class Edges, class Tar
             if (!way.empty()) {
                 lowest[way.back().v] = std::min(lowest[way.back().v], lowest[v]);
             }
-            if (lowest[v] == found[v]) {
+            if (lowest[v] == result[v]) {
                 for (std::size_t u = size; u != v;) {
                     u = open.back();
                     open.pop_back();

@@ -53,6 +53,7 @@ public:
         , flops_(model.node_count(), 0)
         , activations_(model.node_count(), 0)
         , bytes_(model.value_count(), 0)
+        , unknown_(model.node_count(), false)
         , buffer_(model.value_count(), no_id) {}
 
     void begin(const fact_table& facts, extent_algebra& algebra) override {
@@ -106,7 +107,7 @@ public:
         } else if (left_ == node) {
             note_sizes(node);
         } else { // too deep, or a recursion
-            ++modules_[m].unknown;
+            note_unknown(node, m);
             make_all(node, m);
         }
         for (id i = 0; i < model_.output_count(node); ++i) {
@@ -132,6 +133,8 @@ public:
     [[nodiscard]] std::vector<std::int64_t>& macs() noexcept { return macs_; }
     [[nodiscard]] std::vector<std::int64_t>& flops() noexcept { return flops_; }
     [[nodiscard]] std::vector<std::int64_t>& activations() noexcept { return activations_; }
+    /// By node of the main graph: whether its cost, or that of a node inside, is unknown.
+    [[nodiscard]] const std::vector<bool>& unknown() const noexcept { return unknown_; }
     /// By value outside functions: an extent; 0 if stored in the file.
     [[nodiscard]] std::vector<std::int64_t>& bytes() noexcept { return bytes_; }
 
@@ -164,17 +167,22 @@ private:
         return node;
     }
 
+    void note_unknown(id node, id m) {
+        ++modules_[m].unknown;
+        unknown_[top_of(node)] = true;
+    }
+
     void add_cost(id node, id m) {
         if (costs_.rule(node) == nullptr) {
             const auto domain = model_.domain(node);
             std::string name(domain);
             ++unlisted_[name.append(domain.empty() ? "" : "::").append(model_.op_type(node))];
-            ++modules_[m].unknown;
+            note_unknown(node, m);
             return;
         }
         const auto cost = costs_.cost(node);
         if (!cost.macs.is_known() || !cost.flops.is_known()) {
-            ++modules_[m].unknown;
+            note_unknown(node, m);
             return;
         }
         modules_[m].macs += cost.macs;
@@ -251,6 +259,7 @@ private:
     std::vector<std::int64_t> flops_;
     std::vector<std::int64_t> activations_;
     std::vector<std::int64_t> bytes_;
+    std::vector<bool> unknown_;
     std::vector<id> buffer_; // by value: its buffer
     live_memory memory_;
     std::vector<frame> frames_; // open calls

@@ -6,8 +6,8 @@
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/cut_obstacles.hpp>
-#include <stemma/onnx/definitions.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>

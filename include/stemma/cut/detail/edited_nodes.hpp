@@ -131,9 +131,9 @@ private:
                 if (!made.second) {
                     folder_.refuse(
                         nodes_[i].part,
-                        "makes '" + std::string(name) + "', which '" +
+                        "produces '" + std::string(name) + "', which '" +
                             folder_.parts()[nodes_[made.first->second].part].file->path() +
-                            "' makes, too");
+                            "' also produces");
                 }
             });
         }
@@ -149,7 +149,7 @@ private:
                     ++waiting[i];
                 } else if (!given.contains(name) && !tensors_.contains(name)) {
                     folder_.refuse(nodes_[i].part,
-                                   "reads '" + std::string(name) + "', which no part makes");
+                                   "reads '" + std::string(name) + "', which no part produces");
                 }
             });
         }
@@ -157,8 +157,9 @@ private:
             const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
             if (!name.empty() && !producer.contains(name) && !given.contains(name) &&
                 !tensors_.contains(name)) {
-                STEMMA_THROW(error(error_code::refused, folder_.path(), "",
-                                   "no part makes the model's output '" + std::string(name) + "'"));
+                STEMMA_THROW(
+                    error(error_code::refused, folder_.path(), "",
+                          "no part produces the model's output '" + std::string(name) + "'"));
             }
         }
         std::priority_queue<id, std::vector<id>, std::greater<>> ready;
@@ -180,7 +181,7 @@ private:
         }
         if (sorted.size() != nodes_.size()) {
             STEMMA_THROW(error(error_code::refused, folder_.path(), "",
-                               "parts read from each other in a circle"));
+                               "parts read from each other in a cycle"));
         }
         nodes_ = std::move(sorted);
     }

@@ -3,8 +3,8 @@
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/detail/join_model.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -53,7 +53,7 @@ public:
                 const auto known = tensors_.emplace(std::string(name), here);
                 if (!known.second && !same_content(known.first->second, here)) {
                     folder_.refuse(p, "its initializer '" + std::string(name) +
-                                          "' is not the one of another part");
+                                          "' differs from that of another part");
                 }
                 added_.push_back(std::string(name));
             }
@@ -119,7 +119,7 @@ private:
             }
             if (changed && !same_content(*changed, here)) {
                 folder_.refuse(p, "its initializer '" + std::string(name) +
-                                      "' is not the one of another part");
+                                      "' differs from that of another part");
             }
             changed = here;
         }
@@ -177,7 +177,7 @@ private:
             const auto size = folder_.weights()->bytes().size();
             if (header.offset > size || header.length > size - header.offset) {
                 folder_.refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
-                                            "' reach beyond the end of the file of weights");
+                                            "' extend past the end of the file of weights");
             }
             out.append(at_tensor::raw_data,
                        [&] { out.add_range(header.offset, header.length, split_files::weights); });

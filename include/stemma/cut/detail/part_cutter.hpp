@@ -10,7 +10,7 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
@@ -225,17 +225,17 @@ private:
         [[nodiscard]] cut_request request(std::size_t i) const { return nodes_of(i); }
 
         cut_target target(std::size_t i, std::size_t part, std::vector<cut_plan>& plans) {
-            cut_target made;
+            cut_target target;
             if (to.leaves(i, plans)) {
-                return made;
+                return target;
             }
             auto record = to.record_of(modules[i], part, plans[part]);
             if (!record.is_refused()) {
                 record.file = path(modules[i], part, plans.size());
-                made = to.target_of(plans[part], record);
+                target = to.target_of(plans[part], record);
             }
             records.push_back(std::move(record));
-            return made;
+            return target;
         }
 
         void done(std::size_t, std::size_t, const cut_plan& plan) { to.tell(plan); }
@@ -332,7 +332,7 @@ private:
 
     [[nodiscard]] std::string why_refused(const cut_plan& plan, const std::string& text) const {
         if (plan.refusal == cut_refusal::no_output) {
-            return "nothing outside reads what it makes";
+            return "nothing outside reads its results";
         }
         if (plan.refusal != cut_refusal::non_convex) {
             return text;

@@ -138,13 +138,13 @@ private:
         return about;
     }
 
-    void add_tags(std::string_view list, std::vector<id>& found) const {
+    void add_tags(std::string_view list, std::vector<id>& result) const {
         const auto tags = nlohmann::json::parse(list, nullptr, false);
         for (const auto& tag : tags.is_array() ? tags : nlohmann::json::array()) {
             const auto m =
                 tag.is_string() ? by_tag_->find(tag.get_ref<const std::string&>()) : no_id;
             if (m != no_id) {
-                found.push_back(m);
+                result.push_back(m);
             }
         }
     }
@@ -157,11 +157,11 @@ private:
         }
         const auto& tree = whole_.modules;
         chosen_modules part;
-        collected_modules found(tree);
+        collected_modules collected(tree);
         const auto add_all = [&](const auto& lists, id key) {
             if (const auto list = lists.find(key); list != lists.end()) {
                 std::for_each(list->second.begin(), list->second.end(),
-                              [&](id m) { found.add(m); });
+                              [&](id m) { collected.add(m); });
             }
         };
         detail::carrier_modules named(tree, tags_, detail::has_our_namespaces(*model_));
@@ -177,7 +177,7 @@ private:
                 add_tags(*carriers.all, several);
             }
             part.direct.insert(m);
-            found.add(m);
+            collected.add(m);
             for (auto value : model_->inputs(node)) {
                 add_all(of_value_, value);
             }
@@ -185,7 +185,7 @@ private:
                 add_all(of_value_, model_->first_output(node) + i);
             }
         }
-        std::for_each(several.begin(), several.end(), [&](id m) { found.add(m); });
+        std::for_each(several.begin(), several.end(), [&](id m) { collected.add(m); });
         const module_lookup<module_tree> lookup(tree);
         for (auto value : initializers) {
             part.tensors.insert(value);
@@ -194,16 +194,16 @@ private:
             const auto dot = name.rfind('.');
             const auto owner = find_module(lookup, name.substr(0, dot == name.npos ? 0 : dot));
             if (owner != no_id && has_tensor(owner, name.substr(dot + 1))) {
-                found.add(owner);
+                collected.add(owner);
             }
         }
         for (const auto& table : claims) {
             for (const auto& run : table.runs) {
-                found.add(run.made.module);
+                collected.add(run.made.module);
             }
         }
-        part.modules = found.ascending();
-        return keep_tags(part, found) ? std::optional(std::move(part)) : std::nullopt;
+        part.modules = collected.ascending();
+        return keep_tags(part, collected) ? std::optional(std::move(part)) : std::nullopt;
     }
 
     [[nodiscard]] bool has_tensor(id m, std::string_view name) const {
@@ -223,7 +223,7 @@ private:
 
     /// Adds modules that influence the tags of the part, those of the same class first. Returns:
     /// whether that suffices.
-    [[nodiscard]] bool keep_tags(chosen_modules& part, collected_modules& found) const {
+    [[nodiscard]] bool keep_tags(chosen_modules& part, collected_modules& collected) const {
         const auto& tree = whole_.modules;
         for (const bool same_class : {true, false, false}) {
             const auto modules = build(part);
@@ -241,14 +241,14 @@ private:
                 const auto [first, last] = named_below_.equal_range(tags_.above(m));
                 for (auto it = first; it != last; ++it) {
                     if (!same_class || tree.class_name(it->second) == tree.class_name(m)) {
-                        found.add(it->second);
+                        collected.add(it->second);
                     }
                 }
             }
             if (equal) {
                 return true;
             }
-            part.modules = found.ascending();
+            part.modules = collected.ascending();
         }
         return false;
     }
@@ -263,12 +263,12 @@ private:
 
     [[nodiscard]] module_tree build(const chosen_modules& part) const {
         const auto& tree = whole_.modules;
-        module_tree_builder builder(tree.attribute(0));
+        module_tree_builder builder(tree.name(0));
         std::unordered_set<std::string> tensors;
         for (id rank = 0; rank < part.modules.size(); ++rank) {
             const auto m = part.modules[rank];
             if (m != 0) {
-                builder.child(part.rank_of(tree.index().parent(m)), tree.attribute(m));
+                builder.child(part.rank_of(tree.index().parent(m)), tree.name(m));
             }
             if (!tree.class_name(m).empty()) {
                 builder.set_class(rank, tree.class_name(m), tree.qualified_class(m));

@@ -122,18 +122,18 @@ private:
         if (!is_inside_folder(entry.file)) {
             fail("files", "'" + entry.file + "' is not in the folder");
         }
-        model_file made;
-        made.file = std::make_unique<mapped_file>(path_of(entry.file));
-        made.model = std::make_unique<wire_model>(made.file->bytes(), made.file->path());
-        made.edited = to_hex(xxh64(made.file->bytes())) != entry.hash;
-        made.file->release_descriptor();
-        const auto tensors = made.model->tensors();
+        model_file opened;
+        opened.file = std::make_unique<mapped_file>(path_of(entry.file));
+        opened.model = std::make_unique<wire_model>(opened.file->bytes(), opened.file->path());
+        opened.edited = to_hex(xxh64(opened.file->bytes())) != entry.hash;
+        opened.file->release_descriptor();
+        const auto tensors = opened.model->tensors();
         for (id i = 0; i < tensors.size(); ++i) {
             if (tensors[i].graph == 0 && !tensors[i].sparse) {
-                made.tensors.emplace(made.model->text(tensors[i].name), i);
+                opened.tensors.emplace(opened.model->text(tensors[i].name), i);
             }
         }
-        return made;
+        return opened;
     }
 
     void find_homes() {
@@ -174,7 +174,7 @@ private:
                        std::back_inserter(order));
         }
         if (order.size() != top_level_[p].size()) {
-            fail("parts", "'" + part.at.file + "' has another number of nodes");
+            fail("parts", "'" + part.at.file + "' has a different number of nodes");
         }
         for (id i = 0; i < order.size(); ++i) {
             if (order[i] >= home_.size()) {

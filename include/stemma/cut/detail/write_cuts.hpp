@@ -9,7 +9,7 @@
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/cut_planner.hpp>
-#include <stemma/cut/detail/cut_model.hpp>
+#include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>

@@ -32,7 +32,7 @@ template <parameter_readers Ops, module_view Modules>
         }
         for (auto owner : owners.of(p)) {
             for (auto m = owner + 1; m < tree.end(owner); m = tree.end(m)) {
-                if (std::string_view(modules.attribute(m)) == "out_proj") {
+                if (std::string_view(modules.name(m)) == "out_proj") {
                     bypassed.push_back(m);
                 }
             }

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/function_names.hpp>
@@ -14,7 +15,6 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -100,10 +100,7 @@ private:
     [[nodiscard]] static std::string_view without_variant(std::string_view name) {
         const auto dot = name.rfind('.');
         const auto rest = dot == name.npos ? std::string_view{} : name.substr(dot + 1);
-        const bool number = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](char c) {
-            return c >= '0' && c <= '9';
-        });
-        return number ? name.substr(0, dot) : name;
+        return is_number(rest) ? name.substr(0, dot) : name;
     }
 
     [[nodiscard]] bool has_class(id m, id function) const {

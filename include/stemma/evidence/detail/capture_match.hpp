@@ -73,7 +73,7 @@ struct capture_match {
         };
         return "modules: it has " + of(known_scopes, scopes) + " scopes and " +
                of(known_paths, paths) +
-               " parameter paths of the file; it seems to be of another model and is ignored";
+               " parameter paths of the file; it seems to belong to another model and is ignored";
     }
 };
 
@@ -103,7 +103,7 @@ template <parameter_readers Ops, module_view Modules>
     }
     std::unordered_set<std::string> names;
     for (id m = 1; m < modules.index().size(); ++m) {
-        names.emplace(modules.attribute(m));
+        names.emplace(modules.name(m));
     }
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const std::string_view name = ops.name(*it);

@@ -38,8 +38,8 @@ find_parameter_patterns(const Ops& ops, const Modules& modules, const parameter_
         }
     }
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        const std::string_view attribute = modules.attribute(m);
-        pattern[tree.parent(m)] += hash_mix(hash_bytes(attribute, 2), pattern[m]);
+        const std::string_view name = modules.name(m);
+        pattern[tree.parent(m)] += hash_mix(hash_bytes(name, 2), pattern[m]);
     }
     return pattern;
 }

@@ -2,11 +2,11 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 #define STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,14 +66,10 @@ private:
         const auto number = name.rfind('_');
         const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
         if (!domain.starts_with("pkg.") || branch || number == name.npos ||
-            number + 1 == name.size() || !is_digits(name.substr(number + 1))) {
+            !is_number(name.substr(number + 1))) {
             return {};
         }
         return plain_path(name.substr(0, number));
-    }
-
-    [[nodiscard]] static bool is_digits(std::string_view text) {
-        return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     }
 
     /// Returns: a text with one `_` for each run of other characters than letters and digits.

@@ -37,7 +37,7 @@ public:
         }
         std::string path;
         for (auto it = way.rbegin(); it != way.rend(); ++it) {
-            path.append(path.empty() ? "" : ".").append(builder_->attribute(*it));
+            path.append(path.empty() ? "" : ".").append(builder_->name(*it));
         }
         if (path.size() > segment.size()) {
             paths_.try_emplace({builder_->parent(around), segment}, std::move(path));
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_member(id m) const { return m != 0 && is_number(builder_->attribute(m)); }
+    [[nodiscard]] bool is_member(id m) const { return m != 0 && is_number(builder_->name(m)); }
 
     const module_tree_builder* builder_;
     std::map<std::pair<id, std::string_view>, std::string> paths_; // by list, segment

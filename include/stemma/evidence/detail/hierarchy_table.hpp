@@ -204,10 +204,10 @@ private:
     const char* read_lists(module_chain& chain) {
         chain.dialect = dialect_;
         if (!read_python_list(names_, name_items_)) {
-            return "name_scopes is not a list of texts";
+            return "name_scopes is not a list of strings";
         }
         if (!classes_.empty() && !read_python_list(classes_, class_items_)) {
-            return "class_hierarchy is not a list of texts";
+            return "class_hierarchy is not a list of strings";
         }
         if (classes_.empty()) {
             class_items_.assign(name_items_.size(), {});

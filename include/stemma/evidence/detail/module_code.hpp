@@ -42,7 +42,7 @@ public:
         for (id m = 1; m < tree_.size(); ++m) {
             const auto above = tree_.parent(m);
             holds_only_numbers_[above] = true;
-            other[above] = other[above] || !is_number(modules.attribute(m));
+            other[above] = other[above] || !is_number(modules.name(m));
         }
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             const auto above = tree_.parent(m);

@@ -22,8 +22,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
     std::string printed;
     for (auto m = parent; m != 0; m = builder.parent(m)) {
-        printed.insert(0, std::string(builder.attribute(m)).append("."));
-        if (!is_number(builder.attribute(m))) {
+        printed.insert(0, std::string(builder.name(m)).append("."));
+        if (!is_number(builder.name(m))) {
             break;
         }
     }

@@ -154,7 +154,7 @@ template <module_view Modules>
     const auto head = first.substr(0, first.find('.'));
     std::size_t tries = 0;
     for (id m = 1; m < modules.index().size() && tries < max_tries; ++m) {
-        if (modules.attribute(m) == head && modules.index().parent(m) != 0) {
+        if (modules.name(m) == head && modules.index().parent(m) != 0) {
             attempt({{}, modules.index().parent(m), 0, 0});
             ++tries;
         }

@@ -26,7 +26,7 @@ public:
         std::vector<std::uint64_t> hashes(tree.size());
         std::vector<id> text_of(tree.size());
         for (id m = 1; m < tree.size(); ++m) {
-            const std::string_view name = modules.attribute(m);
+            const std::string_view name = modules.name(m);
             const auto above = tree.parent(m);
             const bool goes_on = is_number(name) && above != 0;
             hashes[m] = goes_on ? fnv1a(name, fnv1a(".", hashes[above])) : fnv1a(name);

@@ -185,7 +185,7 @@ private:
     /// Whether the path of `m`, from its last non-numeric name, is `segment`.
     [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
         while (m != 0) {
-            const std::string_view name = modules_.attribute(m);
+            const std::string_view name = modules_.name(m);
             if (!segment.ends_with(name)) {
                 return false;
             }
@@ -217,10 +217,10 @@ private:
     /// for `above`.
     [[nodiscard]] bool passes_called(id s, id above, id m) const {
         for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
-            std::string printed(modules_.attribute(m));
-            for (auto n = m; is_number(modules_.attribute(n)) && tree_.parent(n) != 0;) {
+            std::string printed(modules_.name(m));
+            for (auto n = m; is_number(modules_.name(n)) && tree_.parent(n) != 0;) {
                 n = tree_.parent(n);
-                printed.insert(0, std::string(modules_.attribute(n)) + ".");
+                printed.insert(0, std::string(modules_.name(n)) + ".");
             }
             if (table_.find(s, printed) != no_id) {
                 return true;

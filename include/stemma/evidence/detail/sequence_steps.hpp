@@ -43,7 +43,7 @@ template <parameter_readers Ops, module_view Modules>
         std::uint64_t behind = 0; // one past the greatest number
         bool lists = false;
         for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
-            behind = std::max(behind, list_place(modules.attribute(c)).value_or(0) + 1);
+            behind = std::max(behind, list_place(modules.name(c)).value_or(0) + 1);
             lists = lists || code.is_list(c);
             ++members;
         }
@@ -91,7 +91,7 @@ private:
     void look_at(id sequence) {
         std::vector<member> members;
         for (auto m = sequence + 1; m < tree_.end(sequence); m = tree_.end(m)) {
-            if (const auto number = list_place(modules_.attribute(m))) {
+            if (const auto number = list_place(modules_.name(m))) {
                 members.push_back({*number, m});
             }
         }
@@ -209,7 +209,7 @@ private:
         member last{0, no_id};
         std::vector<member> held;
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
-            if (const auto number = list_place(modules_.attribute(c))) {
+            if (const auto number = list_place(modules_.name(c))) {
                 held.push_back({*number, c});
                 const bool owns = code_.owns_below(c);
                 last = owns && *number >= last.number ? held.back() : last;

@@ -24,7 +24,7 @@ template <module_view Modules>
 [[nodiscard]] std::size_t names_between(const Modules& modules, id above, id m) {
     std::size_t names = 0;
     for (; m != above; m = modules.index().parent(m)) {
-        names += is_number(modules.attribute(m)) ? 0U : 1U;
+        names += is_number(modules.name(m)) ? 0U : 1U;
     }
     return names;
 }

@@ -49,7 +49,7 @@ namespace stemma::inline STEMMA_ABI::detail {
         const auto siblings = children[parent];
         numbered.clear();
         for (auto m : siblings) {
-            if (const auto place = list_place(builder.attribute(m))) {
+            if (const auto place = list_place(builder.name(m))) {
                 numbered.emplace_back(*place, m);
             }
         }

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/io/json_text.hpp>
 
 #include <algorithm>
@@ -155,9 +156,7 @@ inline bool read_place(std::string_view text, std::vector<told_frame>& frames) {
     const auto take_last = [&]() -> std::uint32_t {
         const auto colon = line.rfind(':');
         auto number = line.substr(colon == line.npos ? line.size() : colon + 1);
-        const bool digits =
-            !number.empty() &&
-            std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool digits = is_number(number);
         line = line.substr(0, digits ? colon : 0);
         return digits ? take_line_number(number) : 0;
     };

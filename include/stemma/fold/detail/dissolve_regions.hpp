@@ -26,15 +26,15 @@ inline void count_operators(std::vector<fold_region>& regions) {
 /// Moves the items of some regions into the enclosing ones; these count as `left`. Duplicates in
 /// one region are removed, keeping the first.
 ///  `dissolves[r]` says which; the first region stays. Complexity: O(items) per level of nesting.
-inline void dissolve_regions(fold_regions_result& found, const std::vector<bool>& dissolves) {
-    auto& regions = found.regions;
+inline void dissolve_regions(fold_regions_result& result, const std::vector<bool>& dissolves) {
+    auto& regions = result.regions;
     const auto goes = [&](id r) { return r != 0 && dissolves[r]; };
     for (id r = 0; r < regions.size(); ++r) {
         const auto own = std::count_if(regions[r].items.begin(), regions[r].items.end(),
                                        [](const auto& item) { return !item.is_region; });
         if (goes(r) && own > 0) {
-            found.left.push_back({regions[r].module, regions[r].call, static_cast<std::size_t>(own),
-                                  regions[r].runs});
+            result.left.push_back({regions[r].module, regions[r].call,
+                                   static_cast<std::size_t>(own), regions[r].runs});
         }
     }
     for (auto r = static_cast<id>(regions.size()); r-- > 0;) {

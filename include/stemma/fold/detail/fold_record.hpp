@@ -302,7 +302,7 @@ private:
     void check(bool right) const {
         if (!right) {
             STEMMA_THROW(error(error_code::malformed, file_, std::string(fold_key),
-                               "is not what folding writes"));
+                               "was not written by fold"));
         }
     }
 

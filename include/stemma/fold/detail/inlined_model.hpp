@@ -4,7 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/inline_functions.hpp>
+#include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>

@@ -25,21 +25,21 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Where the body of a function runs: for one call of it.
+/// A call of a function: where its body runs.
 struct inlined_place {
-    id called_for = no_id; ///< the module that `function_calls` says of the call
-    id module = 0;         ///< the module of the call, as it was attributed
-    std::string scope{};   ///< the modules from the root to that one, as names have them
+    id called_for = no_id; ///< the module of the call according to `function_calls`
+    id module = 0;         ///< the module that the call was attributed to
+    std::string scope{};   ///< the path to that module, as in names
 };
 
-/// Names for nodes that come out of calls: `encoder/layer.0/attention/MatMul_node_7`, as builders
-/// write them, so that each is attributed to the module that it was in as part of a function.
+/// Names for inlined nodes, `encoder/layer.0/attention/MatMul_node_7`, as builders write them, such
+/// that each keeps the module that it had in the function.
 class inlined_names {
 public:
-    /// What is known of the modules of calls.
+    /// Collects the modules of calls.
     using call_claims = function_calls::claims<onnx_operators<wire_model>>;
 
-    /// `attributions` are by node, `calls` what `function_calls` prepared for the same nodes.
+    /// `attributions` is by node; `calls` is the result of `function_calls` for the same nodes.
     /// Requires: all of them outlive it, and what `calls` was prepared from. Complexity: O(nodes).
     inlined_names(const wire_model& model, const module_tree& modules,
                   std::span<const attribution> attributions, call_claims calls)
@@ -50,8 +50,8 @@ public:
         }
     }
 
-    /// Returns: where the body of the function runs that the node at a position of the file calls,
-    /// itself in a body that runs at `around` (default: in a graph).
+    /// Returns: where the function called by the node at a position in the file runs; the node
+    /// itself is in a body that runs at `around` (default: in a graph).
     /// Complexity: O(length of names) on average.
     [[nodiscard]] inlined_place enter(std::uint32_t position,
                                       const inlined_place& around = {}) const {
@@ -65,8 +65,8 @@ public:
         return inside;
     }
 
-    /// Returns: a name that no node has, for the node at a position; "" where only its neighbours
-    /// tell to which module that belongs, which they still do. Complexity: as above.
+    /// Returns: a unique name for the node at a position; "" if its module only follows from its
+    /// neighbours, as it still does. Complexity: as above.
     [[nodiscard]] std::string name(std::uint32_t position, std::string_view op_type,
                                    const inlined_place& around) {
         const auto node = node_at(position);
@@ -76,27 +76,29 @@ public:
         return free_name(scope_of(made_of(node, around).module, around), op_type);
     }
 
-    /// Returns: the same for a node that stands for a call itself. Complexity: as above.
+    /// Returns: the same for a node that replaces a call itself. Complexity: as above.
     [[nodiscard]] std::string name(std::string_view op_type, const inlined_place& around) {
         return around.called_for == no_id ? std::string() : free_name(around.scope, op_type);
     }
 
-    /// Appends to what nodes that came out of calls are attributed to: that of the node at a
-    /// position, or where there is none what stands for the call itself. Complexity: O(1).
+    /// Appends the attribution of an inlined node: the one at a position, or without one the node
+    /// that replaces the call. Complexity: O(1).
     void note(std::uint32_t position, const inlined_place& around,
-              std::vector<attribution>& made) const {
+              std::vector<attribution>& result) const {
         const auto node = node_at(position);
-        made.push_back(node == no_id ? of_call(around) : made_of(node, around));
+        result.push_back(node == no_id ? of_call(around) : made_of(node, around));
     }
 
-    /// Appends the same of a node that stays, and of those in its bodies. Complexity: O(these).
-    void note_unchanged(std::uint32_t position, std::vector<attribution>& made) const {
+    /// Appends the attributions of a node that stays and of those in its bodies. Complexity:
+    /// O(these).
+    void note_unchanged(std::uint32_t position, std::vector<attribution>& result) const {
         const auto node = node_at(position);
         auto first = node;
         while (first > 0 && is_in_bodies_of(first - 1, node)) {
             --first;
         }
-        made.insert(made.end(), attributions_.begin() + first, attributions_.begin() + node + 1);
+        result.insert(result.end(), attributions_.begin() + first,
+                      attributions_.begin() + node + 1);
     }
 
 private:
@@ -136,7 +138,7 @@ private:
                 false};
     }
 
-    /// Whether a function says it of the node, which the call around may tell apart.
+    /// Whether the attribution comes from a function, so that the enclosing call may refine it.
     [[nodiscard]] bool is_of_function(id node) const {
         return attributions_[node].source == provenance::function && is_in_function(node);
     }
@@ -146,18 +148,18 @@ private:
                                     : is_evidence(attributions_[node].source);
     }
 
-    /// What several modules share is attributed to what they have in common; here it runs for one.
+    /// What several modules share is attributed to their common ancestor; here it runs for one.
     [[nodiscard]] attribution made_of(id node, const inlined_place& around) const {
-        auto made = attributions_[node];
+        auto attributed = attributions_[node];
         if (is_of_function(node)) {
             const auto called = calls_.module_of(node, around.called_for);
-            made = called == no_id ? of_call(around) : made;
-            made.module = called == no_id ? around.module : called;
+            attributed = called == no_id ? of_call(around) : attributed;
+            attributed.module = called == no_id ? around.module : called;
         }
-        return made;
+        return attributed;
     }
 
-    /// Each call is one level, as is each module that a path names; members of lists are not.
+    /// Each call is a level, as is each module in a path; members of lists are not.
     [[nodiscard]] std::string scope_of(id module, const inlined_place& around) const {
         const auto& tree = modules_.index();
         const bool below = tree.is_ancestor(around.module, module);
@@ -168,11 +170,10 @@ private:
         auto scope = below ? around.scope : std::string();
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
-            const auto attribute = modules_.attribute(*m);
-            const bool member = !first && detail::range::all_of(attribute, [](char c) {
-                return c >= '0' && c <= '9';
-            });
-            scope.append(scope.empty() ? "" : member ? "." : "/").append(attribute);
+            const auto name = modules_.name(*m);
+            const bool member =
+                !first && detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+            scope.append(scope.empty() ? "" : member ? "." : "/").append(name);
         }
         return scope;
     }
@@ -181,7 +182,7 @@ private:
     const module_tree& modules_;
     std::span<const attribution> attributions_;
     call_claims calls_;
-    std::unordered_map<std::uint32_t, id> node_at_; // by where its message begins
+    std::unordered_map<std::uint32_t, id> node_at_; // by start of the message
     std::unordered_set<std::string_view> taken_;    // names of nodes
     std::size_t next_ = 0;
 };

@@ -33,8 +33,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 inline void check_fold(bool fits, const wire_model& model) {
     if (!fits) {
         STEMMA_THROW(error(error_code::contradiction, model.file(), "",
-                           "was changed since it was folded, and cannot be unfolded to what it "
-                           "was"));
+                           "changed since it was folded, so the original cannot be restored"));
     }
 }
 
@@ -175,7 +174,7 @@ private:
     void spend(std::uint64_t bytes) {
         if (bytes >= budget_.bytes) {
             STEMMA_THROW(error(error_code::too_large, model_.file(), "",
-                               "the result would reach 2 GiB, where protobuf ends"));
+                               "the result would reach protobuf's limit of 2 GiB"));
         }
         budget_.bytes -= bytes;
     }

@@ -87,27 +87,27 @@ private:
     }
 
     [[nodiscard]] id classify(id r) {
-        auto made = forms_of_.read(r);
-        auto f = known_function(r, made);
-        f = f == no_id ? find_reordered(r, made) : f;
+        auto form = forms_of_.read(r);
+        auto f = known_function(r, form);
+        f = f == no_id ? find_reordered(r, form) : f;
         if (f == no_id) {
-            return add_function(r, std::move(made));
+            return add_function(r, std::move(form));
         }
         plan_.functions[f].region = r; // regions are visited in reverse
         ++plan_.functions[f].calls;
         return f;
     }
 
-    [[nodiscard]] id known_function(id r, const region_form& made) const {
-        const auto candidates = by_hash_.find(made.hash);
+    [[nodiscard]] id known_function(id r, const region_form& form) const {
+        const auto candidates = by_hash_.find(form.hash);
         if (candidates == by_hash_.end()) {
             return no_id;
         }
         for (auto f : candidates->second) {
             const auto& known = forms_[f];
-            if (known.tokens == made.tokens && known.nodes.size() == made.nodes.size() &&
+            if (known.tokens == form.tokens && known.nodes.size() == form.nodes.size() &&
                 is_named_alike(plan_.functions[f].region, r) &&
-                std::equal(known.nodes.begin(), known.nodes.end(), made.nodes.begin(),
+                std::equal(known.nodes.begin(), known.nodes.end(), form.nodes.begin(),
                            [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
                 return f;
             }
@@ -117,8 +117,8 @@ private:
 
     /// Reorders the items of a region like an equal one that has a function. Returns: that
     /// function; `no_id` and no change if there is none.
-    [[nodiscard]] id find_reordered(id r, region_form& made) {
-        const auto found = by_contents_.find(made.contents);
+    [[nodiscard]] id find_reordered(id r, region_form& form) {
+        const auto found = by_contents_.find(form.contents);
         if (found == by_contents_.end()) {
             return no_id;
         }
@@ -126,7 +126,7 @@ private:
             const auto section = forms_of_.section(plan_.functions[f].region, forms_[f]);
             by_digest_[section_colors(section).digest()].push_back(f);
         }
-        const auto section = forms_of_.section(r, made);
+        const auto section = forms_of_.section(r, form);
         const section_colors colors(section);
         const auto candidates = by_digest_.find(colors.digest());
         if (candidates == by_digest_.end()) {
@@ -137,12 +137,12 @@ private:
             const auto first = plan_.functions[candidate].region;
             if (is_named_alike(first, r) &&
                 take_order(first, forms_[candidate], r, section, colors)) {
-                made = forms_of_.read(r);
-                if (const auto f = known_function(r, made); f != no_id) {
+                form = forms_of_.read(r);
+                if (const auto f = known_function(r, form); f != no_id) {
                     return f;
                 }
                 plan_.regions[r].items = items;
-                made = forms_of_.read(r);
+                form = forms_of_.read(r);
             }
         }
         return no_id;
@@ -167,17 +167,17 @@ private:
         return true;
     }
 
-    [[nodiscard]] id add_function(id r, region_form made) {
+    [[nodiscard]] id add_function(id r, region_form form) {
         const auto f = static_cast<id>(plan_.functions.size());
-        by_hash_[made.hash].push_back(f);
-        by_contents_[made.contents].push_back(f);
+        by_hash_[form.hash].push_back(f);
+        by_contents_[form.contents].push_back(f);
         planned_function function;
         function.region = r;
         function.calls = 1;
         function.activations = static_cast<id>(detail::range::count_if(
             plan_.inputs[r], [&](id value) { return !forms_of_.is_weight(value); }));
         plan_.functions.push_back(std::move(function));
-        forms_.push_back(std::move(made));
+        forms_.push_back(std::move(form));
         return f;
     }
 

@@ -21,13 +21,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct divided_graph {
     id graph = 0;             ///< its number in the model
     nested_view view;         ///< vertices are its nodes, bodies contracted
-    std::vector<id> rank;     ///< by vertex: a place behind all producers
-    std::vector<bool> spread; ///< by vertex: whether it stands in every region that reads it
+    std::vector<id> rank;     ///< by vertex: a topological rank
+    std::vector<bool> spread; ///< by vertex: whether it is in every region that reads it
 };
 
-/// Calls `f(region, value)` for every region of a graph and every value that is made in it and read
-/// elsewhere. `place` says by node in which region it stands.
-/// Complexity: O(V + E), for every level of regions inside each other.
+/// Calls `f(region, value)` for every region of a graph and every value produced in it and read
+/// elsewhere. `place` is the region by node.
+/// Complexity: O(V + E) per level of nesting.
 template <class Function>
 void find_exports(const onnx_model& model, const divided_graph& graph, std::span<const id> place,
                   const fold_plan& plan, Function f) {
@@ -67,8 +67,8 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
     }
 }
 
-/// Returns: for values that are made in region `region`, and others of the same nodes, the rank of
-/// the first node outside of it that reads each; those that none reads are missing.
+/// Returns: for values produced in region `region`, and others of the same nodes, the rank of the
+/// first reader outside; values without one are missing.
 /// Complexity: O(values + readers) expected.
 [[nodiscard]] inline std::unordered_map<id, id>
 first_uses(const onnx_model& model, const divided_graph& graph, std::span<const id> place,

@@ -44,7 +44,7 @@ template <module_view Modules>
     }
     std::string path;
     for (auto m = way.rbegin(); m != way.rend(); ++m) {
-        path.append(path.empty() ? "" : ".").append(modules.attribute(*m));
+        path.append(path.empty() ? "" : ".").append(modules.name(*m));
     }
     return path;
 }
@@ -83,17 +83,17 @@ public:
     /// Returns: the form of a region, and notes its inputs in the plan. Requires: nested regions
     /// have functions. Complexity: O(items + values).
     [[nodiscard]] region_form read(id r) {
-        region_form made;
-        const auto externals = number_items(r, made);
+        region_form form;
+        const auto externals = number_items(r, form);
         auto& exported = exported_[r];
         for (auto& [value, number] : exported) {
             number = number_[value];
         }
         std::sort(exported.begin(), exported.end(),
                   [](const auto& a, const auto& b) { return a.second < b.second; });
-        made.tokens.push_back(~std::uint64_t{0});
+        form.tokens.push_back(~std::uint64_t{0});
         for (const auto& [value, number] : exported) {
-            made.tokens.push_back(number);
+            form.tokens.push_back(number);
         }
         auto& inputs = plan_.inputs[r];
         inputs.clear();
@@ -101,33 +101,33 @@ public:
             std::copy_if(externals.begin(), externals.end(), std::back_inserter(inputs),
                          [&](id value) { return is_weight(value) == weight; });
         }
-        for (auto token : made.tokens) {
-            made.hash = hash_mix(made.hash, token);
+        for (auto token : form.tokens) {
+            form.hash = hash_mix(form.hash, token);
         }
-        for (auto label : made.labels) {
-            made.hash = hash_mix(made.hash, label);
-            made.contents += hash_mix(label, 1);
+        for (auto label : form.labels) {
+            form.hash = hash_mix(form.hash, label);
+            form.contents += hash_mix(label, 1);
         }
         for (auto value : used_) {
             number_[value] = no_id;
         }
         used_.clear();
-        return made;
+        return form;
     }
 
     /// Returns: a region with that form as a section, for comparison in any order.
     /// Complexity: O(items + values) expected.
     [[nodiscard]] graph_section section(id r, const region_form& form) const {
-        graph_section made;
+        graph_section section;
         std::unordered_map<id, id> numbers;
         std::vector<id> values; // by number
         const auto number_of = [&](id value) {
             if (value == no_id || model_.value_name(value).empty()) {
                 return no_id;
             }
-            const auto [known, is_new] = numbers.try_emplace(value, made.value_count());
+            const auto [known, is_new] = numbers.try_emplace(value, section.value_count());
             if (is_new) {
-                made.add_value();
+                section.add_value();
                 values.push_back(value);
             }
             return known->second;
@@ -154,17 +154,17 @@ public:
                     outputs.push_back(number_of(model_.first_output(index) + k));
                 }
             }
-            made.add_item(form.labels[i], inputs, outputs);
+            section.add_item(form.labels[i], inputs, outputs);
         }
         for (id value = 0; value < values.size(); ++value) {
-            if (made.maker(value) == no_id) {
-                made.mark(value, is_weight(values[value]) ? 1 : 2);
+            if (section.maker(value) == no_id) {
+                section.mark(value, is_weight(values[value]) ? 1 : 2);
             }
         }
         for (const auto& [value, number] : exported_[r]) {
-            made.mark(numbers.at(value), 3);
+            section.mark(numbers.at(value), 3);
         }
-        return made;
+        return section;
     }
 
 private:
@@ -185,11 +185,11 @@ private:
 
     /// Numbers values in order of appearance, and records their readers and producers. Returns: the
     /// values from outside.
-    [[nodiscard]] std::vector<id> number_items(id r, region_form& made) {
+    [[nodiscard]] std::vector<id> number_items(id r, region_form& form) {
         std::vector<id> externals;
         const auto note = [&](id value, bool read) {
             if (value == no_id || model_.value_name(value).empty()) {
-                made.tokens.push_back(no_id);
+                form.tokens.push_back(no_id);
                 return;
             }
             if (number_[value] == no_id) {
@@ -197,19 +197,19 @@ private:
                 used_.push_back(value);
                 if (read) {
                     externals.push_back(value);
-                    made.tokens.push_back(is_weight(value) ? 1 : 2);
+                    form.tokens.push_back(is_weight(value) ? 1 : 2);
                 }
             }
-            made.tokens.push_back(number_[value] + std::uint64_t{16});
+            form.tokens.push_back(number_[value] + std::uint64_t{16});
         };
         const auto& region = plan_.regions[r];
         for (const auto& item : region.items) {
             if (item.is_region) {
                 const auto path = paths_.intern(plan_.paths[item.index]);
-                made.tokens.push_back(3);
-                made.tokens.push_back(plan_.function[item.index]);
-                made.tokens.push_back(path);
-                made.labels.push_back(hash_mix(hash_mix(3, plan_.function[item.index]), path));
+                form.tokens.push_back(3);
+                form.tokens.push_back(plan_.function[item.index]);
+                form.tokens.push_back(path);
+                form.labels.push_back(hash_mix(hash_mix(3, plan_.function[item.index]), path));
                 for (auto value : plan_.inputs[item.index]) {
                     note(value, true);
                 }
@@ -221,10 +221,10 @@ private:
             const auto node = item.index;
             const auto read = values_read(model_, contents_, node);
             const auto way = way_number(region.module, module_in(region, node));
-            made.nodes.push_back(node);
-            made.tokens.push_back(4);
-            made.tokens.push_back(way);
-            made.tokens.push_back(read.size());
+            form.nodes.push_back(node);
+            form.tokens.push_back(4);
+            form.tokens.push_back(way);
+            form.tokens.push_back(read.size());
             for (auto value : read) {
                 note(value, true);
             }
@@ -232,54 +232,54 @@ private:
                 note(model_.first_output(node) + i, false);
             }
             auto label = hash_mix(hash_mix(shapes_.hash(node, vary_), way), read.size());
-            auto at = made.tokens.size();
-            note_bodies(node, made);
-            for (; at < made.tokens.size(); ++at) {
-                label = hash_mix(label, made.tokens[at]);
+            auto at = form.tokens.size();
+            note_bodies(node, form);
+            for (; at < form.tokens.size(); ++at) {
+                label = hash_mix(label, form.tokens[at]);
             }
-            made.labels.push_back(label);
+            form.labels.push_back(label);
         }
         return externals;
     }
 
     /// Records the calls in the bodies of a node with their functions, and module metadata.
     /// Everything else in bodies is compared with the node.
-    void note_bodies(id node, region_form& made) {
+    void note_bodies(id node, region_form& form) {
         if (!plan_.changes_inside(node)) {
             return;
         }
         for (auto g : contents_.bodies_of(node)) {
-            made.tokens.push_back(5);
+            form.tokens.push_back(5);
             plan_.look_into(
-                g, contents_, [&](id region) { note_inside(region, made); },
-                [&](id inside) { note_in_body(inside, made); });
+                g, contents_, [&](id region) { note_inside(region, form); },
+                [&](id inside) { note_in_body(inside, form); });
         }
     }
 
-    void note_inside(id r, region_form& made) {
+    void note_inside(id r, region_form& form) {
         for (const auto& item : plan_.regions[r].items) {
             if (item.is_region) {
-                made.tokens.push_back(3);
-                made.tokens.push_back(plan_.function[item.index]);
-                made.tokens.push_back(paths_.intern(plan_.paths[item.index]));
-                note_inside(item.index, made);
-                made.tokens.push_back(6);
+                form.tokens.push_back(3);
+                form.tokens.push_back(plan_.function[item.index]);
+                form.tokens.push_back(paths_.intern(plan_.paths[item.index]));
+                note_inside(item.index, form);
+                form.tokens.push_back(6);
             } else {
-                note_in_body(item.index, made);
+                note_in_body(item.index, form);
             }
         }
     }
 
-    void note_in_body(id node, region_form& made) {
-        made.tokens.push_back(4);
-        made.tokens.push_back(model_.position(node));
+    void note_in_body(id node, region_form& form) {
+        form.tokens.push_back(4);
+        form.tokens.push_back(model_.position(node));
         const auto noted = plan_.noted.find(node);
         if (noted != plan_.noted.end()) {
-            made.tokens.push_back(7);
-            made.tokens.push_back(
+            form.tokens.push_back(7);
+            form.tokens.push_back(
                 way_number(plan_.regions[noted->second].module, attributions_[node].module));
         }
-        note_bodies(node, made);
+        note_bodies(node, form);
     }
 
     const onnx_model& model_;

@@ -18,7 +18,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Makes one graph of a folded model again as it was, part by part.
+/// Restores a graph of a folded model, chunk by chunk.
 class unfolded_graph {
 public:
     /// Requires and throws: as `opened_calls` does. Complexity: that of `opened_calls`.
@@ -31,8 +31,8 @@ public:
         find_order();
     }
 
-    /// Appends the next part of the graph, of which `fields` reads what it is now.
-    /// Throws: `error` of `error_code::contradiction` when the record does not fit it.
+    /// Appends the next chunk of the graph; `fields` reads its present form.
+    /// Throws: `error` of `error_code::contradiction` if the record does not match it.
     /// Complexity: O(fields and nodes).
     void append_part(wire_reader fields, message_tree& out) {
         std::uint32_t others = 0;
@@ -62,7 +62,7 @@ public:
         ++part_;
     }
 
-    /// Whether everything that was in the graph was written.
+    /// Whether the whole graph was restored.
     [[nodiscard]] bool is_whole() const {
         return written_ == order_.size() && next_info_ == record_.infos.size();
     }
@@ -72,7 +72,7 @@ private:
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    /// Finds the place of every node in the order in which calls are opened.
+    /// Finds the inlining order of all nodes.
     void find_order() {
         order_.reserve(calls_.size());
         std::vector<bool> seen(calls_.size(), false);
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    /// Appends the ValueInfos that stood behind what was appended last.
+    /// Appends the removed ValueInfos that followed what was appended last.
     void append_infos(message_tree& out) {
         for (; next_info_ < record_.infos.size() && record_.infos[next_info_].part == part_ &&
                record_.infos[next_info_].fields == placed_;
@@ -110,10 +110,10 @@ private:
     const wire_model& model_;
     const folded_graph_record& record_;
     opened_calls calls_;
-    std::vector<id> order_; // of the nodes, as they stood
+    std::vector<id> order_; // of the nodes in the original
     std::size_t next_run_ = 0;
     std::size_t next_info_ = 0;
-    std::uint32_t placed_ = 0; // fields of the part that is made, but for such infos
+    std::uint32_t placed_ = 0; // fields of the current chunk, without such infos
     std::size_t written_ = 0;
     std::uint32_t part_ = 0;
 };

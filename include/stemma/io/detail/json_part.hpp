@@ -199,8 +199,7 @@ private:
 
     static void check(bool right, const char* wanted) {
         if (!right) {
-            STEMMA_THROW(std::invalid_argument(std::string("found something else where ") + wanted +
-                                               " is expected"));
+            STEMMA_THROW(std::invalid_argument(std::string("expected ") + wanted));
         }
     }
 

@@ -78,7 +78,7 @@ public:
     /// Returns: the names from below `above` down to `m`; valid until the next call.
     [[nodiscard]] std::string_view operator()(id above, id m) {
         if (modules_.index().parent(m) == above) {
-            return special_.escaped(modules_.attribute(m), text_);
+            return special_.escaped(modules_.name(m), text_);
         }
         text_.clear();
         append(above, m, text_);
@@ -89,7 +89,7 @@ public:
     void append(id above, id m, std::string& out, std::size_t most = no_id) {
         names_.clear();
         for (auto at = m; at != above && names_.size() < most; at = modules_.index().parent(at)) {
-            names_.push_back(modules_.attribute(at));
+            names_.push_back(modules_.name(at));
         }
         for (auto i = names_.size(); i-- > 0;) {
             special_.append_escaped(names_[i], out);
@@ -161,11 +161,11 @@ private:
     [[nodiscard]] std::string_view name_run(id m) {
         auto first = m;
         for (std::size_t names = 1; names < max_names_ && first != 0 && tree_.parent(first) != 0 &&
-                                    is_number(modules_.attribute(first));
+                                    is_number(modules_.name(first));
              ++names) {
             first = tree_.parent(first);
         }
-        has_numbers_ = has_numbers_ || (m != 0 && is_number(modules_.attribute(m)));
+        has_numbers_ = has_numbers_ || (m != 0 && is_number(modules_.name(m)));
         const auto run = path_(tree_.parent(first), m);
         return m == 0 && run.empty() ? "model" : run;
     }
@@ -199,7 +199,7 @@ private:
     void name_group(std::span<const id> group) {
         if (group.size() == 1) {
             const auto m = group.front();
-            const bool number = !is_unknown(m) && is_number(modules_.attribute(m));
+            const bool number = !is_unknown(m) && is_number(modules_.name(m));
             write_segment(m, number ? 1 : 0);
             return;
         }
@@ -223,7 +223,7 @@ private:
 
     void extend(suffix& s) const {
         if (s.next != tags_.above(s.module)) {
-            s.hash = hash_mix(s.hash, hash_bytes(modules_.attribute(s.next)));
+            s.hash = hash_mix(s.hash, hash_bytes(modules_.name(s.next)));
             s.next = tree_.parent(s.next);
         }
     }
@@ -258,8 +258,8 @@ private:
     [[nodiscard]] int compare_names(id a, id b, std::size_t k) const {
         const auto end = tags_.above(a);
         for (; k > 0 && a != end && b != end; --k) {
-            const std::string_view name_a = modules_.attribute(a);
-            const std::string_view name_b = modules_.attribute(b);
+            const std::string_view name_a = modules_.name(a);
+            const std::string_view name_b = modules_.name(b);
             if (name_a != name_b) {
                 return name_a < name_b ? -1 : 1;
             }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 #define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
@@ -98,9 +99,7 @@ private:
     /// Returns: the call without the number that distinguishes calls of one function.
     [[nodiscard]] static std::string_view function_of(std::string_view call) {
         const auto token = call.rfind("_token_");
-        const bool numbered = token != call.npos && token + 7 < call.size() &&
-                              std::all_of(call.begin() + static_cast<std::ptrdiff_t>(token) + 7,
-                                          call.end(), [](char c) { return c >= '0' && c <= '9'; });
+        const bool numbered = token != call.npos && is_number(call.substr(token + 7));
         return numbered ? call.substr(0, token) : call;
     }
 

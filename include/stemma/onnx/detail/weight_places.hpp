@@ -47,7 +47,7 @@ struct weight_place {
 /// Returns: the modules of each of `weights`, in order; the root if unknown.
 /// Complexity: O(nodes + reads * log reads + length of names).
 [[nodiscard]] inline std::vector<weight_place>
-place_weights(const wire_model& model, const module_tree& modules, const tagging& found,
+place_weights(const wire_model& model, const module_tree& modules, const tagging& tagged,
               std::span<const stored_weight> weights) {
     std::vector<bool> passes_on;
     const auto weight = detail::weight_of_values(model, weights, passes_on);
@@ -55,7 +55,7 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
     for (id node = 0; node < model.node_count(); ++node) {
         for (auto value : model.inputs(node)) {
             if (value != no_id && weight[value] != no_id && !passes_on[node]) {
-                places[weight[value]].readers.push_back(found.attributions[node].module);
+                places[weight[value]].readers.push_back(tagged.attributions[node].module);
             }
         }
     }

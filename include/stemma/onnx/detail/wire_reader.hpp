@@ -78,7 +78,7 @@ public:
         : base_(reinterpret_cast<const unsigned char*>(base)), at_(begin), end_(end), file_(file) {}
 
     /// Returns: whether there was a field.
-    /// Throws: `error` of `error_code::malformed` for bytes that are no message.
+    /// Throws: `error` of `error_code::malformed` for bytes that are not a message.
     [[nodiscard, gnu::always_inline]] bool next(wire_field& field) {
         // Inlined, or fields would go through memory: a twentieth of the time of a scan. Nearly all
         // fields are short and have a low number: two bytes describe them.
@@ -137,7 +137,7 @@ private:
             const auto size = varint();
             field.content = at_;
             if (size > end_ - at_) {
-                fail(field.begin, "a field reaches beyond the end of its message");
+                fail(field.begin, "a field extends past the end of its message");
             }
             at_ += static_cast<std::uint32_t>(size);
             break;
@@ -153,7 +153,7 @@ private:
             skip_group(field.number);
             break;
         case wire_type::end_group:
-            fail(field.begin, "a group ends that did not begin");
+            fail(field.begin, "unmatched end of a group");
         }
         field.end = at_;
         return true;
@@ -163,11 +163,11 @@ private:
         // As in protobuf's parser: 32 bits of a tag of up to five bytes count.
         const auto tag = static_cast<std::uint32_t>(varint());
         if (at_ - field.begin > 5 || (tag >> 3U) == 0) {
-            fail(field.begin, "not a field of a protobuf message");
+            fail(field.begin, "invalid field number");
         }
         const auto type = tag & 7U;
         if (type > 5) {
-            fail(field.begin, "not a wire type of protobuf");
+            fail(field.begin, "invalid wire type");
         }
         field.number = tag >> 3U;
         field.type = static_cast<wire_type>(type);
@@ -186,13 +186,14 @@ private:
                 return value;
             }
         }
-        fail(begin, at_ < end_ ? "a number of more than ten bytes" : "the file ends in a number");
+        fail(begin,
+             at_ < end_ ? "a varint longer than ten bytes" : "the file ends within a varint");
     }
 
     void skip_fixed(wire_field& field, std::uint32_t size) {
         field.content = at_;
         if (end_ - at_ < size) {
-            fail(field.begin, "a field reaches beyond the end of its message");
+            fail(field.begin, "a field extends past the end of its message");
         }
         at_ += size;
     }
@@ -204,7 +205,7 @@ private:
         std::size_t depth = 1;
         while (depth > 0) {
             if (at_ >= end_) {
-                fail(at_, "the message ends in a group");
+                fail(at_, "the message ends within a group");
             }
             wire_field inside;
             inside.begin = at_;
@@ -216,7 +217,7 @@ private:
                 open[depth++] = inside.number;
             } else if (inside.type == wire_type::end_group) {
                 if (open[--depth] != inside.number) {
-                    fail(inside.begin, "a group ends that did not begin");
+                    fail(inside.begin, "unmatched end of a group");
                 }
             } else {
                 at_ = inside.begin;

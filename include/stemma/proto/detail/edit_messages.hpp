@@ -79,7 +79,7 @@ private:
             auto& bytes = *fields.mutable_field(i)->mutable_length_delimited();
             unknown_value_info info;
             if (!info.fields.ParseFromString(bytes)) {
-                read_message(bytes).fail(0, "a value info that is no message");
+                read_message(bytes).fail(0, "a value info is not a message");
             }
             editor_.edit_value_info(info_++, info);
             static_cast<void>(info.fields.SerializeToString(&bytes));

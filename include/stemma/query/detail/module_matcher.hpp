@@ -7,7 +7,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,33 +24,33 @@ namespace stemma::inline STEMMA_ABI::detail {
 using vertex_marks = std::vector<char8_t>;
 
 /// Keeps only those that `others` mark as `wanted`.
-inline void keep(const vertex_marks& others, bool wanted, vertex_marks& left) {
+inline void keep(const vertex_marks& others, bool wanted, vertex_marks& candidates) {
     const auto unwanted = static_cast<char8_t>(wanted ? 0 : 1);
-    std::transform(left.begin(), left.end(), others.begin(), left.begin(),
+    std::transform(candidates.begin(), candidates.end(), others.begin(), candidates.begin(),
                    [&](auto a, auto b) { return static_cast<char8_t>(a & (b ^ unwanted)); });
 }
 
 /// Removes those that `others` mark.
-inline void drop(const vertex_marks& others, vertex_marks& left) {
-    keep(others, false, left);
+inline void drop(const vertex_marks& others, vertex_marks& candidates) {
+    keep(others, false, candidates);
 }
 
 /// Keeps only those that match a compound query, or do not, as `wanted`; `narrow(part, wanted,
 /// left)` does so for a part.
 template <class Left, class Narrow>
-void narrow_by_parts(const query& asked, bool wanted, Left& left, const Narrow& narrow) {
+void narrow_by_parts(const query& asked, bool wanted, Left& candidates, const Narrow& narrow) {
     if (asked.kind == query_kind::negation) {
-        narrow(asked.parts.front(), !wanted, left);
+        narrow(asked.parts.front(), !wanted, candidates);
     } else if ((asked.kind == query_kind::any_of) != wanted) {
         for (const auto& part : asked.parts) {
-            narrow(part, wanted, left);
+            narrow(part, wanted, candidates);
         }
     } else {
-        auto rest = left;
+        auto rest = candidates;
         for (const auto& part : asked.parts) {
             narrow(part, !wanted, rest);
         }
-        drop(rest, left);
+        drop(rest, candidates);
     }
 }
 
@@ -101,7 +101,7 @@ public:
             }
             if (m > 0) {
                 path.resize(length[index().parent(m)]);
-                path.append(path.empty() ? "" : ".").append(modules_->attribute(m));
+                path.append(path.empty() ? "" : ".").append(modules_->name(m));
                 length[m] = path.size();
             }
             f(m, std::string_view(path));
@@ -112,50 +112,50 @@ private:
     [[nodiscard]] std::size_t size() const { return index().size(); }
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    void narrow_to_fitting(const query& asked, bool wanted, vertex_marks& left) const {
+    void narrow_to_fitting(const query& asked, bool wanted, vertex_marks& candidates) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left,
+            narrow_by_parts(asked, wanted, candidates,
                             [&](const query& part, bool holds, vertex_marks& still) {
                                 narrow_to_fitting(part, holds, still);
                             });
             return;
         }
         if (asked.kind != query_kind::module) {
-            keep(of_modules(asked), wanted, left); // size terms do not apply to descendants
+            keep(of_modules(asked), wanted, candidates); // size terms do not apply to descendants
             return;
         }
         auto inside = of_modules(asked.parts.front());
         for (id m = 1; m < size(); ++m) {
             inside[m] |= inside[index().parent(m)];
         }
-        keep(inside, wanted, left);
+        keep(inside, wanted, candidates);
     }
 
-    void narrow(const query& asked, bool wanted, vertex_marks& left) const {
+    void narrow(const query& asked, bool wanted, vertex_marks& candidates) const {
         if (has_parts(asked)) {
-            narrow_by_parts(asked, wanted, left,
+            narrow_by_parts(asked, wanted, candidates,
                             [&](const query& part, bool holds, vertex_marks& still) {
                                 narrow(part, holds, still);
                             });
         } else if (asked.kind == query_kind::path) {
             vertex_marks holds(size(), 0);
             find_paths(asked.pattern, holds);
-            keep(holds, wanted, left);
+            keep(holds, wanted, candidates);
         } else if (asked.kind == query_kind::like) {
-            keep(find_like(asked.pattern), wanted, left);
+            keep(find_like(asked.pattern), wanted, candidates);
         } else if (asked.kind == query_kind::has) {
             keep(sizes_.holders ? sizes_.holders(asked.parts.front()) : vertex_marks(size(), 0),
-                 wanted, left);
+                 wanted, candidates);
         } else {
-            narrow_to_term(asked, wanted, left);
+            narrow_to_term(asked, wanted, candidates);
         }
     }
 
-    void narrow_to_term(const query& term, bool wanted, vertex_marks& left) const {
+    void narrow_to_term(const query& term, bool wanted, vertex_marks& candidates) const {
         const auto keep = [&](auto fits) {
             const auto count = static_cast<id>(size());
             for (id m = 0; m < count; ++m) {
-                left[m] = left[m] != 0 && fits(m) == wanted ? 1 : 0;
+                candidates[m] = candidates[m] != 0 && fits(m) == wanted ? 1 : 0;
             }
         };
         switch (term.kind) {

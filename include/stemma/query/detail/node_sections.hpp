@@ -78,27 +78,27 @@ public:
     /// outer readers do not. Requires: ascending nodes, each once. Complexity: O(nodes + values +
     /// bytes of attributes) expected.
     [[nodiscard]] node_section read(std::span<const id> nodes, bool shapes) {
-        node_section made;
+        node_section result;
         std::unordered_map<id, id> number; // of values
         for (auto node : nodes) {
             in_section_[node] = true;
         }
         for (auto node : nodes) {
             if (!is_quiet(node)) {
-                add(node, shapes, made, number);
+                add(node, shapes, result, number);
             }
         }
         for (const auto& [value, local] : number) {
-            if (made.section.maker(local) == no_id) {
-                made.section.mark(local, stored_[value] == no_id ? 1 : 2);
+            if (result.section.maker(local) == no_id) {
+                result.section.mark(local, stored_[value] == no_id ? 1 : 2);
             } else if (!shapes && is_given_away(value)) {
-                made.section.mark(local, 3);
+                result.section.mark(local, 3);
             }
         }
         for (auto node : nodes) {
             in_section_[node] = false;
         }
-        return made;
+        return result;
     }
 
 private:
@@ -134,11 +134,11 @@ private:
         }
         const auto add = [&](const tensor_ref& tensor) {
             const auto header = read_tensor_header(model_, tensor);
-            stored_tensor made{tensor, no_id, shape_of(header), false};
-            made.is_weight = weighs[tensor.value] || tensor.sparse ||
-                             data_size(header).value_or(longest_constant + 1) > longest_constant;
+            stored_tensor stored{tensor, no_id, shape_of(header), false};
+            stored.is_weight = weighs[tensor.value] || tensor.sparse ||
+                               data_size(header).value_or(longest_constant + 1) > longest_constant;
             stored_[tensor.value] = static_cast<id>(tensors_.size());
-            tensors_.push_back(std::move(made));
+            tensors_.push_back(std::move(stored));
         };
         for (const auto& tensor : model_.tensors()) {
             if (tensor.value != no_id) {
@@ -195,7 +195,7 @@ private:
                                      [&](id reader) { return !in_section_[reader]; });
     }
 
-    void add(id node, bool shapes, node_section& made, std::unordered_map<id, id>& number) {
+    void add(id node, bool shapes, node_section& result, std::unordered_map<id, id>& number) {
         std::string text(model_.domain(node));
         text.append("::").append(model_.op_type(node));
         text.append(":").append(model_.overload(node)).push_back('\n');
@@ -204,7 +204,7 @@ private:
         const auto take = [&](std::span<const id> values) {
             for (auto value : values) {
                 text.append(";");
-                inputs.push_back(number_of(value, shapes, made, number, &text));
+                inputs.push_back(number_of(value, shapes, result, number, &text));
             }
         };
         auto read = model_.inputs(node);
@@ -219,9 +219,9 @@ private:
                                std::to_string(graph.attribute_index);
             std::vector<id> given;
             for (auto value : graph.inputs) {
-                given.push_back(number_of(value, shapes, made, number, nullptr));
+                given.push_back(number_of(value, shapes, result, number, nullptr));
             }
-            append(no_id, text + "\nbegins " + begin, inputs, given, made);
+            append(no_id, text + "\nbegins " + begin, inputs, given, result);
             text.append("\n").append(begin);
             take(graph.outputs);
         }
@@ -230,21 +230,21 @@ private:
             const auto value = model_.first_output(node) + i;
             outputs.push_back(model_.value_name(value).empty()
                                   ? no_id
-                                  : number_of(value, shapes, made, number, nullptr));
+                                  : number_of(value, shapes, result, number, nullptr));
         }
-        append(node, std::move(text), inputs, outputs, made);
+        append(node, std::move(text), inputs, outputs, result);
     }
 
     static void append(id node, std::string text, std::span<const id> inputs,
-                       std::span<const id> outputs, node_section& made) {
-        made.section.add_item(hash_bytes(text), inputs, outputs);
-        made.nodes.push_back(node);
-        made.texts.push_back(std::move(text));
+                       std::span<const id> outputs, node_section& result) {
+        result.section.add_item(hash_bytes(text), inputs, outputs);
+        result.nodes.push_back(node);
+        result.texts.push_back(std::move(text));
     }
 
     /// Returns: the number of a value in the section. A small constant has none; `text` has its
     /// contents.
-    [[nodiscard]] id number_of(id value, bool shapes, node_section& made,
+    [[nodiscard]] id number_of(id value, bool shapes, node_section& result,
                                std::unordered_map<id, id>& number, std::string* text) {
         if (value == no_id) {
             return no_id;
@@ -258,12 +258,12 @@ private:
         const auto origin = stored != no_id && tensors_[stored].node == no_id
                                 ? tensors_[stored].tensor.value
                                 : value;
-        const auto [known, is_new] = number.try_emplace(origin, made.section.value_count());
+        const auto [known, is_new] = number.try_emplace(origin, result.section.value_count());
         if (is_new) {
             const bool weighs = shapes && stored != no_id;
             const auto& shape = weighs ? tensors_[stored].shape : std::string();
-            made.section.add_value(weighs ? hash_bytes(shape, 1) : 0);
-            made.shapes.push_back(shape);
+            result.section.add_value(weighs ? hash_bytes(shape, 1) : 0);
+            result.shapes.push_back(shape);
         }
         return known->second;
     }

@@ -5,7 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/real_text.hpp>
-#include <stemma/query/query_term.hpp>
+#include <stemma/query/query.hpp>
 
 #include <algorithm>
 #include <array>
@@ -76,9 +76,9 @@ public:
 
     void close(char bracket, std::size_t opened) {
         if (next() != bracket) {
-            fail(at_ < text_.size() ? at_ : opened,
-                 at_ < text_.size() ? "'and' or 'or' is missing here"
-                                    : std::string("'") + bracket + "' is missing");
+            fail(at_ < text_.size() ? at_ : opened, at_ < text_.size()
+                                                        ? "expected 'and' or 'or'"
+                                                        : std::string("missing '") + bracket + "'");
         }
         ++at_;
         skip_spaces();
@@ -99,7 +99,7 @@ public:
                std::string_view(":=<>").find(next()) != std::string_view::npos;
     }
 
-    /// Passes over some characters, and the spaces behind, where a comparison stands there.
+    /// Skips some characters and spaces if a comparison follows.
     bool pass_to_relation(std::size_t count) {
         auto behind = *this;
         behind.pass(count);
@@ -124,7 +124,7 @@ public:
         if (is_quote(next())) {
             const auto end = text_.find(next(), at_ + 1);
             if (end == std::string_view::npos) {
-                fail(start, "the quote is not closed");
+                fail(start, "unterminated quote");
             }
             pattern = text_.substr(at_ + 1, end - at_ - 1);
             at_ = end + 1;
@@ -133,8 +133,7 @@ public:
         pattern = word();
         at_ += pattern.size();
         if (pattern.empty()) {
-            fail(start, at_ == text_.size() ? "something to ask for is missing at the end"
-                                            : "something to ask for is missing here");
+            fail(start, at_ == text_.size() ? "expected a term at the end" : "expected a term");
         }
         return pattern;
     }
@@ -147,7 +146,7 @@ public:
         const auto start = at_;
         const auto end = text_.find(']', at_);
         if (end == std::string_view::npos) {
-            fail(start, "']' is missing");
+            fail(start, "missing ']'");
         }
         std::string list;
         for (; at_ <= end; ++at_) {

@@ -32,9 +32,9 @@ public:
     }
 
     /// Removes the others, a subset of these.
-    friend void drop(const vertices_left& others, vertices_left& left) {
+    friend void drop(const vertices_left& others, vertices_left& candidates) {
         auto next = others.listed_.begin();
-        left.keep([&](const auto& v) {
+        candidates.keep([&](const auto& v) {
             const bool dropped = others.all_ || (next != others.listed_.end() && *next == v);
             next += dropped && !others.all_ ? 1 : 0;
             return !dropped;
@@ -47,18 +47,18 @@ public:
             keep([](const auto&) { return true; });
         }
         const auto index = [&](const auto& v) { return static_cast<id>(index_of(*graph_, v)); };
-        std::vector<id> found;
+        std::vector<id> result;
         if constexpr (std::is_same_v<vertex_t<Graph>, id>) {
-            found = std::move(listed_);
-            std::transform(found.begin(), found.end(), found.begin(), index);
+            result = std::move(listed_);
+            std::transform(result.begin(), result.end(), result.begin(), index);
         } else {
-            found.resize(listed_.size());
-            std::transform(listed_.begin(), listed_.end(), found.begin(), index);
+            result.resize(listed_.size());
+            std::transform(listed_.begin(), listed_.end(), result.begin(), index);
         }
-        if (!std::is_sorted(found.begin(), found.end())) {
-            std::sort(found.begin(), found.end());
+        if (!std::is_sorted(result.begin(), result.end())) {
+            std::sort(result.begin(), result.end());
         }
-        return found;
+        return result;
     }
 
 private:

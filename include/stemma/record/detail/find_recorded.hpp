@@ -111,13 +111,14 @@ struct recorded_evidence {
 
 /// Translates claims about modules of one tree to the modules with the same paths in another one;
 /// claims about missing ones are dropped. Complexity: O(length of all paths + nodes).
-inline void move_claims(const module_tree& from, const module_tree& to, recorded_evidence& found) {
+inline void move_claims(const module_tree& from, const module_tree& to,
+                        recorded_evidence& evidence) {
     const module_lookup<module_tree> lookup(to);
     std::vector<id> moved(from.size());
     for (id m = 0; m < from.size(); ++m) {
         moved[m] = find_module(lookup, from.path(m));
     }
-    for (auto& table : found.claims) {
+    for (auto& table : evidence.claims) {
         for (auto& entry : table.of) {
             entry.module = entry.module == no_id ? no_id : moved[entry.module];
         }
@@ -129,9 +130,9 @@ inline void move_claims(const module_tree& from, const module_tree& to, recorded
 /// neighbours), and that of the sources.
 template <class Graph, class Prepared>
 void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& prepared,
-                    recorded_evidence& found) {
-    for (const auto node : found.by_module_alone) {
-        const auto said = found.claims.front().of[node].module;
+                    recorded_evidence& evidence) {
+    for (const auto node : evidence.by_module_alone) {
+        const auto said = evidence.claims.front().of[node].module;
         bool contradicted = false;
         bool agreed = false;
         prepared.for_each_claim(node, [&](const claim& candidate) {
@@ -139,7 +140,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
             agreed = agreed || (said != no_id && tree.are_related(candidate.module, said));
         });
         const auto ask = [&](id neighbour) {
-            const auto other = found.claims.front().of[neighbour].module;
+            const auto other = evidence.claims.front().of[neighbour].module;
             agreed = agreed || (other != no_id && other != 0 && said != no_id &&
                                 tree.are_related(other, said));
         };
@@ -149,7 +150,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
         for (auto [it, last] = out_edges(node, graph); it != last; ++it) {
             ask(target(*it, graph));
         }
-        for (auto& table : found.claims) {
+        for (auto& table : evidence.claims) {
             table.of[node] = contradicted && !agreed ? claim{} : table.of[node];
         }
     }
@@ -176,7 +177,7 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     bool same = now.size() == before.size();
     for (id m = 0; same && m < before.size(); ++m) {
         same = now.index().parent(m) == before.index().parent(m) &&
-               (m == 0 || now.attribute(m) == before.attribute(m)) &&
+               (m == 0 || now.name(m) == before.name(m)) &&
                now.class_name(m) == before.class_name(m);
     }
     if (same) {

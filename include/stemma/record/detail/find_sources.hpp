@@ -5,7 +5,7 @@
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/evidence/detail/short_files.hpp>
+#include <stemma/evidence/detail/file_shortener.hpp>
 #include <stemma/evidence/detail/stack_formats.hpp>
 #include <stemma/evidence/user_frames.hpp>
 #include <stemma/model/module_tree.hpp>

@@ -176,8 +176,9 @@ private:
 
 /// Returns: the stored form of the sketch of a model whose attributions are `made`.
 /// Complexity: O(nodes + inputs + length of names).
-[[nodiscard]] inline graph_sketch::texts
-sketch_of(const onnx_model& model, std::span<const attribution> made, thread_limit threads = {}) {
+[[nodiscard]] inline graph_sketch::texts sketch_of(const onnx_model& model,
+                                                   std::span<const attribution> attributions,
+                                                   thread_limit threads = {}) {
     detail::sketch_speller speller(model);
     const auto count = threads.parts_of_operators(model.node_count());
     std::vector<std::string> parts(count);
@@ -200,19 +201,22 @@ sketch_of(const onnx_model& model, std::span<const attribution> made, thread_lim
     detail::digit_writer digits(stored.modules);
     std::int64_t before = 0;
     const auto encode = [&](id node) {
-        const auto twentieth = static_cast<std::uint64_t>(made[node].confidence * 20 + 0.001F);
-        return (made[node].call == no_id ? 0 : std::uint64_t{made[node].call} + 1) * 21 + twentieth;
+        const auto twentieth =
+            static_cast<std::uint64_t>(attributions[node].confidence * 20 + 0.001F);
+        return (attributions[node].call == no_id ? 0 : std::uint64_t{attributions[node].call} + 1) *
+                   21 +
+               twentieth;
     };
-    for (id node = 0; node < made.size();) {
+    for (id node = 0; node < attributions.size();) {
         auto end = node + 1;
-        while (end < made.size() && made[end].module == made[node].module &&
+        while (end < attributions.size() && attributions[end].module == attributions[node].module &&
                encode(end) == encode(node)) {
             ++end;
         }
         digits.number(end - node);
-        digits.number(digits.zigzag(std::int64_t{made[node].module} - before));
+        digits.number(digits.zigzag(std::int64_t{attributions[node].module} - before));
         digits.number(encode(node));
-        before = made[node].module;
+        before = attributions[node].module;
         node = end;
     }
     return stored;

@@ -148,7 +148,7 @@ private:
 
     [[nodiscard]] id number(json_part part) const {
         if (!part.is_number<id>() || part.number<id>() == no_id) {
-            fail("has something else where a number is expected");
+            fail("has a non-number where a number is expected");
         }
         return part.number<id>();
     }
@@ -161,14 +161,14 @@ private:
 
     /// [parent, name, class, qualified class, calls, parameters, buffers]
     void read_module(json_part part) {
-        const auto attribute = part[1].text();
+        const auto name = part[1].text();
         id m = 0;
         if (count_ == 0) {
-            builder_.set_root_name(attribute);
+            builder_.set_root_name(name);
         } else {
             const auto parent = number(part[0]);
             check_module(parent);
-            m = builder_.child(parent, attribute);
+            m = builder_.child(parent, name);
             if (m != count_) {
                 fail("lists a module twice");
             }
@@ -262,7 +262,7 @@ private:
     for (id m = 0; m < modules.size(); ++m) {
         json.begin_array(true);
         number_or_null(m != 0, m == 0 ? 0 : modules.index().parent(m));
-        json.value(modules.attribute(m));
+        json.value(modules.name(m));
         const bool is_known = has_class(m);
         number_or_null(is_known, is_known ? classes.find(modules.class_name(m)) : no_id);
         number_or_null(is_known, is_known ? classes.find(modules.qualified_class(m)) : no_id);

@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Returns: the origins stored with a model's nodes, whose tags were carried over from an original;
 /// `made` are their attributions. Complexity: O(fields of the nodes).
 [[nodiscard]] inline node_origins read_origins(const wire_model& model, const module_tree& modules,
-                                               std::span<const attribution> made) {
+                                               std::span<const attribution> attributions) {
     node_origins origins;
     origin_reader reader(modules, origins);
     for (id node = 0; node < model.node_count(); ++node) {
@@ -35,7 +35,7 @@ namespace stemma::inline STEMMA_ABI::detail {
         model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
             text = key == origins_key ? value : text;
         });
-        reader.add(text, model.name(node), made[node].module);
+        reader.add(text, model.name(node), attributions[node].module);
     }
     return origins;
 }
@@ -70,26 +70,26 @@ read_several(const wire_model& model, const tag_table& tags) {
 
 /// Returns: what a model tagged that way carries. Complexity: as these.
 [[nodiscard]] inline carried_facts read_carried(const wire_model& model, const module_tree& modules,
-                                                const tagging& found) {
-    return {read_origins(model, modules, found.attributions), read_several(model, found.tags)};
+                                                const tagging& tagged) {
+    return {read_origins(model, modules, tagged.attributions), read_several(model, tagged.tags)};
 }
 
 /// Adds carried facts to a tagging. Complexity: O(tags).
-inline void take_carried(carried_facts carried, tagging& found) {
+inline void take_carried(carried_facts carried, tagging& tagged) {
     std::vector<id> selected;
     for (const auto& [node, several] : carried.several) {
         selected.clear();
         for (const auto m : several) {
-            selected.push_back(found.tags.selected(m));
+            selected.push_back(tagged.tags.selected(m));
         }
         std::sort(selected.begin(), selected.end());
         selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
         if (selected.size() <= default_tag_cap) {
-            found.tag_sets[node] =
-                selected.size() == 1 ? selected.front() : found.pool.intern(selected);
+            tagged.tag_sets[node] =
+                selected.size() == 1 ? selected.front() : tagged.pool.intern(selected);
         }
     }
-    found.origins = std::move(carried.origins);
+    tagged.origins = std::move(carried.origins);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -47,15 +47,15 @@ struct node_carriers {
 };
 
 /// Tags are in the last lines; marks may be anywhere, as tools concatenate doc_strings.
-inline void read_doc_string(std::string_view text, node_carriers& found) {
-    found.doc_string = {};
-    found.marks.clear();
+inline void read_doc_string(std::string_view text, node_carriers& carriers) {
+    carriers.doc_string = {};
+    carriers.marks.clear();
     const auto kept = tag_edits::split_doc_string(text).kept;
     for (std::size_t begin = 0; begin < text.size();) {
         const auto end = std::min(text.find('\n', begin), text.size());
         auto line = text.substr(begin, end - begin);
         if (const auto number = parse_mark(line); number != no_id) {
-            found.marks.push_back(number);
+            carriers.marks.push_back(number);
         } else if (begin >= kept && line.starts_with(doc_line_mark)) {
             line.remove_prefix(doc_line_mark.size());
             const auto parsed = nlohmann::json::parse(line, nullptr, false);
@@ -64,8 +64,8 @@ inline void read_doc_string(std::string_view text, node_carriers& found) {
                     to = parsed[key].get<std::string>();
                 }
             };
-            read("module", found.doc_string.module);
-            read("source_module", found.doc_string.tag);
+            read("module", carriers.doc_string.module);
+            read("source_module", carriers.doc_string.tag);
         }
         begin = end + 1;
     }

@@ -20,8 +20,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 class tag_texts {
 public:
     /// Requires: both outlive the texts.
-    tag_texts(const module_tree& modules, const tagging& found)
-        : modules_(&modules), found_(&found) {}
+    tag_texts(const module_tree& modules, const tagging& tagged)
+        : modules_(&modules), found_(&tagged) {}
 
     /// Complexity: O(length).
     [[nodiscard]] operator_tags of_operator(id v) {
@@ -70,7 +70,7 @@ private:
                     text.push_back('.');
                 }
                 if (level > 0) {
-                    text.append(modules_->attribute(inner));
+                    text.append(modules_->name(inner));
                 }
             });
     }

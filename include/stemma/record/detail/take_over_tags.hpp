@@ -15,18 +15,18 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// word.
 /// Returns: whether the table of tags, if any, was readable.
 /// Complexity: that of `read_carried_modules`.
-inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& found) {
-    const auto [carried, table_damaged] = read_carried_modules(model, modules, found.tags);
+inline bool take_over_tags(const wire_model& model, const module_tree& modules, tagging& tagged) {
+    const auto [carried, table_damaged] = read_carried_modules(model, modules, tagged.tags);
     for (id node = 0; node < carried.size(); ++node) {
-        auto& entry = found.attributions[node];
+        auto& entry = tagged.attributions[node];
         if (carried[node] == no_id || carried[node] == entry.module ||
-            (found.tags.is_selected(carried[node]) &&
-             found.tags.selected(entry.module) == carried[node] &&
+            (tagged.tags.is_selected(carried[node]) &&
+             tagged.tags.selected(entry.module) == carried[node] &&
              !read_carried_tags(model, node).module)) {
             continue;
         }
         entry = {carried[node], no_id, 1, provenance::metadata, false};
-        found.tag_sets[node] = found.tags.selected(carried[node]);
+        tagged.tag_sets[node] = tagged.tags.selected(carried[node]);
     }
     return !table_damaged;
 }

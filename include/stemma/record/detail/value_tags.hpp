@@ -39,15 +39,15 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Returns: by value, never empty sets.
 /// Complexity: O((values + inputs) * cap).
 [[nodiscard]] inline std::vector<id_set>
-find_value_tags(const onnx_model& model, const module_tree& modules, tagging& found) {
+find_value_tags(const onnx_model& model, const module_tree& modules, tagging& tagged) {
     std::vector<id> selected(modules.size());
     for (id m = 0; m < selected.size(); ++m) {
-        selected[m] = found.tags.selected(m);
+        selected[m] = tagged.tags.selected(m);
     }
     std::vector<id_set> tags(model.value_count(), no_id);
     std::vector<std::pair<id, id_set>> others; // if readers differ
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto set = found.tag_sets[node];
+        const auto set = tagged.tag_sets[node];
         for (auto value : model.inputs(node)) {
             if (value == no_id || tags[value] == set) {
                 continue;
@@ -65,7 +65,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
         }
     });
     const module_lookup<module_tree> lookup(modules);
-    detail::tag_union united(modules.index(), selected, default_tag_cap, found.pool);
+    detail::tag_union united(modules.index(), selected, default_tag_cap, tagged.pool);
     for (id value = 0; value < tags.size(); ++value) {
         if (const auto more = sets[value]; !more.empty()) {
             united.clear();
@@ -75,10 +75,10 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& fo
         } else if (tags[value] != no_id) {
             continue;
         } else if (const auto producer = model.producer(value); producer != no_id) {
-            tags[value] = found.tag_sets[producer];
+            tags[value] = tagged.tag_sets[producer];
         } else {
             const auto path = owner_path(model.value_name(value));
-            tags[value] = found.tags.selected(
+            tags[value] = tagged.tags.selected(
                 model.is_initializer(value) ? find_longest(lookup, path).first : 0);
         }
     }

@@ -30,8 +30,8 @@ template <class Edge>
         ++first[std::size_t{edge.from} + 1];
     }
     std::partial_sum(first.begin(), first.end(), first.begin());
-    box_levels found;
-    found.component = strong_components<id>(
+    box_levels levels;
+    levels.component = strong_components<id>(
         boxes,
         [&](auto f) {
             for (id b = 0; b < boxes; ++b) {
@@ -43,32 +43,33 @@ template <class Edge>
             return std::pair(edges.data() + first[b], edges.data() + first[std::size_t{b} + 1]);
         },
         [](const Edge& edge) { return edge.to; });
-    found.members.assign(boxes, 0);
+    levels.members.assign(boxes, 0);
     std::vector<bool> steps(boxes, false); // by component
     for (std::size_t b = 0; b < boxes; ++b) {
-        ++found.members[found.component[b]];
-        steps[found.component[b]] = steps[found.component[b]] || weighs[b];
+        ++levels.members[levels.component[b]];
+        steps[levels.component[b]] = steps[levels.component[b]] || weighs[b];
     }
     std::vector<id> order(boxes);
     std::iota(order.begin(), order.end(), id{0});
     std::sort(order.begin(), order.end(), [&](id a, id b) {
-        return found.component[a] != found.component[b] ? found.component[a] > found.component[b]
-                                                        : a < b;
+        return levels.component[a] != levels.component[b]
+                   ? levels.component[a] > levels.component[b]
+                   : a < b;
     });
     std::vector<id> level(boxes, 0); // by component
     for (const auto b : order) {
-        const auto from = found.component[b];
+        const auto from = levels.component[b];
         for (auto e = first[b]; e < first[std::size_t{b} + 1]; ++e) {
-            const auto to = found.component[edges[e].to];
+            const auto to = levels.component[edges[e].to];
             if (to != from) {
                 level[to] = std::max(level[to], level[from] + (steps[from] ? 1U : 0U));
             }
         }
     }
     for (std::size_t b = 0; b < boxes; ++b) {
-        found.level.push_back(level[found.component[b]]);
+        levels.level.push_back(level[levels.component[b]]);
     }
-    return found;
+    return levels;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -22,14 +22,14 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Complexity: O(V + modules + length of types and names).
 template <named_operators Ops, module_view Modules>
 [[nodiscard]] std::vector<id> module_looks(const Ops& ops, const Modules& modules,
-                                           const tagging& found) {
+                                           const tagging& tagged) {
     const auto& tree = modules.index();
     std::vector<std::uint64_t> outline(tree.size(), 0); // sums, as nodes may be scattered
     const vertices_by_index<graph_of<Ops>> vertex(ops.graph());
-    for (id v = 0; v < found.attributions.size(); ++v) {
+    for (id v = 0; v < tagged.attributions.size(); ++v) {
         const std::string_view type = ops.op_type(vertex[v]);
         if (type != "Constant") { // exporters fold them inconsistently
-            outline[found.attributions[v].module] += hash_bytes(type, 1) | 1U;
+            outline[tagged.attributions[v].module] += hash_bytes(type, 1) | 1U;
         }
     }
     std::vector<std::uint64_t> key(tree.size(), 0);
@@ -42,7 +42,7 @@ template <named_operators Ops, module_view Modules>
             key[m] = hash_mix(outline[m], 3);
         }
         if (m > 0) {
-            const auto name = hash_bytes(std::string_view(modules.attribute(m)), 4);
+            const auto name = hash_bytes(std::string_view(modules.name(m)), 4);
             outline[tree.parent(m)] += outline[m] == 0 ? 0 : hash_mix(name, outline[m]) | 1U;
         }
     }

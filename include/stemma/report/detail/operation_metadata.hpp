@@ -20,13 +20,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// An omitted input or output is "". `value_tags` is by value, see `find_value_tags`.
 /// Complexity: O(length of the result); memory for a buffer.
 template <text_sink Sink>
-void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& found,
+void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& tagged,
                               std::span<const id_set> value_tags, const report_names& names) {
     json_writer json(sink);
     const auto write_tags = [&](id_set set) {
         json.key("tags");
         json.begin_array(true);
-        found.pool.for_each(set, [&](id m) { json.value(found.tags.text(m)); });
+        tagged.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
         json.end_array();
     };
     json.begin_object();
@@ -46,7 +46,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
             json.value(model.value_name(model.first_output(node) + i));
         }
         json.end_array();
-        write_tags(found.tag_sets[node]);
+        write_tags(tagged.tag_sets[node]);
         json.end_object();
     }
     for (id value = 0; value < model.value_count(); ++value) {

@@ -62,27 +62,27 @@ private:
 
     [[nodiscard]] static std::size_t find_column(const overlay_table& table,
                                                  std::string_view wanted) {
-        std::string known;
+        std::string names;
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
             const auto& name = table.columns[c].name;
             if (has_numbers(table, c)) {
                 if (wanted.empty() || name == wanted) {
                     return c;
                 }
-                known.append(known.empty() ? "" : ", ").append(name);
+                names.append(names.empty() ? "" : ", ").append(name);
             }
         }
         STEMMA_THROW(error(error_code::refused, table.title, "",
-                           known.empty() ? std::string("has no column of numbers")
+                           names.empty() ? std::string("has no column of numbers")
                                          : "no numeric column is named '" + std::string(wanted) +
-                                               "'; there are " + known));
+                                               "'; known: " + names));
     }
 
-    void note(const overlay_row& row, std::size_t column, numbers& known, bool counts) {
+    void note(const overlay_row& row, std::size_t column, numbers& values, bool counts) {
         const auto* number =
             column < row.cells.size() ? std::get_if<double>(&row.cells[column]) : nullptr;
         if (number != nullptr && std::isfinite(*number)) {
-            known.insert_or_assign(row.of, *number);
+            values.insert_or_assign(row.of, *number);
             if (counts) { // the root would make everything else pale
                 least_ = std::min(least_, *number);
                 most_ = std::max(most_, *number);
@@ -90,9 +90,9 @@ private:
         }
     }
 
-    [[nodiscard]] std::string colour(const numbers& known, id of) const {
-        const auto found = known.find(of);
-        if (found == known.end()) {
+    [[nodiscard]] std::string colour(const numbers& values, id of) const {
+        const auto found = values.find(of);
+        if (found == values.end()) {
             return {};
         }
         const auto from = rises_ ? least_ : std::min(least_, 0.0);
@@ -110,9 +110,9 @@ private:
         return text.data();
     }
 
-    [[nodiscard]] std::string text(const numbers& known, id of) const {
-        const auto found = known.find(of);
-        if (found == known.end()) {
+    [[nodiscard]] std::string text(const numbers& values, id of) const {
+        const auto found = values.find(of);
+        if (found == values.end()) {
             return {};
         }
         constexpr std::string_view thousands = " kMGTPE";

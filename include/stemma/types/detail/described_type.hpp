@@ -30,7 +30,7 @@ struct described_type {
     return name.empty() && data_type != 0 ? "type " + std::to_string(data_type) : std::string(name);
 }
 
-/// Returns: `[1,8,hidden,?]`; "" when the rank is unknown. Complexity: O(rank).
+/// Returns: `[1,8,hidden,?]`; "" if the rank is unknown. Complexity: O(rank).
 [[nodiscard]] inline std::string shape_text(const described_type& type) {
     std::string text;
     for (const auto& extent : type.shape) {
@@ -44,7 +44,7 @@ struct described_type {
     return !type.has_shape ? "" : text.empty() ? "[]" : text.append("]");
 }
 
-/// Returns: `float32[1,8,hidden,?]`; without the brackets when the rank is unknown.
+/// Returns: `float32[1,8,hidden,?]`; without the brackets if the rank is unknown.
 /// Complexity: O(rank).
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     return type.name + shape_text(type);

@@ -49,9 +49,7 @@ public:
     }
 
     /// Whether inference of an operator depends on anything specific to the node.
-    [[nodiscard]] static bool looks_around(std::string_view op) {
-        return is_one_of(op, " Where Resize Upsample ");
-    }
+    [[nodiscard]] static bool looks_around(std::string_view op) { return op == "Where"; }
 
 private:
     void bind(id value, bool is_input, const std::map<std::string, std::int64_t>& bound) {

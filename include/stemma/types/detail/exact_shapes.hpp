@@ -119,21 +119,53 @@ private:
     /// extent otherwise.
     bool choice(id node) {
         auto facts = made(input(node, 1).data_type, broadcast(node));
-        const auto& a = input(node, 1).numbers;
-        const auto& b = input(node, 2).numbers;
-        const auto& model = table_.model();
-        const auto inputs = model.inputs(node);
-        const auto asks = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
+        const auto a = numbers(node, 1);
+        const auto b = joined_numbers(node, 2);
         if (a && b && a->size() == b->size() && facts.ranked() && facts.rank() < 2 &&
-            asks != no_id && model.op_type(asks) == "Equal" &&
-            detail::range::contains(model.inputs(asks), inputs[2])) {
+            asks_for(node, 2)) {
             facts.numbers.emplace();
             for (std::size_t i = 0; i < a->size(); ++i) {
-                facts.numbers->push_back((*b)[i] == any_extent ? (*a)[i] : (*b)[i]);
+                facts.numbers->push_back(
+                    algebra_.extent((*b)[i].constant() == -1 ? (*a)[i] : (*b)[i]));
             }
         }
         table_.set(node, 0, std::move(facts));
         return true;
+    }
+
+    /// Whether the condition of a Where compares its input with something.
+    [[nodiscard]] bool asks_for(id node, std::size_t slot) const {
+        const auto& model = table_.model();
+        const auto inputs = model.inputs(node);
+        const auto asks = inputs[0] == no_id ? no_id : model.producer(inputs[0]);
+        return asks != no_id && model.op_type(asks) == "Equal" &&
+               detail::range::any_of(model.inputs(asks), [&](id value) {
+                   const auto constant = value == no_id ? std::nullopt : table_.literal(value);
+                   return value == inputs[slot] ||
+                          (constant && constant == table_.literal(inputs[slot]));
+               });
+    }
+
+    /// Returns: as `numbers`, with the signs of constants in a Concat.
+    [[nodiscard]] std::optional<std::vector<polynomial>> joined_numbers(id node,
+                                                                        std::size_t slot) const {
+        const auto& model = table_.model();
+        auto all = numbers(node, slot);
+        const auto joins = all ? model.producer(model.inputs(node)[slot]) : no_id;
+        if (joins == no_id || model.op_type(joins) != "Concat") {
+            return all;
+        }
+        std::vector<polynomial> joined;
+        for (std::size_t part = 0; part < model.inputs(joins).size(); ++part) {
+            const auto known = numbers(joins, part);
+            const auto length = fact_table::length_of(input(joins, part)).value_or(0);
+            if (known) {
+                joined.insert(joined.end(), known->begin(), known->end());
+            } else {
+                joined.insert(joined.end(), length, polynomial::unknown());
+            }
+        }
+        return joined.size() == all->size() ? joined : all;
     }
 
     bool matrix_product(id node) {
@@ -230,7 +262,13 @@ private:
 
     bool expand(id node) {
         const auto& x = input(node, 0);
-        set(node, 0, x.data_type, algebra_.broadcast(x.dims, fact_table::shape_in(input(node, 1))));
+        auto facts =
+            made(x.data_type, algebra_.broadcast(x.dims, fact_table::shape_in(input(node, 1))));
+        const auto count = fact_table::length_of(facts);
+        if (count && x.numbers && x.numbers->size() == 1) {
+            facts.numbers.emplace(*count, x.numbers->front());
+        }
+        table_.set(node, 0, std::move(facts));
         return true;
     }
 

@@ -158,9 +158,6 @@ public:
                       : std::nullopt;
     }
 
-    /// Whether a symbol is a rounded quotient rather than a name of the model.
-    [[nodiscard]] bool is_quotient(id symbol) const { return quotients_.contains(symbol); }
-
     [[nodiscard]] const string_pool& names() const noexcept { return names_; }
 
 private:

@@ -46,7 +46,7 @@ public:
         table_.watch();
         infer();
         auto seen = table_.stop_watching();
-        if (known_.size() >= most) {
+        if (known_.size() >= most || seen.reads_reals) {
             return;
         }
         if (seen.looks_closer && !looks_closer) {

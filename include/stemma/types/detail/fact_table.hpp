@@ -75,6 +75,7 @@ public:
     struct inferred {
         std::vector<std::pair<id, id>> made; ///< output, and its facts
         bool looks_closer = false;           ///< at attributes or constants
+        bool reads_reals = false;            ///< which are in no key
     };
 
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
@@ -198,6 +199,7 @@ public:
 
     /// Returns: the elements of a small constant of float32.
     [[nodiscard]] std::optional<std::vector<float>> reals(id value) const {
+        seen_.reads_reals = true;
         std::optional<std::vector<float>> read;
         if (value != no_id && model_->is_initializer(value)) {
             const auto& tensor = model_->tensors()[tensor_of_[value]];

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -45,6 +46,10 @@ public:
     /// Returns: the same, or the attribute that older opsets use instead.
     [[nodiscard]] std::optional<extents> literal(std::size_t slot, std::string_view name) const {
         return table_->numbers_of(node_, slot, name);
+    }
+    /// Returns: the elements of a small constant input of float32.
+    [[nodiscard]] std::optional<std::vector<float>> reals(std::size_t slot) const {
+        return has_input(slot) ? table_->reals(table_->model().inputs(node_)[slot]) : std::nullopt;
     }
 
     /// Returns: the extents of all inputs broadcast to one another.

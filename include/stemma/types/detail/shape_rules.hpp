@@ -74,14 +74,42 @@ inline void range(const rule_node& node) {
 }
 
 inline void flatten(const rule_node& node) {
-    node.set(0, node.input(0).data_type, extents{any_extent, any_extent});
+    const auto& x = node.input(0);
+    extents dims{any_extent, any_extent};
+    if (x.ranked()) {
+        const auto rank = static_cast<std::int64_t>(x.rank());
+        auto axis = node.whole("axis", 1);
+        axis += axis < 0 ? rank : 0;
+        const auto joined = [&](std::int64_t from, std::int64_t to) {
+            std::int64_t product = 1;
+            for (; from < to; ++from) {
+                const auto extent = (*x.dims)[static_cast<std::size_t>(from)];
+                product = product == 1  ? extent
+                          : extent == 1 ? product
+                                        : multiply_extents(product, extent);
+            }
+            return product;
+        };
+        if (axis >= 0 && axis <= rank) {
+            dims = {joined(0, axis), joined(axis, rank)};
+        }
+    }
+    node.set(0, x.data_type, std::move(dims));
 }
 
-/// One output with type and rank of the first input.
-inline void same_rank(const rule_node& node) {
-    if (const auto& x = node.input(0); x.ranked()) {
-        node.set(0, x.data_type, extents(x.rank(), any_extent));
+/// Each extent, repeated as often as a constant says.
+inline void tile(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
     }
+    auto dims = *x.dims;
+    const auto repeats = fact_table::shape_in(node.input(1));
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const auto by = repeats && repeats->size() == dims.size() ? (*repeats)[i] : any_extent;
+        dims[i] = by == 1 ? dims[i] : multiply_extents(dims[i], by);
+    }
+    node.set(0, x.data_type, std::move(dims));
 }
 
 inline void reshape(const rule_node& node) {

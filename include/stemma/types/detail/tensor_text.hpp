@@ -136,32 +136,32 @@ private:
 [[nodiscard]] inline tensor_text read_tensor_text(wire_reader fields, std::size_t most) {
     const auto header = read_tensor_header(fields);
     const auto type = data_type_name(header.data_type);
-    tensor_text made;
-    made.elements = header.elements();
-    made.text = type.empty() ? "type " + std::to_string(header.data_type) : std::string(type);
-    made.text.push_back('[');
+    tensor_text result;
+    result.elements = header.elements();
+    result.text = type.empty() ? "type " + std::to_string(header.data_type) : std::string(type);
+    result.text.push_back('[');
     for (std::size_t i = 0; i < header.dims.size(); ++i) {
-        made.text.append(i == 0 ? "" : ",").append(std::to_string(header.dims[i]));
+        result.text.append(i == 0 ? "" : ",").append(std::to_string(header.dims[i]));
     }
-    made.text.push_back(']');
+    result.text.push_back(']');
     if (header.external) {
-        return made;
+        return result;
     }
     const auto items = tensor_numbers(most).read(fields, header.data_type);
     if (items.empty()) {
-        return made;
+        return result;
     }
-    made.cut = made.elements > items.size();
+    result.cut = result.elements > items.size();
     if (header.dims.empty()) {
-        made.text.append(" ").append(items.front());
-        return made;
+        result.text.append(" ").append(items.front());
+        return result;
     }
     std::string list;
     for (const auto& item : items) {
         list.append(list.empty() ? "" : ",").append(item);
     }
-    made.text.append(" [").append(list).append(made.cut ? ",\xe2\x80\xa6]" : "]");
-    return made;
+    result.text.append(" [").append(list).append(result.cut ? ",\xe2\x80\xa6]" : "]");
+    return result;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -3,17 +3,29 @@
 #define STEMMA_TYPES_DETAIL_WINDOW_RULES_HPP
 
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 /// Rules for operators on images: sliding windows, resampling, blocks of channels.
 namespace stemma::inline STEMMA_ABI::detail::rules {
+
+/// Returns: the numbers of an attribute, completed to a count by a default.
+[[nodiscard]] inline extents filled(const node_attributes& attributes, std::string_view name,
+                                    std::size_t count, std::int64_t value) {
+    auto numbers = attributes.wholes(name).value_or(extents{});
+    numbers.resize(count, value);
+    return numbers;
+}
 
 /// Computes the extents after a window slides over `x`, if everything relevant is known. `weights`
 /// give the extents of the window if no attribute does.
@@ -21,11 +33,6 @@ inline void slide(const rule_node& node, const tensor_facts& x, const tensor_fac
                   extents& dims) {
     const auto attributes = node.attributes();
     const auto spatial = x.rank() - 2;
-    const auto filled = [&](std::string_view name, std::size_t count, std::int64_t value) {
-        auto numbers = attributes.wholes(name).value_or(extents{});
-        numbers.resize(count, value);
-        return numbers;
-    };
     auto kernel = attributes.wholes("kernel_shape").value_or(extents{});
     if (kernel.empty() && weights != nullptr && weights->ranked() && weights->rank() == x.rank()) {
         kernel.assign(weights->dims->begin() + 2, weights->dims->end());
@@ -33,9 +40,9 @@ inline void slide(const rule_node& node, const tensor_facts& x, const tensor_fac
     if (kernel.size() != spatial || node.is_set("ceil_mode")) {
         return;
     }
-    const auto strides = filled("strides", spatial, 1);
-    const auto dilations = filled("dilations", spatial, 1);
-    const auto pads = filled("pads", 2 * spatial, 0);
+    const auto strides = filled(attributes, "strides", spatial, 1);
+    const auto dilations = filled(attributes, "dilations", spatial, 1);
+    const auto pads = filled(attributes, "pads", 2 * spatial, 0);
     const auto automatic = attributes.text("auto_pad");
     for (std::size_t i = 0; i < spatial; ++i) {
         const auto extent = (*x.dims)[i + 2];
@@ -79,11 +86,93 @@ inline void integer_convolution(const rule_node& node) {
 
 inline void transposed_convolution(const rule_node& node) {
     const auto& x = node.input(0);
-    if (x.ranked() && x.rank() >= 2) {
-        extents dims(x.rank(), any_extent);
-        dims[0] = (*x.dims)[0];
-        node.set(0, x.data_type, std::move(dims));
+    const auto& w = node.input(1);
+    if (!x.ranked() || x.rank() < 2) {
+        return;
     }
+    const auto spatial = x.rank() - 2;
+    extents dims(x.rank(), any_extent);
+    dims[0] = (*x.dims)[0];
+    if (w.ranked() && w.rank() == x.rank()) {
+        const auto attributes = node.attributes();
+        dims[1] = multiply_extents((*w.dims)[1], node.whole("group", 1));
+        const auto given = attributes.wholes("output_shape").value_or(extents{});
+        const auto strides = filled(attributes, "strides", spatial, 1);
+        const auto dilations = filled(attributes, "dilations", spatial, 1);
+        const auto pads = filled(attributes, "pads", 2 * spatial, 0);
+        const auto more = filled(attributes, "output_padding", spatial, 0);
+        const bool same = attributes.text("auto_pad").starts_with("SAME");
+        for (std::size_t i = 0; i < spatial; ++i) {
+            const auto extent = (*x.dims)[i + 2];
+            const auto reach = multiply_extents((*w.dims)[i + 2] - 1, dilations[i]);
+            const auto lost = add_extents(pads[i], pads[i + spatial]);
+            const auto full = add_extents(multiply_extents(extent - 1, strides[i]),
+                                          add_extents(reach, add_extents(more[i], 1)));
+            dims[i + 2] = given.size() == spatial    ? std::max(any_extent, given[i])
+                          : same                     ? multiply_extents(extent, strides[i])
+                          : full > lost && lost >= 0 ? full - lost
+                                                     : any_extent;
+        }
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
+/// Returns: an extent resized by a scale; unknown unless both are known.
+[[nodiscard]] inline std::int64_t scale_extent(std::int64_t extent, float by) {
+    if (by == 1) {
+        return extent;
+    }
+    const auto size = std::floor(static_cast<double>(extent) * static_cast<double>(by));
+    return extent >= 0 && size >= 0 && size < 1e15 ? static_cast<std::int64_t>(size) : any_extent;
+}
+
+/// Resize and Upsample, to constant sizes or by constant scales.
+inline void resize(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    auto axes = node.attributes().wholes("axes").value_or(extents{});
+    if (axes.empty()) {
+        axes.resize(x.rank());
+        std::iota(axes.begin(), axes.end(), 0);
+    }
+    const auto policy = node.attributes().text("keep_aspect_ratio_policy");
+    const auto sizes =
+        policy.empty() || policy == "stretch" ? fact_table::shape_in(node.input(3)) : std::nullopt;
+    const auto scales = node.reals(node.input_count() > 2 ? 2 : 1); // opset 11 inserts roi
+    auto dims = *x.dims;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto at = axis_of(axes[i], x.rank());
+        if (!at) {
+            return;
+        }
+        dims[*at] = sizes && sizes->size() == axes.size() ? (*sizes)[i]
+                    : scales && scales->size() == axes.size()
+                        ? scale_extent(dims[*at], (*scales)[i])
+                        : any_extent;
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
+/// DepthToSpace and SpaceToDepth.
+template <bool OpensBlocks>
+void move_blocks(const rule_node& node) {
+    auto x = node.input(0);
+    const auto size = node.whole("blocksize", 0);
+    if (!x.ranked() || x.rank() != 4) {
+        return;
+    }
+    const auto change = [](std::int64_t& extent, bool grows, std::int64_t by) {
+        extent = extent < 0 || by < 1 ? any_extent
+                 : grows              ? multiply_extents(extent, by)
+                 : extent % by == 0   ? extent / by
+                                      : any_extent;
+    };
+    change((*x.dims)[1], !OpensBlocks, multiply_extents(size, size));
+    change((*x.dims)[2], OpensBlocks, size);
+    change((*x.dims)[3], OpensBlocks, size);
+    node.set(0, x.data_type, std::move(x.dims));
 }
 
 /// MaxPool also outputs indices.

@@ -48,8 +48,8 @@ class content_entries {
 public:
     /// Requires: both outlive it; the entries are those of the checkpoint.
     /// Complexity: O(bytes of tensors of equal size on both sides).
-    content_entries(weight_search& search, const checkpoint& known, thread_limit threads = {})
-        : search_(search), known_(known), reader_(search.model) {
+    content_entries(weight_search& search, const checkpoint& saved, thread_limit threads = {})
+        : search_(search), known_(saved), reader_(search.model) {
         hash_tensors(threads);
         hash_entries(threads);
     }
@@ -101,18 +101,18 @@ public:
     /// Complexity: O(bytes).
     [[nodiscard]] bool holds(std::size_t t, const parameter_origin& origin, float rounding = 0) {
         value_maker maker([this](const std::string& name) { return values(name); });
-        const auto made = maker.make(origin, search_.headers[t]);
+        const auto values = maker.make(origin, search_.headers[t]);
         const auto is = content(t);
-        if (!made || !is.readable || made->size() != is.bytes().size()) {
+        if (!values || !is.readable || values->size() != is.bytes().size()) {
             return false;
         }
-        if (*made == is.bytes()) {
+        if (*values == is.bytes()) {
             return true;
         }
         if (rounding == 0 || search_.headers[t].data_type != float32) {
             return false;
         }
-        const auto a = floats_of(*made);
+        const auto a = floats_of(*values);
         const auto b = floats_of(is.bytes());
         float size = 0;
         float worst = 0;

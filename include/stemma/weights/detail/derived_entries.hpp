@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -324,11 +325,12 @@ private:
                 auto part = whole;
                 part[axis] = dims[axis];
                 if (part != dims || dims[axis] <= 0 || dims[axis] >= whole[axis] ||
-                    whole[axis] / dims[axis] > 16) {
+                    whole[axis] / std::gcd(dims[axis], whole[axis]) > 16) {
                     continue;
                 }
                 tried.axis = axis;
-                for (std::int64_t at = 0; at + dims[axis] <= whole[axis]; at += dims[axis]) {
+                const auto step = std::gcd(dims[axis], whole[axis]);
+                for (std::int64_t at = 0; at + dims[axis] <= whole[axis]; at += step) {
                     tried.first = static_cast<std::uint64_t>(at);
                     if (contents_.holds(t, tried)) {
                         accept(t, tried, {&e, 1}, search_.entries[e].owner);

@@ -14,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -155,17 +157,23 @@ struct convolution {
     return result;
 }
 
-/// Returns: candidate names of the batch norm after a convolution: siblings, the likeliest first.
-/// Complexity: O(length).
-[[nodiscard]] inline std::vector<std::string> norm_names(std::string_view last) {
-    std::vector<std::string> names;
+/// A candidate name of the batch norm after a convolution.
+struct norm_name {
+    std::string name;
+    bool paired; ///< with the name of the convolution: `bn1` with `conv1`
+};
+
+/// Returns: candidate names, siblings of the convolution, the likeliest first. Complexity:
+/// O(length).
+[[nodiscard]] inline std::vector<norm_name> norm_names(std::string_view last) {
+    std::vector<norm_name> names;
     std::uint32_t number = 0;
     const auto digits = last.find_last_not_of("0123456789") + 1;
     const auto tail = last.substr(digits);
     const auto parsed = std::from_chars(tail.data(), tail.data() + tail.size(), number);
     const bool numbered = !tail.empty() && parsed.ec == std::errc() && number < 1'000'000'000;
     if (digits == 0) {
-        return numbered ? std::vector{std::to_string(number + 1)} : names;
+        return numbered ? std::vector{norm_name{std::to_string(number + 1), true}} : names;
     }
     constexpr std::array<std::pair<std::string_view, std::string_view>, 5> pairs{
         {{"conv", "bn"},
@@ -175,19 +183,19 @@ struct convolution {
          {"conv", "batch_norm"}}};
     for (const auto& [from, to] : pairs) {
         if (const auto at = last.find(from); at != last.npos) {
-            names.push_back(
-                std::string(last.substr(0, at)).append(to).append(last.substr(at + from.size())));
+            auto name = std::string(last.substr(0, at)).append(to);
+            names.push_back({name.append(last.substr(at + from.size())), true});
         }
     }
-    const auto stem = std::string(last.substr(0, digits));
+    const auto stem = last.substr(0, digits);
     if (numbered && stem == "conv") { // pre-activation: the next norm
-        names.push_back("norm" + std::to_string(number + 1));
-        names.push_back("bn" + std::to_string(number + 1));
+        names.push_back({"norm" + std::to_string(number + 1), true});
+        names.push_back({"bn" + std::to_string(number + 1), true});
     }
-    names.push_back(std::string(last) + "_bn");
-    names.push_back("bn_" + std::string(last));
-    names.push_back("bn");
-    names.push_back("norm");
+    names.push_back({std::string(last) + "_bn", false});
+    names.push_back({"bn_" + std::string(last), false});
+    names.push_back({"bn", false});
+    names.push_back({"norm", false});
     return names;
 }
 
@@ -205,7 +213,7 @@ public:
             if (search.model.op_type(node) == "BatchNormalization") {
                 const auto m = search.attributions[node].module;
                 norms_are_called_norm_ =
-                    norms_are_called_norm_ || search.modules.attribute(m).starts_with("norm");
+                    norms_are_called_norm_ || search.modules.name(m).starts_with("norm");
             }
         }
     }
@@ -236,21 +244,24 @@ public:
         if (!search_.entries.empty()) {
             return;
         }
-        for (const auto& one : find_convolutions(search_)) {
-            if (one.bias == no_id || !search_.is_open(one.weight) || !search_.is_open(one.bias) ||
-                !moved(one.weight) || !moved(one.bias)) {
-                continue;
-            }
+        auto folded = find_convolutions(search_);
+        std::erase_if(folded, [&](const convolution& one) {
+            return one.bias == no_id || !search_.is_open(one.weight) ||
+                   !search_.is_open(one.bias) || !moved(one.weight) || !moved(one.bias);
+        });
+        const bool biased = had_biases(folded);
+        for (const auto& one : folded) {
             const auto path = search_.modules.path(one.module);
-            if (const auto norm = likely_norm(one.module, path); !norm.empty()) {
-                settle(one, path, norm, confidence::entry_below, parameter_basis::usage);
+            if (const auto [norm, sure] = likely_norm(one.module, path); !norm.empty()) {
+                settle(one, path, norm, sure, parameter_basis::usage, 0, biased);
             }
         }
     }
 
-    /// Notes that a convolution and its bias were folded with a norm.
+    /// Notes that a convolution and its bias were folded with a norm; `biased` says whether the
+    /// convolution had a bias, if no entries tell.
     void settle(const convolution& one, const std::string& path, const std::string& norm,
-                float sure, parameter_basis basis, float epsilon = 0) {
+                float sure, parameter_basis basis, float epsilon = 0, bool biased = false) {
         const auto& entries = search_.entries;
         const auto name = [&](const std::string& owner, std::string_view attribute) {
             const auto e = entries.find(owner, attribute);
@@ -273,7 +284,7 @@ public:
         note(one.weight, false,
              {name(path, "weight"), name(norm, "weight"), name(norm, "running_var")});
         std::vector<std::string> of;
-        if (entries.find(path, "bias") != no_id) {
+        if (biased || entries.find(path, "bias") != no_id) {
             of.push_back(name(path, "bias"));
         }
         for (const auto* const attribute : {"weight", "bias", "running_mean", "running_var"}) {
@@ -296,8 +307,9 @@ public:
         };
         const auto dot = path.rfind('.');
         const auto parent = dot == path.npos ? std::string() : path.substr(0, dot + 1);
-        for (const auto& name : norm_names(std::string_view(path).substr(parent.size()))) {
-            if (const auto e = entries.find(parent + name, "running_var"); fits(e)) {
+        const auto names = norm_names(std::string_view(path).substr(parent.size()));
+        for (const auto& candidate : names) {
+            if (const auto e = entries.find(parent + candidate.name, "running_var"); fits(e)) {
                 return e;
             }
         }
@@ -329,23 +341,48 @@ private:
         return false;
     }
 
-    [[nodiscard]] std::string likely_norm(id module, const std::string& path) const {
+    /// Whether convolutions had biases before folding. PyTorch numbers values in the order it makes
+    /// them; so the number in the first name that it generates for a folded one is that of all
+    /// before: inputs, entries of the `state_dict`, outputs of nodes, and one.
+    [[nodiscard]] bool had_biases(std::span<const convolution> folded) const {
+        constexpr std::uint64_t of_norm = 6; // entries and output
+        std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+        for (const auto& one : folded) {
+            const auto name = search_.name(one.weight);
+            const auto tail = name.substr(name.find_last_not_of("0123456789") + 1);
+            std::uint64_t number = 0;
+            std::from_chars(tail.data(), tail.data() + tail.size(), number);
+            first = name.find("::") == name.npos ? 0 : std::min(first, number);
+        }
+        const auto& model = search_.model;
+        std::uint64_t before = 1 + model.graph(0).inputs.size() + model.tensors().size() +
+                               folded.size() * (of_norm - 1);
+        for (id node = 0; node < model.node_count(); ++node) {
+            before += model.output_count(node);
+            before += model.op_type(node) == "BatchNormalization" ? 1U : 0U; // its batch counter
+        }
+        return !folded.empty() && first == before + folded.size();
+    }
+
+    /// Returns: the path of the norm, and the confidence in it; "" if there is none.
+    [[nodiscard]] std::pair<std::string, float> likely_norm(id module,
+                                                            const std::string& path) const {
         const auto& modules = search_.modules;
         if (module == 0) {
             return {};
         }
         const auto parent = modules.index().parent(module);
-        const auto last = modules.attribute(module);
-        const auto names = norm_names(last);
+        const auto last = modules.name(module);
         const auto is_absent = [&](std::string_view name) {
             const auto m = modules.child(parent, name);
             return m == no_id || search_.nodes_of[m] == 0;
         };
         const auto prefix = path.substr(0, path.size() - last.size());
-        for (const auto& name : names) {
+        for (const auto& [name, paired] : norm_names(last)) {
             const bool may = !norms_are_called_norm_ || name.starts_with("norm");
             if (may && is_absent(name)) {
-                return prefix + name;
+                return {prefix + name,
+                        paired ? confidence::entry_folded : confidence::entry_unpaired};
             }
         }
         return {};

@@ -32,24 +32,24 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The new values of entries, and of the initializers made of them.
+/// The new values of entries, and of the initializers made from them.
 class new_values {
 public:
     /// Requires: all outlive it. Throws: `error` of `contradiction` if the adapter changes an entry
-    /// that no initializer was made of.
+    /// that no initializer was made from.
     new_values(const attributed_model& opened, const checkpoint* weights,
-               const low_rank_adapter* adapter, const checkpoint* known,
+               const low_rank_adapter* adapter, const checkpoint* saved,
                std::span<const parameter_origin> origins, thread_limit threads)
         : model_(opened.model())
         , weights_(weights)
         , adapter_(adapter)
-        , known_(known)
+        , known_(saved)
         , threads_(threads) {
         if (weights != nullptr) {
             new_entries_.emplace(*weights, opened.modules());
         }
-        if (known != nullptr) {
-            old_entries_.emplace(*known, opened.modules());
+        if (saved != nullptr) {
+            old_entries_.emplace(*saved, opened.modules());
         }
         for (const auto& origin : origins) {
             primary_.insert(origin.entries.begin(), origin.entries.end());
@@ -59,7 +59,7 @@ public:
             for (const auto& names : opened.modules().shared_parameters()) {
                 change_tied(names);
             }
-            for (const auto* const of : {weights, known}) {
+            for (const auto* const of : {weights, saved}) {
                 if (of != nullptr) {
                     change_tied(*of);
                 }
@@ -242,17 +242,17 @@ private:
     added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
         if (origin.quantized || origin.transform == parameter_transform::folded ||
             origin.transform == parameter_transform::gates || !is_convertible(header.data_type)) {
-            problem_ = "is " + transform_text(origin) +
-                       ", which takes the weights that the adapter is for";
+            problem_ =
+                "is " + transform_text(origin) + "; merging the adapter needs the original weights";
             return std::nullopt;
         }
         value_maker maker([&](const std::string& name) { return change_of(name, origin, header); });
         auto as_float = header;
         as_float.data_type = float32;
-        const auto made = maker.make(origin, as_float);
+        const auto values = maker.make(origin, as_float);
         problem_ = maker.problem();
-        return made ? std::optional(sum_of(bytes, header.data_type, floats_of(*made)))
-                    : std::nullopt;
+        return values ? std::optional(sum_of(bytes, header.data_type, floats_of(*values)))
+                      : std::nullopt;
     }
 
     [[nodiscard]] std::optional<entry_values> change_of(const std::string& name,
@@ -309,7 +309,7 @@ private:
             }
             if (found.empty()) {
                 STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
-                                   "no initializer was made of it"));
+                                   "no initializer was made from it"));
             }
             changed_.emplace(found, name);
         }

@@ -34,9 +34,9 @@ class state_entries {
 public:
     /// Of a checkpoint, whose paths may lead into the tree after some prefix.
     /// Complexity: O(length of names * log entries).
-    state_entries(const checkpoint& known, const module_tree& modules) {
+    state_entries(const checkpoint& saved, const module_tree& modules) {
         std::vector<std::string_view> paths;
-        for (const auto& entry : known.entries()) {
+        for (const auto& entry : saved.entries()) {
             const std::string_view name = entry.name;
             const auto dot = name.rfind('.');
             if (dot != name.npos && (paths.empty() || paths.back() != name.substr(0, dot))) {
@@ -45,7 +45,7 @@ public:
         }
         const auto mapping = find_path_mapping(modules, module_lookup<module_tree>(modules), paths);
         const auto base = mapping.base == 0 ? std::string() : modules.path(mapping.base) + ".";
-        for (const auto& entry : known.entries()) {
+        for (const auto& entry : saved.entries()) {
             const std::string_view name = entry.name;
             const auto dot = name.rfind('.');
             std::string owner;

@@ -55,10 +55,11 @@ public:
         std::map<std::string_view, unsigned> stems;
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
-            if (const auto& dims = search.headers[t].dims; dims.size() == 2) {
-                tripled_.insert(dims[1] == 3 * dims[0]   ? dims[1]
-                                : dims[0] == 3 * dims[1] ? dims[0]
-                                                         : -1);
+            const auto& dims = search.headers[t].dims;
+            if (dims.size() == 2 && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
+                for (const auto& use : search.uses[t]) {
+                    tripled_.emplace(use.module, std::max(dims[0], dims[1]));
+                }
             }
         }
         for (const auto& [stem, count] : stems) {
@@ -109,6 +110,7 @@ public:
                 taken.emplace(entry, t);
             }
         }
+        note_biases();
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty()) {
                 continue;
@@ -251,18 +253,46 @@ private:
         }
     }
 
+    /// Notes the owners of named biases by the values that they are added to: a module may use the
+    /// parameters of its children itself.
+    void note_biases() {
+        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
+            const auto& origin = search_.origins[t];
+            const bool named = origin.basis == parameter_basis::name &&
+                               search_.headers[t].dims.size() == 1 &&
+                               origin.entries.front().ends_with(".bias");
+            for (const auto& use : search_.uses[t]) {
+                const auto inputs = search_.model.inputs(use.node);
+                if (named && search_.model.op_type(use.node) == "Add" && inputs.size() == 2) {
+                    const auto owner = owner_path(origin.entries.front());
+                    bias_owners_.emplace(inputs[1 - use.slot], owner);
+                }
+            }
+        }
+    }
+
     void guess(std::size_t t, bool moved, std::map<std::string, std::size_t>& taken) {
         for (const auto& use : search_.uses[t]) {
             const auto role = search_.role(use);
             const auto& dims = search_.headers[t].dims;
             const auto wide = std::count_if(dims.begin(), dims.end(), [](auto n) { return n > 1; });
             const bool leaf = search_.is_leaf(use.module);
-            if (role.attribute.empty() || (!role.sure && (!leaf || wide > 1))) {
+            // A computed one that is read as stored is a function of several entries.
+            const bool derived =
+                moved && role.sure && !role.transposed && dims.size() > 2 && wide > 1;
+            if (role.attribute.empty() || derived || (!role.sure && (!leaf || wide > 1))) {
                 continue;
             }
-            const auto path = search_.modules.path(use.module);
-            auto attribute = attention_name(t, use, role);
-            attribute = attribute.empty() ? std::string(role.attribute) : attribute;
+            auto path = search_.modules.path(use.module);
+            std::string attribute(role.attribute);
+            const auto beside = role.transposed
+                                    ? bias_owners_.find(search_.model.first_output(use.node))
+                                    : bias_owners_.end();
+            if (beside != bias_owners_.end()) {
+                path = beside->second;
+            } else if (auto name = attention_name(t, use, role); !name.empty()) {
+                attribute = std::move(name);
+            }
             auto entry = (path.empty() ? "" : path + ".") + attribute;
             if (const auto known = taken.find(entry); known != taken.end()) {
                 const bool more = search_.origins[t].entries.empty();
@@ -291,7 +321,8 @@ private:
             origin.entries = {std::move(entry)};
             origin.quantized = is_narrow_type(search_.headers[t].data_type);
             search_.settle(t, {}, path, parameter_basis::usage,
-                           leaf ? confidence::entry_used : confidence::entry_guessed);
+                           leaf || beside != bias_owners_.end() ? confidence::entry_used
+                                                                : confidence::entry_guessed);
         }
     }
 
@@ -312,23 +343,26 @@ private:
         if (matrix && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
             return "in_proj_weight";
         }
-        if (matrix && dims[0] == dims[1]) {
+        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : 3 * dims[0]});
+        if (matrix && dims[0] == dims[1] && is_joined) {
             return "out_proj.weight";
         }
         if (dims.size() != 1 || role.attribute != "bias") {
             return {};
         }
-        return tripled_.contains(dims[0])       ? "in_proj_bias"
-               : tripled_.contains(3 * dims[0]) ? "out_proj.bias"
-                                                : std::string();
+        return tripled_.contains({use.module, dims[0]}) ? "in_proj_bias"
+               : is_joined                              ? "out_proj.bias"
+                                                        : std::string();
     }
 
     static constexpr std::size_t most_below = 4096;
 
     weight_search& search_;
-    const content_entries* contents_;   // if the model holds the entries' values
-    std::set<std::string_view> series_; // names that occur with many numbers
-    std::set<std::int64_t> tripled_; // the longer extents of matrices three times as long as wide
+    const content_entries* contents_;               // if the model holds the entries' values
+    std::set<std::string_view> series_;             // names that occur with many numbers
+    std::map<id, std::string> bias_owners_;         // by value that a named bias is added to
+    std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
+                                                    // matrices three times as long as wide
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of Conan 2 as the recipe uses: what it asks for is done, without a cache or settings."""
+"""The part of Conan 2 that the recipe uses, without cache or settings."""
 
 
 class _Information:

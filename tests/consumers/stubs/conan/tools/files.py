@@ -9,7 +9,7 @@ def load(_, path):
 
 
 def copy(_, pattern, source, target):
-    """Copies the files of a folder that fit; as in Conan, nothing is said where none does."""
+    """Copies matching files of a folder; like Conan, silently if none matches."""
     for path in pathlib.Path(source).rglob("*"):
         name = path.relative_to(source)
         if path.is_file() and fnmatch.fnmatch(str(name), pattern):

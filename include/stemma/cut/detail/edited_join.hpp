@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CUT_DETAIL_EDITED_JOIN_HPP
+#define STEMMA_CUT_DETAIL_EDITED_JOIN_HPP
+
+#include <stemma/config.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/cut/detail/edited_nodes.hpp>
+#include <stemma/cut/detail/edited_tensors.hpp>
+#include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/cut/detail/write_joined.hpp>
+#include <stemma/error.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/message_tree.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/value_types.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Joins parts with edits: edited nodes and weights replace the original ones; new operator sets,
+/// functions and types are added.
+class edited_join {
+public:
+    /// Requires: `folder` outlives the join.
+    explicit edited_join(const split_folder& folder)
+        : folder_(folder), tensors_(folder), nodes_(folder, tensors_) {}
+
+    /// Returns: a rope over `split_files`.
+    /// Throws: `error` of `refused`, with the place, if the parts no longer fit together.
+    /// Complexity: O(n log n) in the contents of the parts, without weights.
+    [[nodiscard]] message_tree build() {
+        message_tree result;
+        const auto bytes = folder_.skeleton().file->bytes();
+        const wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                 folder_.skeleton().file->path());
+        bool first = true;
+        result.edit(
+            fields,
+            [&](edited_field& field) {
+                if (field.is_bytes(at_model::graph)) {
+                    field.replace(
+                        [&] { add_graph(field.inner(), std::exchange(first, false), result); });
+                }
+            },
+            split_files::skeleton);
+        add_opsets(result);
+        add_functions(result);
+        return result;
+    }
+
+private:
+    using at_model = detail::onnx_fields::model;
+    using at_graph = detail::onnx_fields::graph;
+    using at_info = detail::onnx_fields::value_info;
+    using at_tensor = detail::onnx_fields::tensor;
+
+    [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    /// Adds a chunk of the main graph; the first one takes everything new.
+    void add_graph(wire_reader fields, bool first, message_tree& out) {
+        std::unordered_set<std::string_view> made; // by edited parts
+        for (const auto& at : nodes_.in_order()) {
+            if (first) {
+                add_message(at_graph::node, model(at.part).message(at.node), at.part, out);
+            }
+            if (folder_.parts()[at.part].edited) {
+                nodes_.for_each_output(at, [&](std::string_view name) { made.insert(name); });
+            }
+        }
+        out.edit(
+            fields,
+            [&](edited_field& field) {
+                if (field.is_bytes(at_graph::initializer)) {
+                    const auto name = name_in(field.inner(), at_tensor::name);
+                    field.erase();
+                    if (tensors_.contains(name)) {
+                        tensors_.append(name, out);
+                    }
+                } else if (field.is_bytes(at_graph::value_info)) {
+                    const auto name = name_in(field.inner(), at_info::name);
+                    if (made.contains(name) || !still_there(name)) {
+                        field.erase();
+                    }
+                }
+            },
+            split_files::skeleton);
+        if (first) {
+            for (const auto& name : tensors_.added()) {
+                tensors_.append(name, out);
+                if (folder_.skeleton().model->ir_version() < 4) {
+                    add_input(name, out);
+                }
+            }
+            add_types(made, out);
+        }
+    }
+
+    /// Adds a message of a part's file.
+    static void add_message(std::uint32_t field, message_ref message, id part, message_tree& out) {
+        out.append(field,
+                   [&] { out.add_range(message.begin, message.size, split_files::part(part)); });
+    }
+
+    [[nodiscard]] static std::string_view name_in(wire_reader fields, std::uint32_t number) {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(number)) {
+                name = fields.text(field);
+            }
+        }
+        return name;
+    }
+
+    /// Whether a value is still produced.
+    [[nodiscard]] bool still_there(std::string_view name) {
+        if (all_made_.empty()) {
+            for (const auto& at : nodes_.in_order()) {
+                nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
+            }
+        }
+        return all_made_.contains(name);
+    }
+
+    void add_input(const std::string& name, message_tree& out) const {
+        out.append(at_graph::input, [&] {
+            out.append(at_info::name, name);
+            out.append(at_info::type, tensor_type(tensors_.header(name)));
+        });
+    }
+
+    /// Adds the types that edited parts declare for their outputs.
+    void add_types(const std::unordered_set<std::string_view>& made, message_tree& out) const {
+        std::unordered_set<std::string_view> declared; // as outputs of the model
+        for (const auto& info : folder_.skeleton().model->value_infos()) {
+            if (info.graph == 0 && info.field == at_graph::output) {
+                declared.insert(folder_.skeleton().model->text(info.name));
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!folder_.parts()[p].edited) {
+                continue;
+            }
+            for (const auto& info : model(p).value_infos()) {
+                const auto name = model(p).text(info.name);
+                if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
+                    declared.insert(name).second) {
+                    add_message(at_graph::value_info, info.message, p, out);
+                }
+            }
+        }
+    }
+
+    void add_opsets(message_tree& out) const {
+        std::map<std::string_view, std::int64_t> versions;
+        for (const auto& opset : folder_.skeleton().model->opset_imports()) {
+            versions[opset.domain] = opset.version;
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& opset : model(p).opset_imports()) {
+                const auto known = versions.emplace(opset.domain, opset.version);
+                if (known.first->second != opset.version) {
+                    folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
+                                          std::string(opset.domain) + "', the source " +
+                                          std::to_string(known.first->second));
+                }
+                if (known.second) {
+                    out.append(at_model::opset_import, opset_import_text(opset));
+                }
+            }
+        }
+    }
+
+    void add_functions(message_tree& out) const {
+        std::map<std::string, std::string_view> known;
+        const auto visit = [&](id p, const wire_model& m, bool adds) {
+            auto fields = m.reader();
+            for (wire_field field; fields.next(field);) {
+                if (!field.is_bytes(at_model::functions)) {
+                    continue;
+                }
+                using at = detail::onnx_fields::function;
+                std::string key(name_in(fields.inner(field), at::domain));
+                key.append("\n").append(name_in(fields.inner(field), at::name));
+                key.append("\n").append(name_in(fields.inner(field), at::overload));
+                const auto made = known.emplace(key, fields.text(field));
+                if (adds && made.second) {
+                    out.add_range(field.begin, field.end - field.begin, split_files::part(p));
+                } else if (adds && made.first->second != fields.text(field)) {
+                    folder_.refuse(p, "changes a function that the source has: '" +
+                                          std::string(name_in(fields.inner(field), at::name)) +
+                                          "'");
+                }
+            }
+        };
+        visit(0, *folder_.skeleton().model, false);
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (folder_.parts()[p].edited) {
+                visit(p, model(p), true);
+            }
+        }
+    }
+
+    const split_folder& folder_;
+    edited_tensors tensors_;
+    edited_nodes nodes_;
+    std::unordered_set<std::string_view> all_made_;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_CUT_DETAIL_EDITED_JOIN_HPP

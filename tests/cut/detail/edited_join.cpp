@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/cut/detail/edited_join.hpp>
+
+#include "../../catch.hpp"
+#include "../../edited_split.hpp"
+#include "../../find_in_model.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace test::cut_detail_edited_join {
+
+namespace {
+
+std::string joined(const test::edited_split& split) {
+    const auto folder = split.open();
+    std::string text;
+    stemma::detail::edited_join(*folder).build().for_each(
+        [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
+            text.append(stemma::detail::split_files::at(*folder, file).bytes().substr(begin, size));
+        },
+        [&](std::string_view more) { text.append(more); });
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("edited_join: edits replace the original", "[onnx][join_edited]") {
+    test::edited_split split;
+    split.replace(1, "Relu", "Tanh");
+    const auto source = test::read_bytes(split.folder().file("model.onnx"));
+    const auto bytes = joined(split);
+    const stemma::wire_model before(source);
+    const stemma::wire_model after(bytes);
+    REQUIRE(after.node_count() == before.node_count());
+    for (stemma::id node = 0; node < after.node_count(); ++node) {
+        CHECK(after.name(node) == before.name(node));
+        CHECK(after.op_type(node) ==
+              (before.op_type(node) == "Relu" ? std::string_view("Tanh") : before.op_type(node)));
+        CHECK(after.inputs(node).size() == before.inputs(node).size());
+    }
+    CHECK(after.tensors().size() == before.tensors().size());
+    CHECK(after.graph(0).inputs.size() == 1);
+    CHECK(after.graph(0).outputs.size() == 1);
+}
+
+TEST_CASE("edited_join: adds new nodes, weights, types, operator sets and functions",
+          "[onnx][join_edited]") {
+    test::edited_split split;
+    split.add_to_graph(0, test::message()
+                              .inner(1, test::node("Own", {"x", "new"}, {"n"}, "call", "local"))
+                              .inner(5, test::tensor("new", {}, "1234"))
+                              .inner(13, test::value_info("n")));
+    split.add(0, test::message()
+                     .inner(8, test::opset("local", 1))
+                     .inner(25, test::function("local", "Own", {"p", "q"}, {"r"},
+                                               {test::node("Add", {"p", "q"}, {"r"})})));
+    const auto bytes = joined(split);
+    const stemma::wire_model after(bytes);
+    const auto call = test::node_called(after, "call");
+    REQUIRE(call != stemma::no_id);
+    CHECK(after.callee(call) != stemma::no_id);
+    CHECK(after.is_initializer(test::value_called(after, "new")));
+    std::size_t imports = 0;
+    for (const auto& opset : after.opset_imports()) {
+        imports += opset.domain == "local" && opset.version == 1 ? 1U : 0U;
+    }
+    CHECK(imports == 1);
+    std::size_t declared = 0;
+    for (const auto& info : after.value_infos()) {
+        declared += after.text(info.name) == "n" ? 1U : 0U;
+    }
+    CHECK(declared == 1);
+}
+
+TEST_CASE("edited_join: rejects another version of an operator set or function",
+          "[onnx][join_edited]") {
+    test::edited_split version;
+    version.add(0, test::message().inner(8, test::opset("", 11)));
+    CHECK_THROWS_AS(joined(version), stemma::error);
+
+    const auto function = [](const std::string& op) {
+        return test::message().inner(
+            25, test::function("local", "Own", {"p"}, {"r"}, {test::node(op, {"p"}, {"r"})}));
+    };
+    test::edited_split same;
+    same.add(0, function("Neg")).add(1, function("Neg"));
+    CHECK_NOTHROW(joined(same));
+    test::edited_split other;
+    other.add(0, function("Neg")).add(1, function("Abs"));
+    CHECK_THROWS_AS(joined(other), stemma::error);
+}
+
+} // namespace test::cut_detail_edited_join

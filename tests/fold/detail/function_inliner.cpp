@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/fold/detail/function_inliner.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/onnx/detail/splices.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::fold_detail_function_inliner {
+
+namespace {
+
+using test::message;
+
+std::string inlined(const std::string& bytes, std::size_t max_calls = 10'000) {
+    const stemma::wire_model model(bytes);
+    stemma::detail::function_inliner inliner(model, max_calls);
+    stemma::detail::string_splice splice(bytes);
+    inliner.build().write(splice);
+    return splice.text;
+}
+
+/// A model of some nodes and functions of domain "d".
+message with_functions(const std::vector<message>& nodes, const std::vector<message>& functions,
+                       const test::names& outputs = {"y"}) {
+    message made;
+    made.number(1, 8).inner(8, test::opset("", 17)).inner(8, test::opset("d", 1));
+    made.inner(7, test::graph(nodes, {"x"}, outputs));
+    for (const auto& function : functions) {
+        made.inner(25, function);
+    }
+    return made;
+}
+
+/// What comes of `with_functions` when its nodes come to these.
+std::string plain(const std::vector<message>& nodes, const test::names& outputs = {"y"}) {
+    return message()
+        .number(1, 8)
+        .inner(8, test::opset("", 17))
+        .inner(7, test::graph(nodes, {"x"}, outputs))
+        .bytes();
+}
+
+message call(const char* type, const test::names& in, const test::names& out, const char* name) {
+    return test::node(type, in, out, name, "d");
+}
+
+message reference(const char* name, const char* to) {
+    return message().text(1, name).text(21, to).number(20, 3);
+}
+
+} // namespace
+
+TEST_CASE("function_inliner: names inlined values after the calls, at any depth") {
+    const auto inner =
+        test::function("d", "G", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "r")});
+    const auto outer = test::function("d", "F", {"a"}, {"c"},
+                                      {call("G", {"a"}, {"m"}, "g"), call("G", {"m"}, {"c"}, "")});
+    const auto bytes =
+        with_functions({call("F", {"x"}, {"u"}, "one"), call("F", {"u"}, {"y"}, "two")},
+                       {inner, outer})
+            .bytes();
+    CHECK(inlined(bytes) == plain({test::node("Relu", {"x"}, {"one/m"}, "one/g/r"),
+                                   test::node("Relu", {"one/m"}, {"u"}, "u/r"),
+                                   test::node("Relu", {"u"}, {"two/m"}, "two/g/r"),
+                                   test::node("Relu", {"two/m"}, {"y"}, "y/r")}));
+}
+
+TEST_CASE(
+    "function_inliner: attributes have the call's value, else the default, else are omitted") {
+    const auto function = test::function("d", "F", {"a"}, {"b"},
+                                         {test::node("Op", {"a"}, {"b"})
+                                              .inner(5, reference("given", "p"))
+                                              .inner(5, reference("kept", "q"))
+                                              .inner(5, reference("gone", "r"))})
+                              .text(6, "p")
+                              .inner(11, test::text_attribute("q", "default"));
+    const auto bytes =
+        with_functions({call("F", {"x"}, {"y"}, "f").inner(5, test::text_attribute("p", "call"))},
+                       {function})
+            .bytes();
+    CHECK(inlined(bytes) == plain({test::node("Op", {"x"}, {"y"})
+                                       .inner(5, test::text_attribute("given", "call"))
+                                       .inner(5, test::text_attribute("kept", "default"))}));
+    // Handed on from the function around.
+    const auto around = test::function(
+        "d", "H", {"a"}, {"b"}, {call("F", {"a"}, {"b"}, "f").inner(5, reference("p", "s"))});
+    CHECK(inlined(with_functions(
+                      {call("H", {"x"}, {"y"}, "h").inner(5, test::text_attribute("s", "far"))},
+                      {function, around})
+                      .bytes()) == plain({test::node("Op", {"x"}, {"y"})
+                                              .inner(5, test::text_attribute("given", "far"))
+                                              .inner(5, test::text_attribute("kept", "default"))}));
+}
+
+TEST_CASE("function_inliner: omitted inputs and outputs stay omitted") {
+    const auto function = test::function("d", "F", {"a", "b"}, {"c", "e"},
+                                         {test::node("Op", {"a", "b"}, {"c", "e"})});
+    CHECK(inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {function}).bytes()) ==
+          plain({test::node("Op", {"x", ""}, {"y", "f/e"})}));
+}
+
+TEST_CASE("function_inliner: copies an output that is an input or repeated") {
+    const auto function =
+        test::function("d", "F", {"a"}, {"a", "b", "b"}, {test::node("Relu", {"a"}, {"b"})});
+    CHECK(inlined(
+              with_functions({call("F", {"x"}, {"p", "q", "r"}, "f")}, {function}, {"p", "q", "r"})
+                  .bytes()) == plain({test::node("Relu", {"x"}, {"q"}),
+                                      test::node("Identity", {"x"}, {"p"}, "f/Identity"),
+                                      test::node("Identity", {"q"}, {"r"}, "f/Identity")},
+                                     {"p", "q", "r"}));
+}
+
+TEST_CASE("function_inliner: inlines calls in bodies, and renames bodies in functions") {
+    const auto relu = test::function("d", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"})});
+    const auto body = [](const message& node, const char* result) {
+        return test::graph_attribute("then_branch", test::graph({node}, {}, {result}));
+    };
+    CHECK(inlined(with_functions({test::owner_node("If", {"x"}, {"y"},
+                                                   {body(call("F", {"x"}, {"z"}, "f"), "z")})},
+                                 {relu})
+                      .bytes()) ==
+          plain({test::owner_node("If", {"x"}, {"y"},
+                                  {body(test::node("Relu", {"x"}, {"z"}), "z")})}));
+    const auto branching = test::function(
+        "d", "F", {"a"}, {"b"},
+        {test::owner_node("If", {"a"}, {"b"}, {body(test::node("Relu", {"a"}, {"z"}), "z")})});
+    CHECK(inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {branching}).bytes()) ==
+          plain({test::owner_node("If", {"x"}, {"y"},
+                                  {body(test::node("Relu", {"x"}, {"f/z"}), "f/z")})}));
+}
+
+TEST_CASE("function_inliner: does not reuse names") {
+    const auto function =
+        test::function("d", "F", {"a"}, {"b"},
+                       {test::node("Relu", {"a"}, {"m"}), test::node("Relu", {"m"}, {"b"})});
+    const auto bytes =
+        with_functions({test::node("Relu", {"x"}, {"f/m"}), call("F", {"f/m"}, {"u"}, "f"),
+                        call("F", {"u"}, {"y"}, "f")},
+                       {function})
+            .bytes();
+    const auto result = inlined(bytes);
+    const stemma::wire_model model(result);
+    CHECK(model.node_count() == 5);
+    CHECK(model.redefined().empty());
+}
+
+TEST_CASE("function_inliner: rejects recursive and exponential calls") {
+    const auto f = test::function("d", "F", {"a"}, {"b"}, {call("G", {"a"}, {"b"}, "")});
+    const auto g = test::function("d", "G", {"a"}, {"b"}, {call("F", {"a"}, {"b"}, "")});
+    CHECK_THROWS_AS(inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {f, g}).bytes()),
+                    stemma::error);
+    std::vector<message> deep;
+    for (int i = 0; i < 20'000; ++i) {
+        const auto callee = "F" + std::to_string(i + 1);
+        deep.push_back(test::function("d", "F" + std::to_string(i), {"a"}, {"b"},
+                                      {test::node(callee, {"a"}, {"b"}, "", "d")}));
+    }
+    CHECK_THROWS_AS(inlined(with_functions({call("F0", {"x"}, {"y"}, "f")}, deep).bytes()),
+                    stemma::error);
+    std::vector<message> empty; // 2^60 calls of a function without nodes
+    for (int i = 0; i < 60; ++i) {
+        const auto callee = "F" + std::to_string(i + 1);
+        empty.push_back(test::function(
+            "d", "F" + std::to_string(i), {}, {},
+            {test::node(callee, {}, {}, "", "d"), test::node(callee, {}, {}, "", "d")}));
+    }
+    empty.push_back(test::function("d", "F60", {}, {}, {}));
+    CHECK_THROWS_AS(inlined(with_functions({call("F0", {}, {}, "f")}, empty).bytes()),
+                    stemma::error);
+}
+
+TEST_CASE("function_inliner: calls with the same name have different scopes") {
+    const auto f = test::function(
+        "d", "F", {"a"}, {"b"},
+        {test::node("Relu", {"a"}, {"m"}, "r"), test::node("Neg", {"m"}, {"b"}, "n")});
+    const auto bytes =
+        with_functions({call("F", {"x"}, {"p"}, "f"), call("F", {"p"}, {"q"}, "f"),
+                        call("F", {"q"}, {"f~2/m"}, "f"), call("F", {"f~2/m"}, {"y"}, "f")},
+                       {f})
+            .bytes();
+    const auto made = inlined(bytes);
+    const stemma::wire_model model(made, "made");
+    REQUIRE(model.node_count() == 8);
+    CHECK(model.name(0) == "f/r");
+    CHECK(model.name(2) == "f~1/r");
+    CHECK(model.name(4) == "f~3/r"); // a value is called f~2/m
+    CHECK(model.name(6) == "f~4/r");
+}
+
+TEST_CASE("function_inliner: the overload selects among functions with one name") {
+    const auto of = [](const char* op, const char* overload) {
+        return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})
+            .text(13, overload);
+    };
+    const auto made = inlined(with_functions({call("F", {"x"}, {"m"}, "f").text(8, "two"),
+                                              call("F", {"m"}, {"y"}, "g").text(8, "one")},
+                                             {of("Neg", "one"), of("Exp", "two")})
+                                  .bytes());
+    const stemma::wire_model model(made, "made");
+    REQUIRE(model.node_count() == 2);
+    CHECK(model.op_type(0) == "Exp");
+    CHECK(model.op_type(1) == "Neg");
+}
+
+TEST_CASE("function_inliner: rejects operators of another version, and keeps imports") {
+    const auto function = [](std::uint64_t version) {
+        return test::function("d", "F", {"a"}, {"b"}, {test::node("Split", {"a"}, {"b"})})
+            .inner(9, test::opset("", version));
+    };
+    const auto model = [&](std::uint64_t version) {
+        return with_functions({call("F", {"x"}, {"y"}, "f")}, {function(version)}).bytes();
+    };
+    CHECK(inlined(model(17)) == plain({test::node("Split", {"x"}, {"y"})}));
+    CHECK_THROWS_AS(inlined(model(18)), stemma::error);
+    const auto odd =
+        test::function("d", "F", {"a"}, {"b"}, {test::node("Odd", {"a"}, {"b"}, "", "e")})
+            .inner(9, test::opset("e", 4));
+    const auto text = inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {odd}).bytes());
+    CHECK(stemma::wire_model(text).opset_imports().back().domain == "e");
+    CHECK(stemma::wire_model(text).opset_imports().back().version == 4);
+}
+
+TEST_CASE("function_inliner: fixtures with functions of PyTorch become well-formed without them") {
+    std::size_t opened = 0;
+    for (const auto& file : test::model_files()) {
+        const auto bytes = test::read_bytes(file);
+        const stemma::wire_model before(bytes);
+        if (before.functions().empty()) {
+            continue;
+        }
+        CAPTURE(file);
+        const auto text = inlined(bytes);
+        const stemma::wire_model after(text);
+        CHECK(after.functions().empty());
+        CHECK(after.redefined().empty());
+        for (stemma::id value = 0; value < after.value_count(); ++value) {
+            CHECK(after.kind(value) != stemma::value_kind::undefined);
+        }
+        ++opened;
+    }
+    CHECK(opened > 5);
+}
+
+} // namespace test::fold_detail_function_inliner
