@@ -34,8 +34,9 @@ public:
         for (const auto& read : reads) {
             if (!values_.contains(read)) {
                 const auto content = std::hash<std::string>{}(read.substr(0, read.find('\'')));
-                values_[read] =
-                    graph.add_value(value_role::stored, keep(read), {content | 1U, content});
+                values_[read] = graph.add_value(
+                    value_role::stored, keep(read),
+                    {.exact = content | 1U, .loose = content, .nonzero = content % 999 + 8});
             }
             inputs.push_back(values_.at(read));
         }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -21,14 +22,14 @@ namespace stemma::inline STEMMA_ABI {
 struct graph_overlap {
     double contents = 0;   ///< stored values large enough to be distinctive
     double sizes = 0;      ///< the numbers of their elements that are not zero
-    double parameters = 0; ///< names of stored values
+    double parameters = 0; ///< names of stored values of one size
     double results = 0;    ///< names of the values that operators produce
     double structure = 0;  ///< operators kept with everything that they read
 
     /// Whether one graph may have been made from the other. Graphs of unrelated models share a few
     /// masks and generic names, shapes and small pieces of structure.
     [[nodiscard]] bool is_related() const noexcept {
-        return contents >= 0.1 || sizes >= 0.8 || parameters >= 0.3 || results >= 0.5 ||
+        return contents >= 0.3 || sizes >= 0.8 || parameters >= 0.5 || results >= 0.5 ||
                structure >= 0.6;
     }
 };
@@ -47,21 +48,37 @@ struct overlap_count {
     }
 };
 
-[[nodiscard]] inline bool is_parameter(const comparable_graph& graph, id value) {
-    return graph.role(value) == value_role::stored && graph.maker(value) == no_id &&
-           !graph.value_name(value).empty();
+/// Returns: the stored values that no operator produces; only those large enough to be distinctive
+/// if there are any.
+[[nodiscard]] inline std::vector<id> parameters_in(const comparable_graph& graph) {
+    std::vector<id> all;
+    std::vector<id> large;
+    for (id v = 0; v < graph.value_count(); ++v) {
+        if (graph.role(v) == value_role::stored && graph.maker(v) == no_id) {
+            all.push_back(v);
+            if (graph.nonzero(v) != 0) {
+                large.push_back(v);
+            }
+        }
+    }
+    return large.empty() ? all : large;
 }
 
 [[nodiscard]] inline double share_of_contents(const comparable_graph& before,
                                               const comparable_graph& after,
                                               const graph_alignment& found) {
-    const auto& stored = after.loose_contents();
-    const auto common = std::count_if(stored.begin(), stored.end(), [&](const auto& one) {
-        return found.values()[one.first] != no_id && found.basis(one.first) >= match_basis::derived;
-    });
-    return overlap_count{static_cast<std::size_t>(common), before.loose_contents().size(),
-                         stored.size()}
-        .share();
+    overlap_count count{.before = before.loose_contents().size(),
+                        .after = after.loose_contents().size()};
+    std::unordered_set<id> common;
+    for (const auto& [v, hash] : after.loose_contents()) {
+        const auto match = found.values()[v];
+        if (match != no_id && after.nonzero(v) != 0 && before.nonzero(match) == after.nonzero(v) &&
+            found.basis(v) >= match_basis::derived) {
+            common.insert(match);
+        }
+    }
+    count.common = common.size();
+    return count.share();
 }
 
 /// Returns: in ascending order.
@@ -85,22 +102,22 @@ struct overlap_count {
     return overlap_count{common.size(), a.size(), b.size()}.share();
 }
 
+/// Numbered names occur everywhere, so sizes must agree too.
 [[nodiscard]] inline double share_of_parameters(const comparable_graph& before,
                                                 const comparable_graph& after) {
-    std::unordered_set<std::string_view> names;
-    for (id v = 0; v < before.value_count(); ++v) {
-        if (is_parameter(before, v)) {
-            names.insert(before.value_name(v));
-        }
+    std::unordered_map<std::string_view, id> named;
+    const auto old = parameters_in(before);
+    for (const auto v : old) {
+        named.emplace(before.value_name(v), v);
     }
-    overlap_count count{.before = names.size()};
-    for (id v = 0; v < after.value_count(); ++v) {
-        if (is_parameter(after, v)) {
-            ++count.after;
-            count.common += names.count(after.value_name(v));
-        }
-    }
-    return count.share();
+    const auto now = parameters_in(after);
+    const auto common = std::count_if(now.begin(), now.end(), [&](id v) {
+        const auto other = named.find(after.value_name(v));
+        return !after.value_name(v).empty() && other != named.end() &&
+               (before.nonzero(other->second) == after.nonzero(v) || after.nonzero(v) == 0 ||
+                before.nonzero(other->second) == 0);
+    });
+    return overlap_count{static_cast<std::size_t>(common), old.size(), now.size()}.share();
 }
 
 } // namespace detail
