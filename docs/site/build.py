@@ -76,11 +76,21 @@ class links(html.parser.HTMLParser):
                 self.names.add(value)
 
 
+def unlink_private(reference):
+    """Doxygen links to private classes but does not describe them: leaves the text of these links."""
+    for path in reference.glob("*.html"):
+        text = path.read_text(errors="replace")
+        without = re.sub(r'<a [^>]*href="(class[\w]+\.html)"[^>]*>(.*?)</a>',
+                         lambda link: link[0] if (reference / link[1]).exists() else link[2], text)
+        if 'name="nested-classes"' not in text:
+            without = without.replace('<a href="#nested-classes">Classes</a> &#124;', "")
+        if without != text:
+            path.write_text(without)
+
+
 def broken_links(site):
     pages = {path: links(path.read_text(errors="replace")) for path in site.rglob("*.html")}
     for path, page in sorted(pages.items()):
-        if path.is_relative_to(site / "reference"):
-            continue  # Doxygen's own links, some of them to hidden pages
         for target in sorted(page.targets):
             url = urllib.parse.urlsplit(target)
             if url.scheme or url.netloc:
@@ -119,6 +129,7 @@ def main():
     shutil.rmtree(source, ignore_errors=True)
     stage(source)
     shutil.copytree(asked.reference.resolve() / "html", source / "reference")
+    unlink_private(source / "reference")
     shutil.copytree(asked.page.resolve() / "page", source / "page")
     shutil.copy(ROOT / "docs/site/mkdocs.yml", folder)
     subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--clean", "--config-file", folder / "mkdocs.yml"], check=True)

@@ -1,8 +1,8 @@
-# Writes a header with a page in one piece, its style and scripts in it: cmake -DPAGE= -DHEADER= -P embed.cmake
+# Writes a header that holds a page with its styles and scripts inlined: cmake -DPAGE= -DHEADER= -P embed.cmake
 file(READ ${PAGE} page)
 cmake_path(GET PAGE PARENT_PATH folder)
 
-# read_part(<name> <variable>): a file without its licence, of which the end of the line stays.
+# read_part(<name> <variable>): a file without the text of its licence line.
 function(read_part name variable)
     file(READ ${folder}/${name} text)
     string(REGEX REPLACE "^[^\n]*SPDX-License-Identifier[^\n]*" "" text "${text}")
@@ -15,7 +15,7 @@ while(page MATCHES "<link rel=\"stylesheet\" href=\"([^\"]+)\">")
     read_part(${CMAKE_MATCH_1} text)
     string(REPLACE "${link}" "<style>${text}</style>" page "${page}")
 endwhile()
-# Scripts behind one another become one.
+# Adjacent scripts are joined.
 string(REPLACE "\"></script>\n<script src=\"" "|" page "${page}")
 while(page MATCHES "<script src=\"([^\"]+)\"></script>")
     set(element "${CMAKE_MATCH_0}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ESLint asks of the page's scripts, which become one; joined by tests/page/lint_test.mjs.
-const browser = ["document", "location", "window", "URLSearchParams"];
+// For the scripts of the page joined into one, as tests/page/lint_test.mjs does.
+const browser = ["document", "location", "window", "Element", "Event", "HTMLElement", "ResizeObserver", "URLSearchParams"];
 
 export default [{
   files: ["**/*.js"],

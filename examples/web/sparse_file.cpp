@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t block_size = std::uint64_t{1} << 14U;
 constexpr std::uint64_t beginning = std::uint64_t{1}
-                                    << 12U; // of data, for who shows the first numbers
+                                    << 12U; // the first numbers of a tensor may be shown
 constexpr unsigned deepest = 100;
 
 [[noreturn]] void fail(const std::string& path, std::string_view reason) {

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "web_session.hpp"
 
+#include "sparse_file.hpp"
+
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/write_diff.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/open/attributed_model.hpp>
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/original_model.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/record/module_statistics.hpp>
 #include <stemma/report/analyze_model.hpp>
+#include <stemma/report/detail/module_looks.hpp>
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/fold_graph.hpp>
@@ -21,12 +29,92 @@
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma_report/html_report.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
+#include <array>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace web {
+
+/// A file to download, in pieces: generated texts, and ranges of the opened file, which are not
+/// read here.
+class pieces {
+public:
+    explicit pieces(const sparse_file& from) : from_(from) {}
+
+    void write(std::string_view text);
+
+    /// Returns: `{"pieces":[[from,size],[-1,size],...]}`: a range of the file, or the next `size`
+    /// bytes of `text`.
+    [[nodiscard]] std::string list() const;
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+    struct piece {
+        bool made;
+        std::size_t begin; // of a range
+        std::size_t size;
+    };
+
+    const sparse_file& from_;
+    std::string text_;
+    std::vector<piece> all_;
+};
+
+class session::answers {
+public:
+    [[nodiscard]] std::string call(std::string_view request);
+    [[nodiscard]] const std::string& made() const noexcept { return made_; }
+
+private:
+    struct slot {
+        std::unique_ptr<sparse_file> file;
+        std::vector<std::string> captures;
+        std::unique_ptr<stemma::attributed_model> model;
+        stemma::module_statistics counts;
+        std::unique_ptr<stemma::model_cost> cost; // as soon as it was asked for
+    };
+    using json = nlohmann::json;
+    using verb = std::string (answers::*)(const json& asked);
+
+    static const std::array<std::pair<std::string_view, verb>, 17> verbs;
+
+    std::string open(const json& asked);
+    std::string outline(const json& asked);
+    std::string tree(const json& asked);
+    std::string tags(const json& asked);
+    std::string explain(const json& asked);
+    std::string query(const json& asked);
+    std::string matches(const json& asked);
+    std::string cost(const json& asked);
+    std::string costs(const json& asked);
+    std::string rows(const json& asked);
+    std::string search(const json& asked);
+    std::string graph(const json& asked);
+    std::string tag(const json& asked);
+    std::string cut(const json& asked);
+    std::string report(const json& asked);
+    std::string diff(const json& asked);
+    std::string carry(const json& asked);
+
+    [[nodiscard]] slot& slot_of(const json& asked);
+    [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
+    [[nodiscard]] stemma::id module_of(const json& asked);
+    [[nodiscard]] std::string handed(std::string list, std::string made);
+    void read_all();
+
+    slot first_;
+    slot second_;
+    std::string made_;
+};
 
 namespace {
 
@@ -83,6 +171,28 @@ void write_row(json_writer& json, const stemma::attributed_model& opened, id nod
     json.value(made.confidence);
     json.value(!found.conflicts.of(node).empty());
     json.end_array();
+}
+
+/// Returns: as JSON the first modules and nodes, as numbers and rows, and how many there are.
+std::string first_of(const stemma::attributed_model& opened, const std::vector<id>& modules,
+                     const std::vector<id>& nodes) {
+    constexpr std::size_t most = 200;
+    return object([&](json_writer& json) {
+        json.key("modules");
+        json.begin_array(true);
+        for (std::size_t i = 0; i < std::min(modules.size(), most); ++i) {
+            json.value(modules[i]);
+        }
+        json.end_array();
+        json.key("nodes");
+        json.begin_array(true);
+        for (std::size_t i = 0; i < std::min(nodes.size(), most); ++i) {
+            write_row(json, opened, nodes[i]);
+        }
+        json.end_array();
+        json.member("module_count", modules.size());
+        json.member("node_count", nodes.size());
+    });
 }
 
 bool contains(std::string_view text, std::string_view lower) {
@@ -218,7 +328,7 @@ private:
     const stemma::operator_graph& graph_;
     stemma::value_descriptions describe_;
     stemma::folded_graph folded_;
-    std::array<std::map<id, std::set<id>>, 2> ends_; // by value, the boxes inside
+    std::array<std::map<id, std::set<id>>, 2> ends_; // boxes of the graph by value
 };
 
 } // namespace
@@ -252,25 +362,27 @@ std::string pieces::list() const {
     });
 }
 
-const std::array<std::pair<std::string_view, session::verb>, 15> session::verbs{{
-    {"open", &session::open},
-    {"tree", &session::tree},
-    {"tags", &session::tags},
-    {"explain", &session::explain},
-    {"query", &session::query},
-    {"analyze", &session::analyze},
-    {"cost", &session::cost},
-    {"rows", &session::rows},
-    {"search", &session::search},
-    {"graph", &session::graph},
-    {"tag", &session::tag},
-    {"cut", &session::cut},
-    {"report", &session::report},
-    {"diff", &session::diff},
-    {"carry", &session::carry},
+const std::array<std::pair<std::string_view, session::answers::verb>, 17> session::answers::verbs{{
+    {"open", &session::answers::open},
+    {"outline", &session::answers::outline},
+    {"tree", &session::answers::tree},
+    {"tags", &session::answers::tags},
+    {"explain", &session::answers::explain},
+    {"query", &session::answers::query},
+    {"matches", &session::answers::matches},
+    {"cost", &session::answers::cost},
+    {"costs", &session::answers::costs},
+    {"rows", &session::answers::rows},
+    {"search", &session::answers::search},
+    {"graph", &session::answers::graph},
+    {"tag", &session::answers::tag},
+    {"cut", &session::answers::cut},
+    {"report", &session::answers::report},
+    {"diff", &session::answers::diff},
+    {"carry", &session::answers::carry},
 }};
 
-std::string session::call(std::string_view request) {
+std::string session::answers::call(std::string_view request) {
     const auto asked = json::parse(request);
     const auto name = asked.at("do").get<std::string>();
     const auto* found = std::find_if(verbs.begin(), verbs.end(),
@@ -281,11 +393,11 @@ std::string session::call(std::string_view request) {
     return (this->*found->second)(asked);
 }
 
-session::slot& session::slot_of(const json& asked) {
+session::answers::slot& session::answers::slot_of(const json& asked) {
     return asked.value("slot", "a") == "b" ? second_ : first_;
 }
 
-stemma::attributed_model& session::model_of(const json& asked) {
+stemma::attributed_model& session::answers::model_of(const json& asked) {
     auto& slot = slot_of(asked);
     if (!slot.model) {
         throw refused("slot", "no model is open");
@@ -293,17 +405,25 @@ stemma::attributed_model& session::model_of(const json& asked) {
     return *slot.model;
 }
 
-std::string session::handed(std::string list, std::string made) {
+id session::answers::module_of(const json& asked) {
+    const auto m = asked.at("module").get<id>();
+    if (m >= model_of(asked).modules().size()) {
+        throw refused("module", "no module has this number");
+    }
+    return m;
+}
+
+std::string session::answers::handed(std::string list, std::string made) {
     made_ = std::move(made);
     return list;
 }
 
-void session::read_all() {
+void session::answers::read_all() {
     first_.file->load_all();
     second_.file->load_all();
 }
 
-std::string session::open(const json& asked) {
+std::string session::answers::open(const json& asked) {
     auto& slot = slot_of(asked);
     slot = {};
     auto file = std::make_unique<sparse_file>(asked.at("file").get<std::string>(),
@@ -313,6 +433,7 @@ std::string session::open(const json& asked) {
     slot.file = std::move(file);
     slot.model = attribute(*slot.file, slot.captures);
     auto& opened = *slot.model;
+    slot.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
     const auto summary = stemma::summarize(opened);
     return object([&](json_writer& json) {
         json.member("model", opened.file().path());
@@ -320,8 +441,16 @@ std::string session::open(const json& asked) {
         json.member("loaded", slot.file->loaded());
         json.member("nodes", opened.model().node_count());
         json.member("modules", opened.modules().size());
+        json.member("parameters", slot.counts.parameters[0]);
         json.member("producer", std::string(opened.model().producer_name()) + " " +
                                     std::string(opened.model().producer_version()));
+        json.member("ir", opened.model().ir_version());
+        json.key("opsets");
+        json.begin_object(true);
+        for (const auto& opset : opened.model().opset_imports()) {
+            json.member(stemma::detail::spelled_domain(opset.domain), opset.version);
+        }
+        json.end_object();
         json.member("tagged", opened.was_tagged());
         json.key("notes");
         json.begin_array(true);
@@ -329,26 +458,61 @@ std::string session::open(const json& asked) {
             json.value(note.place.empty() ? note.text : note.place + ": " + note.text);
         }
         json.end_array();
-        json.key("summary");
+        json.member("coverage", summary.coverage());
+        json.member("conflicts", summary.conflicts);
+        json.key("provenance");
         json.begin_object(true);
-        write_summary(json, summary);
+        for (std::size_t p = 0; p < summary.provenance.size(); ++p) {
+            if (summary.provenance[p] > 0) {
+                json.member(summary.provenances[static_cast<stemma::provenance>(p)],
+                            summary.provenance[p]);
+            }
+        }
         json.end_object();
     });
 }
 
-std::string session::tree(const json& asked) {
+std::string session::answers::outline(const json& asked) {
+    const auto& opened = model_of(asked);
+    const auto& counts = slot_of(asked).counts;
+    const auto& modules = opened.modules();
+    const auto looks = stemma::detail::module_looks(opened.operators(), modules, opened.tags());
+    std::map<std::string_view, std::size_t> classes;
+    return object([&](json_writer& json) {
+        const auto column = [&](std::string_view name, auto cell) {
+            json.key(name);
+            json.begin_array(true);
+            for (id m = 0; m < modules.size(); ++m) {
+                cell(m);
+            }
+            json.end_array();
+        };
+        const auto number = [&](id of) { of == no_id ? json.value(-1) : json.value(of); };
+        column("names", [&](id m) { json.value(modules.name(m)); });
+        column("parents", [&](id m) { number(m == 0 ? no_id : modules.index().parent(m)); });
+        column("nodes", [&](id m) { json.value(counts.nodes[m]); });
+        column("parameters", [&](id m) { json.value(counts.parameters[m]); });
+        column("looks", [&](id m) { number(looks[m]); });
+        column("classes", [&](id m) { // or its number, if it occurred before
+            const auto [found, is_new] = classes.emplace(modules.class_name(m), classes.size());
+            is_new ? json.value(found->first) : json.value(found->second);
+        });
+    });
+}
+
+std::string session::answers::tree(const json& asked) {
     const auto& opened = model_of(asked);
     const auto shown = stemma::find_branches(opened, asked.value("module", std::string()));
     return written([&](auto& sink) { stemma::write_tree(sink, opened, shown); });
 }
 
-std::string session::tags(const json& asked) {
+std::string session::answers::tags(const json& asked) {
     auto& opened = model_of(asked);
     const auto summary = stemma::summarize(opened);
     return written([&](auto& sink) { stemma::write_sidecar(sink, opened, summary); });
 }
 
-std::string session::explain(const json& asked) {
+std::string session::answers::explain(const json& asked) {
     auto& opened = model_of(asked);
     stemma::explainer explainer(opened);
     explainer.add_origins(stemma::identify_parameters(opened));
@@ -365,28 +529,19 @@ std::string session::explain(const json& asked) {
     });
 }
 
-std::string session::query(const json& asked) {
+std::string session::answers::query(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
     const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
     return written([&](auto& sink) { stemma::write_answer(sink, answer, text, opened); });
 }
 
-std::string session::analyze(const json& asked) {
-    auto& opened = model_of(asked);
-    const auto report = stemma::analyze_model(opened, "", "");
-    return written([&](auto& sink) { stemma::write_report(sink, report, opened); });
-}
-
-std::string session::rows(const json& asked) {
+std::string session::answers::rows(const json& asked) {
     const auto& opened = model_of(asked);
-    const auto m = asked.at("module").get<id>();
+    const auto m = module_of(asked);
     const auto first = asked.value("first", std::size_t{0});
     const auto count = std::min(asked.value("count", std::size_t{100}), std::size_t{1000});
     const auto& tree = opened.modules().index();
-    if (m >= tree.size()) {
-        throw refused("module", "no module has this number");
-    }
     return object([&](json_writer& json) {
         json.key("rows");
         json.begin_array(true);
@@ -402,53 +557,45 @@ std::string session::rows(const json& asked) {
     });
 }
 
-std::string session::search(const json& asked) {
+std::string session::answers::search(const json& asked) {
     const auto& opened = model_of(asked);
     auto text = asked.at("text").get<std::string>();
     std::transform(text.begin(), text.end(), text.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    constexpr std::size_t most = 200;
-    return object([&](json_writer& json) {
-        std::size_t modules = 0;
-        json.key("modules");
-        json.begin_array(true);
-        for (id m = 0; m < opened.modules().size(); ++m) {
-            if ((contains(opened.modules().path(m), text) ||
-                 contains(opened.modules().class_name(m), text)) &&
-                modules++ < most) {
-                json.value(m);
-            }
+    std::vector<id> modules;
+    for (id m = 0; m < opened.modules().size(); ++m) {
+        if (contains(opened.modules().path(m), text) ||
+            contains(opened.modules().class_name(m), text)) {
+            modules.push_back(m);
         }
-        json.end_array();
-        std::size_t nodes = 0;
-        json.key("nodes");
-        json.begin_array(true);
-        for (id node = 0; node < opened.model().node_count(); ++node) {
-            if ((contains(opened.model().name(node), text) ||
-                 contains(opened.model().op_type(node), text)) &&
-                nodes++ < most) {
-                write_row(json, opened, node);
-            }
+    }
+    std::vector<id> nodes;
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        if (contains(opened.model().name(node), text) ||
+            contains(opened.model().op_type(node), text)) {
+            nodes.push_back(node);
         }
-        json.end_array();
-        json.member("module_count", modules);
-        json.member("node_count", nodes);
-    });
+    }
+    return first_of(opened, modules, nodes);
 }
 
-std::string session::graph(const json& asked) {
+std::string session::answers::matches(const json& asked) {
+    const auto& opened = model_of(asked);
+    const auto text = asked.at("query").get<std::string>();
+    const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
+    return first_of(opened, answer.modules, answer.nodes);
+}
+
+std::string session::answers::graph(const json& asked) {
     const auto& opened = model_of(asked);
     stemma::collapse_options how;
-    how.root = asked.at("module").get<id>();
-    how.depth = asked.value("depth", id{0});
+    how.root = module_of(asked);
+    how.depth = 0;
     how.max_boxes = std::clamp<std::size_t>(asked.value("boxes", std::size_t{120}), 2, 1000);
-    if (how.root >= opened.modules().size()) {
-        throw refused("module", "no module has this number");
-    }
     return object([&](json_writer& json) { graph_writer(json, opened, how).write(); });
 }
 
-std::string session::tag(const json& asked) {
+std::string session::answers::tag(const json& asked) {
     const auto& slot = slot_of(asked);
     static_cast<void>(model_of(asked));
     stemma::attribution_options how;
@@ -460,7 +607,7 @@ std::string session::tag(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::cut(const json& asked) {
+std::string session::answers::cut(const json& asked) {
     auto& opened = model_of(asked);
     const auto text = asked.at("module").get<std::string>();
     const auto modules = stemma::find_modules(opened, text);
@@ -475,12 +622,12 @@ std::string session::cut(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::diff(const json& asked) {
+std::string session::answers::diff(const json& asked) {
     auto& first = model_of({{"slot", "a"}});
     auto& second = model_of({{"slot", "b"}});
     stemma::diff_options how;
     how.weights = asked.value("weights", true);
-    if (how.weights) { // which are read then
+    if (how.weights) { // are compared, so they must be read
         read_all();
     }
     const auto found = stemma::diff_models(first, second, how);
@@ -490,10 +637,10 @@ std::string session::diff(const json& asked) {
 }
 
 /// The second model's file, with tags carried from the first.
-std::string session::carry(const json& asked) {
+std::string session::answers::carry(const json& asked) {
     static_cast<void>(model_of({{"slot", "a"}}));
     static_cast<void>(model_of({{"slot", "b"}}));
-    if (asked.value("weights", true)) { // which tell what a node came from
+    if (asked.value("weights", true)) { // are evidence of where a node came from
         read_all();
     }
     stemma::attribution_options of_original;
@@ -514,14 +661,14 @@ std::string session::carry(const json& asked) {
     return handed(file.list(), file.text());
 }
 
-std::string session::report(const json& asked) {
+std::string session::answers::report(const json& asked) {
     auto& opened = model_of(asked);
     auto text = written([&](auto& sink) { stemma_report::write_html_report(sink, opened); });
     const auto list = "{\"pieces\":[[-1," + std::to_string(text.size()) + "]]}";
     return handed(list, std::move(text));
 }
 
-std::string session::cost(const json& asked) {
+std::string session::answers::cost(const json& asked) {
     auto& opened = model_of(asked);
     stemma::cost_options how;
     for (const auto& [name, size] : asked.value("dims", std::map<std::string, std::int64_t>())) {
@@ -532,6 +679,50 @@ std::string session::cost(const json& asked) {
     return written([&](auto& sink) {
         stemma::write_cost(sink, found, opened, report.part.modules, report.analysis.modules);
     });
+}
+
+std::string session::answers::costs(const json& asked) {
+    auto& slot = slot_of(asked);
+    auto& opened = model_of(asked);
+    const auto m = module_of(asked);
+    const auto end = opened.modules().index().end(m);
+    const auto count = std::min<id>(end - m, 300);
+    if (!slot.cost) {
+        slot.cost = std::make_unique<stemma::model_cost>(stemma::find_cost(opened, {}));
+    }
+    const auto& found = *slot.cost;
+    return object([&](json_writer& json) {
+        json.key("dimensions");
+        json.begin_array(true);
+        for (const auto& name : found.open_dims()) {
+            json.value(name);
+        }
+        json.end_array();
+        json.key("rows");
+        json.begin_array(true);
+        for (id below = m; below < m + count; ++below) {
+            json.begin_array(true);
+            json.value(below);
+            json.value(found.text(found[below].macs));
+            json.value(slot.counts.bytes[below]);
+            json.value(found.text(found[below].peak));
+            json.end_array();
+        }
+        json.end_array();
+        json.member("total", end - m);
+    });
+}
+
+session::session() : answers_(std::make_unique<answers>()) {}
+
+session::~session() = default;
+
+std::string session::call(std::string_view request) {
+    return answers_->call(request);
+}
+
+const std::string& session::made() const noexcept {
+    return answers_->made();
 }
 
 } // namespace web

@@ -45,6 +45,16 @@ TEST_CASE("alignment: its quality is the worst of all shares", "[alignment]") {
     }
 }
 
+TEST_CASE("alignment: it is inconsistent if data flow otherwise, however much is explained") {
+    CHECK(alignment{}.is_consistent());
+    CHECK(fitting().is_consistent());
+    auto made = fitting();
+    made.explained /= 2;
+    CHECK(made.is_consistent());
+    made.flows = made.links * 3 / 4;
+    CHECK_FALSE(made.is_consistent());
+}
+
 TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page in headless Chromium, driven by playwright-core. STEMMA_RUNTIME: its folder (tests/runtime/install.sh).
 import {spawnSync} from "node:child_process";
-import {existsSync} from "node:fs";
+import {existsSync, readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {resolve} from "node:path";
 
@@ -75,6 +75,20 @@ export class Page {
 
   press(key) {
     return this.view.keyboard.press(key);
+  }
+
+  /** What axe finds wrong with the page, in dark and in light. */
+  async barriers() {
+    if (await this.evaluate("window.axe === undefined")) {
+      await this.evaluate(readFileSync(from.resolve("axe-core/axe.min.js"), "utf8"));
+    }
+    const found = [];
+    for (const scheme of ["dark", "light"]) {
+      await this.prefer(scheme);
+      found.push(...await this.evaluate(`axe.run({resultTypes: ["violations"]}).then(({violations}) =>
+        violations.flatMap(({id, nodes}) => nodes.map(({html, any}) => \`${scheme}: \${id}: \${html} \${any[0]?.message ?? ""}\`)))`));
+    }
+    return found;
   }
 
   /** A screenshot of the page, as PNG. */

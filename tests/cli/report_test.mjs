@@ -10,6 +10,7 @@ import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
 import {Page, needBrowser} from "./browser.mjs";
+import {chainModel} from "./chain_model.mjs";
 
 needBrowser();
 const [program, fixtures] = process.argv.slice(2, 4).map(path => resolve(path));
@@ -67,24 +68,9 @@ const crossings = (page, m) => page.evaluate(`(() => {
 
 /** A model of many nodes: `blocks` blocks of four layers of `width` nodes each, in a chain. */
 function chain(blocks, width) {
-  const varint = n => n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))];
-  const field = (number, bytes) => Buffer.concat([Buffer.from([...varint(number * 8 + 2), ...varint(bytes.length)]), bytes]);
-  const text = (number, value) => field(number, Buffer.from(value));
-  const info = name => text(1, name);
-  const nodes = [];
-  let value = "x";
-  for (let b = 0; b < blocks; ++b) {
-    for (let l = 0; l < 4; ++l) {
-      for (let i = 0; i < width; ++i) {
-        const name = `/blocks.${b}/layer${l}/Relu_${i}`;
-        nodes.push(field(1, Buffer.concat([text(1, value), text(2, `${name}_output`), text(3, name), text(4, "Relu")])));
-        value = `${name}_output`;
-      }
-    }
-  }
-  const graph = Buffer.concat([...nodes, text(2, "chain"), field(11, info("x")), field(12, info(value))]);
+  const layer = (_, l) => Array.from({length: width}, (_, i) => `/blocks.${Math.floor(l / 4)}/layer${l % 4}/Relu_${i}`);
   const path = join(folder, "chain.onnx");
-  writeFileSync(path, Buffer.concat([Buffer.from([8, 8]), field(7, graph), field(8, Buffer.from([16, 17]))]));
+  writeFileSync(path, chainModel(Array.from({length: 4 * blocks}, layer).flat()));
   return path;
 }
 
@@ -175,7 +161,7 @@ const tests = {
     assert.equal(await page.text("#content h2"), "pooler BertPooler");
     await page.click("svg .module", "dense");
     assert.equal(await page.text("#content h2"), "dense Linear");
-    assert.equal(await page.text(".row.chosen .label"), "dense Linear");
+    assert.equal(await page.text("#tree [aria-selected=true] .label"), "dense Linear");
     assert.ok((await visible()).includes("activation Tanh"));
     await page.click("svg .node", "Gemm");
     const detail = await page.text("#detail");
@@ -406,7 +392,7 @@ const tests = {
     await press("ArrowDown");
     assert.equal(await page.evaluate("document.activeElement.dataset.node !== undefined"), true);
     await press("Enter");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     await press("ArrowUp");
     assert.equal(await page.evaluate("document.activeElement.id"), "search");
     await press("Escape");
@@ -421,7 +407,7 @@ const tests = {
     assert.deepEqual(await page.texts("#found .row .label"), ["/encoder/layer.1/attention/self/Softmax Softmax"]);
     await page.click("#found .row");
     assert.equal(await page.text("#content h2"), "self BertSelfAttention");
-    assert.equal(await page.text("#detail h3"), "Softmax");
+    assert.equal(await page.text("#detail h2"), "Softmax");
     assert.equal((await page.texts("svg .node.chosen")).length, 1);
     await page.type("#search", "BertIntermediate");
     const named = sidecar(model).modules.filter(module =>
@@ -561,7 +547,7 @@ const tests = {
             go("m=" + m);
             for (const group of document.querySelectorAll("svg .heated")) {
               const fill = getComputedStyle(group.querySelector("rect")).fill;
-              for (const text of group.querySelectorAll(":scope > text")) {
+              for (const text of group.querySelectorAll(":scope > .face > text")) {
                 least = Math.min(least, contrast(fill, getComputedStyle(text).fill));
               }
             }
@@ -572,6 +558,28 @@ const tests = {
       }
       await page.close();
     }
+  },
+
+  async "everybody can read a report, and reach all of it by keys"() {
+    const page = await Page.open(`${report(fixture("bert_micro"))}#m=8&n=50`);
+    for (const tab of ["Graph", "Nodes", "Boundary", "Parameters", "Conflicts"]) {
+      await page.click("[role=tab]", tab);
+      assert.deepEqual(await page.barriers(), [], tab);
+    }
+    await page.press("ArrowRight");
+    assert.equal(await page.evaluate("document.activeElement.textContent"), "Graph");
+    await page.view.locator("#tree").focus();
+    await page.press("ArrowRight");
+    await page.press("ArrowDown");
+    assert.equal(await page.evaluate(`document.querySelector("#tree [aria-selected=true]").dataset.module`), "9");
+    await page.view.locator("svg .module .toggle").first().focus();
+    await page.press("Enter");
+    assert.equal((await page.texts("svg .module.open")).length, 1);
+    await page.view.locator("svg .module .face").first().focus();
+    await page.press("Enter");
+    assert.equal(await page.text("#content h2"), "attention BertAttention");
+    assert.deepEqual(page.problems, []);
+    await page.close();
   },
 
   async "names of a model are never read as markup"() {

@@ -15,7 +15,7 @@
 namespace test::cut_join_folder {
 
 TEST_CASE("join_folder: lists changed files", "[onnx][join_folder]") {
-    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     const auto manifest = stemma::split_to_folder(opened, folder.path(), {.sync = false});
     const auto whole = folder.file("whole.onnx");

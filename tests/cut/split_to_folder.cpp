@@ -39,7 +39,7 @@ struct endless {
     }
 };
 
-void refused(const stemma::attributed_model& opened, const stemma::split_options& options,
+void refused(stemma::attributed_model& opened, const stemma::split_options& options,
              const std::string& word) {
     const test::scratch_folder folder;
     try {
@@ -55,7 +55,7 @@ void refused(const stemma::attributed_model& opened, const stemma::split_options
 } // namespace
 
 TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
     const stemma::any_partition<> policies[] = {
         stemma::balanced_parts{3}, stemma::parts_by_depth{1}, stemma::parts_by_level{4},
         stemma::parts_by_modules{{1}},
@@ -72,8 +72,24 @@ TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][spli
     }
 }
 
+TEST_CASE("split_to_folder: modules in functions are parts of the inlined model",
+          "[onnx][split_to_folder]") {
+    const auto path = std::string(STEMMA_TEST_DATA) + "/dialects/nested_functions.onnx";
+    stemma::attributed_model opened(path, {});
+    REQUIRE_FALSE(opened.model().functions().empty());
+    const test::scratch_folder folder;
+    const stemma::split_options options{.partition = stemma::balanced_parts{3}, .sync = false};
+    const auto manifest = stemma::split_to_folder(opened, folder.path(), options);
+    CHECK(manifest.parts.size() == 3);
+    const auto joined = stemma::join_folder(folder.path(), folder.file("whole.onnx"), false);
+    CHECK(joined.edited.empty());
+    const stemma::attributed_model whole(folder.file("whole.onnx"), {});
+    CHECK(whole.model().functions().empty());
+    CHECK(whole.modules().size() == opened.modules().size());
+}
+
 TEST_CASE("split_to_folder: an invalid plan is an error", "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");
     refused(opened, {.partition = nowhere{{3, {3}, {}, {}}}}, "nonexistent part");
     refused(opened, {.partition = nowhere{{3, {stemma::no_id}, {}, {}}}}, "nonexistent part");
@@ -85,7 +101,7 @@ TEST_CASE("split_to_folder: an invalid plan is an error", "[onnx][split_to_folde
 }
 
 TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][split_to_folder]") {
-    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     const test::scratch_folder folder;
     stemma::split_options options{.sync = false};
     stemma::split_to_folder(opened, folder.path(), options);

@@ -738,6 +738,99 @@ def shared_embedding(folder):
     (folder / "shared_embedding.capture.json").write_text(json.dumps(capture, indent=0) + "\n")
 
 
+def training(folder):
+    """A step of training: the gradient of every operator, named after it, and where it is added up."""
+    net = Net("called", 10, 18)
+    with net.module("", "app.Net"):
+        x, tape = "x", []
+        for i in range(2):
+            with net.module("layers.%d" % i, "app.Layer"):
+                with net.module("fc", "torch.nn.modules.linear.Linear"):
+                    y = net.op("MatMul", [x, net.weight("weight", [4, 4])], known=False)
+                    y = net.op("Add", [y, net.weight("bias", [4])], known=False)
+                y = net.op("Tanh", [y], known=False)
+            tape.append((net.path + "layers.%d" % i, x, y))
+            x = y
+        gradient = x
+        for path, before, after in reversed(tape):
+            scope = "/" + path
+            for op, name, inputs in (("Mul", scope + "/Tanh_Grad/Mul_0", [gradient, after]),
+                                     ("Sub", scope + "/Tanh_Grad/Sub_1", [None, gradient])):
+                gradient = net.op(op, [i or gradient for i in inputs], known=False, name=name,
+                                  module=path, value=name[1:].replace("/", "_"))
+            name = scope + "/fc/MatMul_Grad/"
+            turned = net.op("Transpose", [path + ".fc.weight"], known=False, name=name + "Transpose_0",
+                            module=path + ".fc", value="onnx::" + path + "::4_Grad", dims=(4, 4))
+            gradient = net.op("MatMul", [gradient, turned], known=False, name=name + "MatMul_1",
+                              module=path + ".fc", value=path + "_Grad/input")
+            buffer = path + ".fc.bias_grad.accumulation.buffer"
+            net.initializers.append((buffer, tensor(buffer, [4])))
+            gradient = net.op("Add", [gradient, buffer], known=False, module=path + ".fc",
+                              name="AccumulateGrad_" + buffer, value=buffer + ".out")
+        net.write(folder, "training", gradient)
+
+
+def constants(folder):
+    """Names with numbers that are no modules: of values, and of the second call of a cell whose
+    weights are constants."""
+    net = Net("called", 10, 18)
+
+    def read(op, y, name, dims):
+        if all(name != known for known, _ in net.initializers):
+            net.initializers.append((name, tensor(name, dims)))
+        return net.op(op, [y, name], known=False)
+
+    def constant(dims):
+        return net.op("Constant", [], known=False, dims=dims, attributes=[
+            tensor_attribute("value", tensor("", dims))])
+
+    with net.module("", "app.Net"):
+        x = "x"
+        with net.module("mask", "app.Mask"):
+            x = read("Max", x, "const_-3.4028e+38_f32", [1])
+            x = read("Mul", x, "const_0.5_f32", [1])
+        for _ in range(2):
+            with net.module("rnn", "app.Cell"):
+                h = net.op("MatMul", [x, constant([4, 4])], known=False)
+                x = net.op("Tanh", [net.op("Add", [h, constant([4])], known=False)], known=False)
+        with net.module("head", "torch.nn.modules.linear.Linear"):
+            x = net.op("MatMul", [x, net.weight("weight", [4, 4])], known=False)
+        net.write(folder, "constants", x)
+
+
+def frameworks(folder):
+    """The names of other frameworks: scopes that end in a word for the operator, names of several
+    operators joined by what converted them, and layers of which only results are named."""
+    for name, layers in (
+            ("tensorflow", (
+                ("Cos", "bert/embeddings/range_range"), ("Add", "bert/embeddings/add", 4),
+                ("MatMul", "bert/encoder/layer_0/query/MatMul", 4, 4),
+                ("Add", "bert/encoder/layer_0/query/BiasAdd", 4),
+                ("Tanh", "bert/encoder/layer_0/Tanh"),
+                ("ReduceMean", "bert/encoder/layer_0/norm/mean"),
+                ("Sub", "bert/encoder/layer_0/norm/sub__12", 4),
+                ("Reciprocal", "bert/encoder/layer_0/norm/Rsqrt__77"),
+                ("MatMul", "bert/pooler/dense/MatMul;bert/pooler/dense/BiasAdd", 4, 4))),
+            ("caffe2", (
+                ("Mul", "conv2_1/x1/bn", 4), ("Relu", "conv2_1/x1/relu"),
+                ("MatMul", "conv2_1/x1/conv", 4, 4), ("Mul", "conv2_1/x2/bn", 4),
+                ("Relu", "conv2_1/x2/relu")))):
+        net = Net("none", 10, 17)
+        with net.module("", "app.Net"):
+            x = "x"
+            for op, layer, *dims in layers:
+                named, inputs = layer.split(";")[0], [x]
+                if dims:
+                    weight = "w%d" % len(net.initializers)
+                    net.initializers.append((weight, tensor(weight, dims)))
+                    inputs.append(weight)
+                module = ";" not in layer and named.rsplit("/", 1)[0].replace("/", ".")
+                x = net.op(op, inputs, known=False, name=layer, module=module, value=named + "_1",
+                           **({"attributes": [int_attribute("keepdims", 1)]}
+                              if op == "ReduceMean" else {}))
+            net.write(folder, name, x)
+
+
 def main():
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "dialects")
     folder.mkdir(exist_ok=True)
@@ -752,6 +845,9 @@ def main():
     optimized(folder)
     merged(folder)
     shared_embedding(folder)
+    training(folder)
+    constants(folder)
+    frameworks(folder)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@
 // usage: answers_test.mjs PROGRAM PAGE FOLDER...
 import assert from "node:assert/strict";
 import {execFileSync, spawnSync} from "node:child_process";
-import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync} from "node:fs";
+import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {basename, dirname, join, resolve} from "node:path";
+import {chainModel, deepNames} from "../cli/chain_model.mjs";
 
 process.setMaxListeners(0); // each library that is loaded adds some
 const [program, page, ...folders] = process.argv.slice(2).map(path => resolve(path));
@@ -58,6 +59,19 @@ assert.ok(models.length > 0, "there are no models");
 // Which time it took differs.
 const timeless = text => text.replace(/"seconds": [^,}]+/g, "");
 
+/** The tree as the page has it. */
+function outlineOf(ask) {
+  const {names, classes, parents, nodes} = JSON.parse(ask({do: "outline"}).answer);
+  const texts = classes.filter(one => typeof one === "string");
+  const modules = [];
+  names.forEach((name, m) => {
+    const above = modules[parents[m]];
+    modules.push({path: !above ? "" : above.path === "" ? name : `${above.path}.${name}`, parent: above?.path ?? null, nodes: nodes[m],
+                  class: typeof classes[m] === "string" ? classes[m] : texts[classes[m]]});
+  });
+  return modules;
+}
+
 async function compare() {
   let compared = 0;
   for (const path of models) {
@@ -91,6 +105,14 @@ async function compare() {
       const wanted = [tree.at(-1).path || "''", ...rows.filter((_, i) => i % 97 === 0).map(([place]) => place)];
       same({do: "explain", what: wanted}, "explain", model, ...wanted, ...given, "--format", "json");
       same({do: "query", query: "op:MatMul or op:Conv"}, "query", model, "op:MatMul or op:Conv", ...given, "--format", "json");
+      for (const [m, {path, class: name, parent, nodes}] of outlineOf(ask).entries()) {
+        const {path: wanted, class: type, parent: above, nodes: count} = tree[m];
+        assert.deepEqual([path, name, parent, nodes], [wanted, type ?? "", above ?? null, count], `${path}: the outline is another tree`);
+      }
+      const query = "op:MatMul or op:Conv";
+      const all = JSON.parse(ask({do: "query", query}).answer), first = JSON.parse(ask({do: "matches", query}).answer);
+      assert.equal(first.node_count, all.nodes.length, `${path}: as many match`);
+      assert.deepEqual(first.nodes.map(([place]) => place), all.nodes.slice(0, 200).map(({graph, index}) => graph ? `${graph}#${index}` : `#${index}`), path);
       same({do: "cost"}, "analyze", model, ...given, "--cost", "--format", "json");
 
       const report = join(scratch, "report.html");
@@ -140,6 +162,17 @@ async function compare() {
     }
     compared += 2;
   }
+
+  // The page is sent what it shows, however large the model is.
+  const large = await load(scratch);
+  writeFileSync(join(scratch, "large.onnx"), chainModel(deepNames(100000)));
+  const sizes = [{do: "open", file: "large.onnx"}, {do: "outline"}, {do: "graph", module: 0}, {do: "rows", module: 0, first: 99000},
+                 {do: "search", text: "act7"}, {do: "matches", query: "op:Relu"}, {do: "costs", module: 0}]
+    .map(request => [request.do, large.ask(request).answer.length]);
+  for (const [name, size] of sizes) {
+    assert.ok(size < (name === "outline" ? 4e6 : 1e5), `${name} answers ${size} bytes`);
+  }
+  console.log(`of 100,000 nodes: ${sizes.map(([name, size]) => `${name} ${size}`).join(", ")} bytes`);
 
   // What is no request, and what is no model.
   const {ask} = await load(scratch);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the report and the page of examples/web make their content of.
+// Elements and texts. This script and those up to about.js are shared by the report and the page of examples/web.
 const number = n => n.toLocaleString("en-US");
 const plural = (n, what) => `${number(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** @returns {any} the element of an id */
+/** @returns {any} the element with an id */
 const at = id => document.getElementById(id);
 
-/** An element with properties and children; texts are never read as markup. @returns {any} */
+/** An element with properties and children; text is never parsed as markup. @returns {any} */
 function make(name, properties = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {

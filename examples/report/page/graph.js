@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: that of a module has its own nodes, the modules below as one box each, and what comes in
-// and out. Bodies, functions and modules can be opened in their places; those that are:
-const opened = new Set();
+// The graph of a module: its own nodes, a box per child module, inputs and outputs. Bodies, functions and modules open in
+// place.
 
-// What a graph is made of: its nodes, the module in which it looks, and which values leave it.
+// A scope: the nodes of a graph, the module it is seen from, and which values leave it.
 const moduleScope = m => {
   const inside = [];
   for (let below = m; below < modules[m].end; ++below) {
@@ -32,7 +31,7 @@ const childAt = (base, m) => {
 };
 const keyIn = (scope, n) => nodes[n].module === scope.base ? `n${n}` : `m${childAt(scope.base, nodes[n].module)}`;
 
-// Nodes of bodies and functions stand for the node that owns or calls them, where that is in the graph itself.
+// Nodes of bodies and functions are represented by the node that owns or calls them, if it is in the graph.
 function ownersIn(scope) {
   const within = new Set(scope.inside);
   const holders = graphs.map(graph => graph.holders.find(n => within.has(n)));
@@ -70,7 +69,7 @@ function makeBoxes(scope) {
   return {boxes: shown, boxOf, cut};
 }
 
-// Connected nodes that only work out shapes become one box, where no way leads out of it and back.
+// Connected shape arithmetic becomes one box, unless a path leaves it and returns.
 function joinQuiet(boxes, flows, move) {
   const isQuiet = box => boxes[box].kind === "node" && boxes[box].count === 1 && nodes[boxes[box].n].quiet;
   if (!boxes.some((_, i) => isQuiet(i))) {
@@ -105,7 +104,7 @@ function joinQuiet(boxes, flows, move) {
   return kept;
 }
 
-// Modules have boxes before nodes have; what is left is one.
+// Keeps modules before nodes; the rest becomes one box.
 function limit(boxes, move) {
   const kept = new Set(["module", "node", "quiet"].flatMap(kind =>
     boxes.filter(box => box.kind === kind)).slice(0, mostBoxes - 1));
@@ -117,7 +116,7 @@ function limit(boxes, move) {
   return shown;
 }
 
-// All that flows between boxes, an edge for each pair, and values that come in and leave.
+// Edges between boxes, one per pair, and the inputs and outputs.
 function findFlows(scope, boxes, boxOf) {
   const flows = new Map(), ends = new Map();
   const flow = (from, to, v) => {
@@ -132,7 +131,7 @@ function findFlows(scope, boxes, boxOf) {
     const many = !ends.has(kind + v) && counts[kind] >= mostEnds;
     const key = many ? `${kind}+` : kind + v;
     if (!ends.has(key)) {
-      ends.set(key, {kind: many ? "values" : "end", key, into: kind === "in", v, all: new Set(), number: boxes.length + ends.size});
+      ends.set(key, {kind: "end", many, key, into: kind === "in", v, all: new Set(), number: boxes.length + ends.size});
       counts[kind] += 1;
     }
     ends.get(key).all.add(v);
@@ -162,7 +161,7 @@ function findFlows(scope, boxes, boxOf) {
   return {all, inner: all.filter(({from, to}) => from < boxes.length && to < boxes.length), ends: [...ends.values()]};
 }
 
-// A value that many read comes in beside each of them: its edges would cover all else.
+// An input with many readers is repeated beside each: its edges would cover everything else.
 function repeatEnds(all, ends, first) {
   for (const end of [...ends.values()].filter(({into}) => into)) {
     const readers = all.filter(({from}) => from === end.number);
@@ -174,7 +173,7 @@ function repeatEnds(all, ends, first) {
   }
 }
 
-// The boxes and edges of a graph, with those of what is opened in it.
+// The arranged graph of a scope, including what is open in it.
 function buildGraph(scope, depth = 0) {
   const {boxes, boxOf, cut} = makeBoxes(scope);
   const {all, ends} = findFlows(scope, boxes, boxOf);
@@ -186,23 +185,19 @@ function buildGraph(scope, depth = 0) {
     box.open = box.parts.length > 0 && depth < 8 && opened.has(box.key);
   }
   shown.forEach(box => describeBox(box, depth));
+  const isEnd = box => box.kind === "end";
   const edges = all.map(({from, to, values: flowing}) => {
     const v = [...flowing][0];
     const more = flowing.size > 1 ? ` +${flowing.size - 1}` : "";
     const a = shown[place[from]], b = shown[place[to]];
     const quiet = a.kind === "quiet" || b.kind === "quiet";
-    return {from: place[from], to: place[to], quiet, label: quiet || a.kind === "end" || b.kind === "end" || a.kind === "values" || b.kind === "values" ? "" : clip(shapeOf(values[v]) + more, 30),
+    return {from: place[from], to: place[to], quiet, label: quiet || isEnd(a) || isEnd(b) ? "" : clip(shapeOf(values[v]) + more, 30),
             about: [...flowing].slice(0, 40).map(each => `${values[each].name} ${values[each].type}`).join("\n")};
   });
-  const size = layOut(shown, edges);
-  if (edges.length > mostLabels * 2) {
-    edges.forEach(edge => { edge.label = ""; });
-  }
-  size.width = Math.max(size.width, placeLabels(shown, edges, text => widthOf(text, 10)));
-  return {boxes: shown, edges, size, cut};
+  return {...arrange(shown, edges), note: `Constants are omitted.${cut ? " The graph is too large to be drawn whole." : ""}`};
 }
 
-// What can be opened in the place of a box: bodies, a function that it calls, the graph of a module.
+// What a box can open: bodies, a called function, the graph of a module.
 function partsOf(box) {
   if (box.kind === "module") {
     return [{title: "", scope: () => moduleScope(box.m)}];
@@ -226,125 +221,32 @@ const shapeOf = value => {
   return value.type.endsWith("[]") ? "scalar" : value.type.includes("[") ? (shape.includes(",") ? shape.replaceAll(",", "\u00d7") : `[${shape}]`) : "";
 };
 
-const heading = 24; // of a box that is open
 function describeBox(box, depth) {
+  const lines = list => [...list].slice(0, 40).map(v => values[v].name).join("\n");
   const texts = {
-    module: () => [modules[box.m].name, [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", ")],
-    node: () => [nodes[box.n].op, weightsOf(nodes[box.n])],
-    quiet: () => ["", `shape arithmetic, ${plural(box.count, "node")}`],
-    rest: () => [`and ${number(box.count)} more nodes`, ""],
-    end: () => [values[box.v].name, values[box.v].type],
-    values: () => [`and ${plural(box.all.size, "more value")}`, ""],
+    module: () => [modules[box.m].name, [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", "), modules[box.m].path],
+    node: () => [nodes[box.n].op, weightsOf(nodes[box.n]), [nodes[box.n].name, ...nodes[box.n].attributes].join("\n")],
+    quiet: () => ["", `shape arithmetic, ${plural(box.count, "node")}`, `${plural(box.count, "node")} that only work with shapes and constants`],
+    rest: () => [`and ${number(box.count)} more nodes`, "", ""],
+    end: () => box.many ? [`and ${plural(box.all.size, "more value")}`, "", lines(box.all)]
+      : [values[box.v].name, values[box.v].type, `${values[box.v].name} ${values[box.v].type}`],
   };
-  const [title, known] = texts[box.kind]();
+  const [title, known, about] = texts[box.kind]();
   const cell = paintedCell(box);
   const sub = cell === null ? known
     : [box.kind === "module" ? modules[box.m].cls : "", `${cellText(cell)} ${painted.unit}`.trim()].filter(Boolean).join(", ");
   box.title = clipMiddle(title, 40); // names differ at their ends
   box.sub = clip(sub, 48);
-  const toggle = box.parts?.length > 0 ? 18 : 0;
-  box.width = Math.max(44, widthOf(box.title, 12) * 1.12, widthOf(box.sub, 10)) + 18 + 2 * toggle;
-  box.height = box.kind === "quiet" ? 20 : box.sub ? 38 : 26;
+  box.about = about;
+  box.press = {module: () => go(`m=${box.m}`), node: () => go(`m=${chosen}&n=${box.n}`), quiet: () => go(`m=${chosen}&n=${box.n}`)}[box.kind];
+  box.shade = group => shade(group, box);
+  if (box.kind === "module") {
+    box.look = modules[box.m].look;
+  }
   if (box.open) {
     box.inner = box.parts.map(part => ({...part, ...buildGraph(part.scope(), depth + 1)}));
-    const titles = box.inner.some(part => part.title) ? 16 : 0;
-    box.width = Math.max(box.width, box.inner.reduce((sum, part) => sum + part.size.width + 12, 12));
-    box.height = heading + titles + box.inner.reduce((most, part) => Math.max(most, part.size.height), 0) + 8;
   }
-}
-
-function paintGraph(graph, redraw) {
-  const all = draw("g", {});
-  for (const edge of graph.edges) {
-    const kind = `edge${edge.back ? " back" : ""}${edge.quiet ? " quiet" : ""}`;
-    all.append(draw("path", {class: kind, d: curve(edge.points), "marker-end": "url(#tip)"}, draw("title", {}, edge.about)));
-  }
-  for (const edge of graph.edges) {
-    if (edge.label) {
-      all.append(draw("text", {class: "flow", x: edge.labelX, y: edge.labelY}, edge.label));
-    }
-  }
-  all.append(...graph.boxes.map(box => paintBox(box, redraw)));
-  return all;
-}
-
-function paintBox(box, redraw) {
-  const {x, y, width, height} = box;
-  const left = x - width / 2, top = y - height / 2;
-  const about = {
-    node: () => [nodes[box.n].name, ...nodes[box.n].attributes].join("\n"),
-    module: () => modules[box.m].path,
-    end: () => `${values[box.v].name} ${values[box.v].type}`,
-    quiet: () => `${plural(box.count, "node")} that only work with shapes and constants`,
-    rest: () => box.title,
-    values: () => [...box.all].slice(0, 40).map(v => values[v].name).join("\n"),
-  }[box.kind]();
-  const group = draw("g", {class: `box ${box.kind === "values" ? "end" : box.kind}${box.open ? " open" : ""}`},
-    draw("title", {}, about), draw("rect", {x: left, y: top, width, height, rx: 6}));
-  const middle = box.open ? top + heading / 2 : box.title && box.sub ? y - 7 : y;
-  if (box.title) {
-    group.append(draw("text", {x, y: middle}, box.title));
-  }
-  if (box.sub && !box.open) {
-    group.append(draw("text", {class: "sub", x, y: box.title ? y + 9 : y}, box.sub));
-  }
-  const action = {module: () => go(`m=${box.m}`), node: () => go(`m=${chosen}&n=${box.n}`), quiet: () => go(`m=${chosen}&n=${box.n}`)}[box.kind];
-  if (action) {
-    group.setAttribute("tabindex", "0");
-    group.setAttribute("role", "button");
-    group.setAttribute("aria-label", [box.title, box.sub].filter(Boolean).join(", "));
-    whenPressed(group, action);
-  }
-  if (box.kind === "module") {
-    setHue(group, modules[box.m]);
-    group.dataset.module = box.m;
-  } else if (box.kind === "node") {
-    group.dataset.node = box.n;
-  }
-  shade(group, box);
-  if (box.parts?.length > 0) {
-    group.append(paintToggle(box, left, middle, redraw));
-  }
-  let across = left + 12;
-  for (const part of box.inner ?? []) {
-    const titles = part.title ? 16 : 0;
-    const inside = draw("g", {class: "inside", transform: `translate(${across} ${top + heading + titles})`});
-    if (part.title) {
-      inside.append(draw("text", {class: "part", x: 4, y: -8}, part.title));
-    }
-    inside.append(draw("rect", {class: "frame", x: 0, y: 0, width: part.size.width, height: part.size.height, rx: 6}), paintGraph(part, redraw));
-    group.append(inside);
-    across += part.size.width + 12;
-  }
-  return group;
-}
-
-function paintToggle(box, left, y, redraw) {
-  const what = `${box.open ? "close" : "open"} ${box.title}`;
-  const toggle = draw("g", {class: "toggle", tabindex: "0", role: "button", "aria-label": what, "aria-expanded": String(box.open)},
-    draw("title", {}, box.open ? "close" : "open in its place"),
-    draw("circle", {cx: left + 13, cy: y, r: 7}),
-    draw("path", {d: `M${left + 9.5} ${y}h7${box.open ? "" : `M${left + 13} ${y - 3.5}v7`}`}));
-  whenPressed(toggle, () => {
-    box.open ? opened.delete(box.key) : opened.add(box.key);
-    redraw(box.key);
-  });
-  toggle.dataset.key = box.key;
-  return toggle;
-}
-
-function whenPressed(element, action) {
-  element.addEventListener("click", event => {
-    event.stopPropagation();
-    action();
-  });
-  element.addEventListener("keydown", event => {
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault();
-      event.stopPropagation();
-      action();
-    }
-  });
+  measureBox(box);
 }
 
 function showGraph(module) {
@@ -352,40 +254,5 @@ function showGraph(module) {
   if (scope.inside.length === 0) {
     return make("p", {class: "note"}, "No node comes from this module.");
   }
-  const frame = make("div", {class: "graph"});
-  const told = make("span", {});
-  let size, svg, scale = 1;
-  const zoom = to => {
-    scale = Math.min(4, Math.max(0.02, to));
-    svg.setAttribute("width", size.width * scale);
-    svg.setAttribute("height", size.height * scale);
-  };
-  const fit = readable => zoom(Math.min(1, (frame.clientWidth - 4) / size.width, Math.max(readable, window.innerHeight * 0.72 / size.height)));
-  const redraw = key => {
-    const graph = buildGraph(scope);
-    size = graph.size;
-    const tip = draw("marker", {id: "tip", viewBox: "0 0 8 8", refX: 8, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto"},
-                     draw("path", {d: "M0 0L8 4L0 8z", class: "tip"}));
-    svg = draw("svg", {width: size.width, height: size.height, viewBox: `0 0 ${size.width} ${size.height}`, role: "group",
-                       "aria-label": "graph of the module"}, draw("defs", {}, tip), paintGraph(graph, redraw));
-    told.textContent = "Constants are left out." + (graph.cut ? " The graph is too large to be drawn whole." : "");
-    frame.replaceChildren(svg);
-    if (key) { // the one that was opened or closed is where the reader looks
-      zoom(scale);
-      svg.querySelector(`.toggle[data-key="${key}"]`)?.focus();
-      svg.querySelector(`.toggle[data-key="${key}"]`)?.scrollIntoView({block: "nearest", inline: "nearest"});
-    }
-  };
-  redraw();
-  const button = (text, title, action) => make("button", {title, "aria-label": title, onclick: action}, text);
-  const panel = make("div", {},
-    make("div", {class: "tools"}, button("\u2212", "smaller", () => zoom(scale / 1.25)), button("+", "larger", () => zoom(scale * 1.25)),
-         button("fit", "all at once", () => fit(0)), button("1:1", "original size", () => zoom(1)), told),
-    frame);
-  panel.arrived = () => fit(0.6); // long graphs fit across
-  panel.redraw = () => {
-    redraw();
-    zoom(scale);
-  };
-  return panel;
+  return showPicture(() => buildGraph(scope));
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 "use strict";
 
-// Puts boxes on layers below one another. A box has a width and a height, an edge has the numbers
-// `from` and `to` of boxes. Edges lead down; one of a cycle may lead up, and is `back` then, as one to
-// a box that is `loose` may.
-// Gives boxes a middle `x` and `y`, edges a list of `points`; returns the size of the picture.
+// A layered layout. Boxes have `width` and `height`, edges the numbers `from` and `to` of boxes. Edges point down; in a
+// cycle, or to a `loose` box, one may point up and is marked `back`.
+// Sets `x` and `y` of boxes, their centres, and `points` of edges; returns the size of the picture.
 function layOut(boxes, edges) {
   const gapX = 22, gapY = 34, margin = 16;
   const {level} = findLevels(boxes.length, edges.filter(e => !boxes[e.to].loose), () => true);
@@ -32,7 +31,7 @@ function layOut(boxes, edges) {
   edges.forEach((edge, i) => {
     const chain = chains[i];
     edge.back = place[edge.from] > place[edge.to];
-    edge.points = chain.flatMap((place, at) => { // bent between layers only, where no box is
+    edge.points = chain.flatMap((place, at) => { // bends only between layers, where there are no boxes
       const own = place.height / 2, all = place.half;
       const reach = at === 0 ? [own, all] : at === chain.length - 1 ? [-all, -own] : [-all, all];
       const passed = [...new Set(reach)].map(y => ({x: place.x, y: place.y + y}));
@@ -46,8 +45,7 @@ function layOut(boxes, edges) {
   return size;
 }
 
-// Gives the places of each layer their `y`, and puts a picture that is far higher than wide into columns side by
-// side, broken where few edges pass. Returns the size of the picture.
+// Sets `y`, and breaks a picture that is far higher than wide into columns where few edges pass. Returns its size.
 function wrapLayers(layers, gap, margin) {
   const lane = 7;
   const heights = layers.map(row => row.reduce((most, place) => Math.max(most, place.height), 0));
@@ -82,7 +80,7 @@ function wrapLayers(layers, gap, margin) {
 
 const passing = row => row.reduce((sum, place) => sum + place.down.length, 0);
 
-// Where columns begin. Their ideal ends move to where the fewest edges pass nearby, if those are few.
+// The first layers of columns: near the ideal ones, where the fewest edges pass.
 function breakColumns(layers, heights, width) {
   const mostPassing = 4, wide = 1.5, readable = 1300; // wider pictures are scaled down too much
   const total = heights.reduce((sum, height) => sum + height, 0);
@@ -107,15 +105,15 @@ function breakColumns(layers, heights, width) {
   return starts;
 }
 
-// The way from the end of a column to the next one: below it, up beside it, and in from above.
+// From the end of a column to the next: below it, up beside it, and in from above.
 function turnsBetween(place, next) {
   const aside = place.turns[place.down.indexOf(next)];
   const low = place.bottom + aside, high = next.y - next.half - aside - 4, across = place.gutter - aside - 8;
   return [[place.x, low], [across, low], [across, high], [next.x, high]].map(([x, y]) => ({x, y, turn: true}));
 }
 
-// How far down each box is: on the longest way to it, boxes that weigh something count. All of one
-// cycle are equally far, and have the same `group`; `alone` says which boxes are in none. (Tarjan)
+// The level of each box: the number of boxes with weight on the longest path to it. Boxes of a cycle share a level and a
+// `group`; `alone`: whether a box is in no cycle. (Tarjan)
 function findLevels(count, edges, weighs) {
   const out = Array.from({length: count}, () => /** @type {number[]} */ ([]));
   edges.forEach(e => out[e.from].push(e.to));
@@ -156,7 +154,7 @@ function findLevels(count, edges, weighs) {
     }
   }
   const level = new Int32Array(groups.length);
-  for (let g = groups.length; g-- > 0;) { // those that lead to others come last
+  for (let g = groups.length; g-- > 0;) { // in topological order
     const step = groups[g].some(weighs) ? 1 : 0;
     for (const box of groups[g]) {
       for (const to of out[box]) {
@@ -169,7 +167,7 @@ function findLevels(count, edges, weighs) {
   return {level: group.map(g => level[g]), group, alone: box => groups[group[box]].length === 1};
 }
 
-// Every box lies below all that it reads from; one that reads nothing, right above its readers.
+// Every box is below all it reads from; boxes without inputs are right above their readers.
 function assignLayers(order, ways) {
   const layer = new Int32Array(order.length);
   const out = order.map(() => []);
@@ -191,7 +189,7 @@ function assignLayers(order, ways) {
   return layer;
 }
 
-// An edge over several layers gets a narrow place on each of them.
+// An edge across several layers gets a narrow place on each.
 function makeChain(places, from, to) {
   const chain = [places[from]];
   for (let l = places[from].layer + 1; l < places[to].layer; ++l) {
@@ -207,7 +205,7 @@ function makeChain(places, from, to) {
   return chain;
 }
 
-// Sorts each layer by where the neighbours stand, down and up in turn, so that few edges cross.
+// Sorts layers by the mean position of neighbours, downwards and upwards in turn, so that few edges cross.
 function sortLayers(layers) {
   const number = row => row.forEach((place, i) => { place.at = i; });
   const mean = list => list.reduce((sum, place) => sum + place.at, 0) / list.length;
@@ -226,10 +224,10 @@ function sortLayers(layers) {
   }
 }
 
-// What only gives something to one box stands beside the way to it, and does not bend that.
+// A box without inputs and with one reader stands aside and does not bend other edges.
 const isAside = place => place.up.length === 0 && place.down.length === 1;
 
-// Moves the places of each layer towards their neighbours as far as their order and widths allow.
+// Moves places towards their neighbours, keeping order and gaps.
 function placeAcross(layers, gap) {
   for (const row of layers) {
     let x = 0;
@@ -246,7 +244,7 @@ function placeAcross(layers, gap) {
       spread(row, gap, place => {
         const list = round > rounds - 7 ? [...place.up, ...place.down] : downwards ? place.up : place.down;
         let weight = 0, sum = 0;
-        for (const other of list) { // long edges shall be straight, then those between single neighbours
+        for (const other of list) { // straight long edges first, then those between single neighbours
           const pull = isAside(other) ? 1e-6 : place.bend && other.bend ? 8 : other.up.length + other.down.length <= 2 ? 2 : 1;
           weight += pull;
           sum += pull * other.x;
@@ -257,8 +255,7 @@ function placeAcross(layers, gap) {
   }
 }
 
-// The places in order, none nearer than a gap, with the least sum of squares of what they are away
-// from their wishes: neighbours that want to be closer than that form blocks.
+// Least squares from the wished positions, in order and at least a gap apart: neighbours that would be closer form blocks.
 function spread(row, gap, wish) {
   const blocks = [];
   let offset = 0;
@@ -286,7 +283,7 @@ function spread(row, gap, wish) {
   });
 }
 
-// A smooth line through points that are passed from above, or turned at.
+// A smooth line through points, passed vertically or turned at.
 function curve(points) {
   const text = ({x, y}) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const towards = (a, b) => { // the rounding of a turn
@@ -307,7 +304,7 @@ function curve(points) {
   return d;
 }
 
-// Points of what `curve` draws, a few pixels apart.
+// Points on a curve, a few pixels apart.
 function pointsAlong(points) {
   const all = [];
   for (let i = 1; i < points.length; ++i) {
@@ -322,11 +319,11 @@ function pointsAlong(points) {
   return all;
 }
 
-// Finds a place beside its edge for every label, where it covers no box, no edge and no other label; one
-// without such a place is left out. `widthOf(label)` is how wide it is. Returns how far right they reach.
+// Places labels beside their edges where they cover no box, edge or other label, and drops those that do not fit.
+// Returns their right end.
 function placeLabels(boxes, edges, widthOf) {
   const height = 12, side = 64;
-  const cells = new Map(); // what is in each square of the picture
+  const cells = new Map(); // areas by square of the picture
   const cellsOf = ({left, right, top, bottom}) => {
     const keys = [];
     for (let x = Math.floor(left / side); x <= Math.floor(right / side); ++x) {
@@ -351,7 +348,7 @@ function placeLabels(boxes, edges, widthOf) {
     for (const [part, aside] of [[0.5, 4], [0.3, 4], [0.7, 4], [0.5, 12], [0.3, 12], [0.7, 12], [0.5, 24]]) {
       for (let i = 1; width > 0 && i < edge.points.length; ++i) {
         const a = edge.points[i - 1], b = edge.points[i];
-        const bend = part === 0.5 ? 0.5 : part < 0.5 ? 0.2 : 0.8; // the line is steeper at its ends
+        const bend = part === 0.5 ? 0.5 : part < 0.5 ? 0.2 : 0.8; // the line is steepest at its ends
         const x = a.x + (b.x - a.x) * bend, y = a.y + (b.y - a.y) * part;
         spots.push([x + aside, y], [x - aside - width, y]);
       }

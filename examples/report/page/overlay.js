@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers laid over the model: a column that colours boxes and rows, tables of all, flame graphs.
+// Overlays: numbers that colour boxes and rows; tables and flame graphs of them.
 const runs = data.overlays.map(({title, unmatched, columns, modules: ofModules, nodes: ofNodes}, r) => {
   const earlier = data.overlays.slice(0, r).some(other => other.title === title);
   const cells = {modules: new Map(ofModules.map(([m, ...all]) => [m, all])), nodes: new Map(ofNodes.map(([n, ...all]) => [n, all]))};
@@ -10,11 +10,11 @@ const runs = data.overlays.map(({title, unmatched, columns, modules: ofModules, 
 const measures = runs.flatMap(run => run.columns);
 const titleOfMeasure = ({name, unit}) => unit ? `${name} (${unit})` : name;
 const groupsOfMeasures = [...new Set(measures.map(titleOfMeasure))].map(title => measures.filter(measure => titleOfMeasure(measure) === title));
-const sideBySide = groupsOfMeasures.flat(); // the same column of all runs together
+const sideBySide = groupsOfMeasures.flat(); // grouped by column, not by run
 const cellOf = (measure, list, key) => runs[measure.run].cells[list].get(key)?.[measure.c] ?? null;
 const isNumber = cell => typeof cell === "number";
 const lowerIsBetter = 1, higherIsBetter = 2;
-let painted = null; // the column that colours, if any
+let painted = null; // the chosen column
 
 function cellText(cell) {
   if (!isNumber(cell)) {
@@ -25,8 +25,7 @@ function cellText(cell) {
     : cell.toLocaleString("en-US", {maximumSignificantDigits: size >= 1e4 ? 6 : 4});
 }
 
-// The numbers of a column in all runs, so that colours can be compared: its least and greatest, and
-// whether they differ so much that only their magnitude can be shown.
+// The range of a column over all runs, so that colours can be compared. `wide`: it needs a logarithmic scale.
 const ranges = new Map();
 function rangeOf(measure) {
   const key = titleOfMeasure(measure);
@@ -53,7 +52,7 @@ function rangeOf(measure) {
   return ranges.get(key);
 }
 
-// How hot a number is, from 0 to 1: towards the highest, or the lowest where high is good.
+// The heat of a number, from 0 to 1, which is the worst.
 function heatOf(measure, cell) {
   const {low, high, wide, least} = rangeOf(measure);
   const scale = wide ? x => Math.log(Math.max(x, least)) - Math.log(least) : x => x - low;
@@ -62,7 +61,7 @@ function heatOf(measure, cell) {
   return measure.better === higherIsBetter ? (most > 0 ? 1 - part : 0) : part;
 }
 
-// The same for what a module or node has. What adds up is compared with the module around.
+// The heat of a module or node. Additive columns are compared with the enclosing module.
 function heatAt(measure, list, key) {
   const cell = cellOf(measure, list, key);
   if (!measure.additive) {
@@ -83,11 +82,11 @@ function heat(element, measure, part) {
   return element;
 }
 
-// The number of a box in the column that was picked, null without one.
+// The value of a box in the chosen column, or null.
 const paintedCell = box => !painted ? null : box.kind === "module" ? cellOf(painted, "modules", box.m)
   : box.kind === "node" ? cellOf(painted, "nodes", box.n) : null;
 
-// Colours a box of a graph by the column that was picked.
+// Colours a box by the chosen column.
 function shade(group, box) {
   if (!painted || (box.kind !== "module" && box.kind !== "node")) {
     return;
@@ -103,23 +102,18 @@ function shade(group, box) {
   }
 }
 
-// What a row of the tree says of its module: its number in the column, else its nodes.
-function fillRow(row, m) {
-  const bar = row.querySelector(".share i"), count = row.querySelector(".count");
-  const cell = painted ? cellOf(painted, "modules", m) : modules[m].count;
-  bar.className = "";
+// The end of a module's row in the tree: its number in the chosen column, else its nodes.
+function tailOf({m, count, parameters}) {
   if (!painted) {
-    bar.style.width = `${100 * cell / Math.max(1, nodes.length)}%`;
-    count.textContent = number(cell);
-    count.title = plural(modules[m].parameters, "parameter");
-    return;
+    return shareOf(count / Math.max(1, nodes.length), number(count), plural(parameters, "parameter")).all;
   }
-  bar.style.width = isNumber(cell) ? `${Math.max(4, 100 * heatAt(painted, "modules", m))}%` : "0";
+  const cell = cellOf(painted, "modules", m);
+  const hot = isNumber(cell) ? heatAt(painted, "modules", m) : 0;
+  const {bar, all} = shareOf(isNumber(cell) ? Math.max(0.04, hot) : 0, cellText(cell), cell === null ? "not in the overlay" : titleOfMeasure(painted));
   if (isNumber(cell)) {
-    heat(bar, painted, heatAt(painted, "modules", m));
+    heat(bar, painted, hot);
   }
-  count.textContent = cellText(cell);
-  count.title = cell === null ? "not in the overlay" : titleOfMeasure(painted);
+  return all;
 }
 
 function showLegend() {
@@ -154,11 +148,11 @@ function showLegend() {
 function paint(measure) {
   painted = measure;
   showLegend();
-  rows.forEach(({row}, m) => fillRow(row, m));
+  tree.redraw();
   refresh();
 }
 
-// A table whose heads sort it. Lines have a first cell and a list of cells, one for each column.
+// A sortable table of numbers.
 function sortable(first, lines) {
   let by = -1, down = true;
   const body = make("tbody");
@@ -207,12 +201,12 @@ function showNumbers(module) {
   }
   inside.sort((a, b) => a - b);
   return make("div", {},
-    below.length > 0 ? sortable("module", below) : make("p", {class: "note"}, "No overlay tells of this module or of one inside."),
+    below.length > 0 ? sortable("module", below) : make("p", {class: "note"}, "No overlay has numbers for this module or its descendants."),
     inside.length > 0 ? make("h3", {}, `Nodes (${number(inside.length)})`) : "",
     inside.length > 0 ? sortable("node", inside.map(n => line("nodes", n, () => nodeLink(n)))) : "");
 }
 
-// A flame graph for every run that has the column: each module as wide as its share of the chosen one.
+// A flame graph per run with the column: modules are as wide as their share of the chosen one.
 let burning = null;
 function showFlames(module) {
   const additive = measures.filter(measure => measure.additive);
@@ -236,10 +230,10 @@ function drawFlames(module, measure, total) {
   const width = 1000, height = 20, least = 0.8;
   const bars = [];
   const open = [{m: module.m, x: 0, wide: width, depth: 0}];
-  while (open.length > 0) { // what is too narrow to be seen is left out
+  while (open.length > 0) { // too narrow ones are dropped
     const bar = open.pop();
     bars.push(bar);
-    const cells = modules[bar.m].children.map(m => ({m, cell: cellOf(measure, "modules", m)})).filter(({cell}) => isNumber(cell) && cell > 0);
+    const cells = childrenOf(modules, bar.m).map(m => ({m, cell: cellOf(measure, "modules", m)})).filter(({cell}) => isNumber(cell) && cell > 0);
     const own = cellOf(measure, "modules", bar.m);
     const scale = bar.wide / Math.max(own, cells.reduce((sum, {cell}) => sum + cell, 0));
     let x = bar.x;
@@ -270,7 +264,7 @@ function drawFlames(module, measure, total) {
   return svg;
 }
 
-// What all overlays say of a node, for the panel that tells of it.
+// All overlay numbers of a node.
 const numbersOf = n => measures.filter(measure => cellOf(measure, "nodes", n) !== null).map(measure =>
   make("div", {}, `${titleOfMeasure(measure)}: `, make("b", {}, cellText(cellOf(measure, "nodes", n))),
        runs.length > 1 ? make("span", {class: "note"}, ` ${runs[measure.run].title}`) : ""));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shown beside the tree: a module with its tabs, a node, and how the address leads to them.
+// A module with its tabs, a node, and the address that leads to them.
 function showDetail(n) {
   const panel = at("detail");
   panel.hidden = n === undefined;
@@ -9,8 +9,8 @@ function showDetail(n) {
   }
   const node = nodes[n];
   document.querySelectorAll(`svg [data-node="${n}"]`).forEach(box => box.classList.add("chosen"));
-  const valueLine = (v, ends) => make("div", {}, make("div", {}, v < 0 ? "(none)" : values[v].name || "(omitted)"),
-    v < 0 ? "" : make("div", {class: "type"}, values[v].type || "type unknown"), ...(v < 0 ? [] : ends(values[v])));
+  const end = (v, ends) => v < 0 ? {name: "(none)", type: "", ends: []}
+    : {name: values[v].name || "(omitted)", type: values[v].type || "type unknown", ends: ends(values[v])};
   const from = value => value.producer >= 0 ? [nodeLink(value.producer)] : [make("span", {class: "note"}, kinds[value.kind])];
   const to = value => value.readers.slice(0, 20).map(reader => make("div", {}, nodeLink(reader)))
     .concat(value.result ? [make("span", {class: "note"}, "output of the model")] : []);
@@ -20,22 +20,14 @@ function showDetail(n) {
   }
   panel.replaceChildren(
     make("button", {class: "close", title: "close", "aria-label": "close", onclick: () => go(`m=${chosen}`)}, "\u2715"),
-    make("h3", {}, node.op), make("div", {}, node.name),
-    make("h4", {}, "Module"), moduleLink(node.module), make("div", {class: "tag"}, modules[tagged].tag),
-    make("h4", {}, "Known from"), `${node.source}, confidence ${node.confidence.toFixed(2)}`,
-    ...(lineOf.has(node.n) ? [make("h4", {}, "Written in"), lineOf.get(node.n)] : []),
-    ...(node.claims.length > 0 ? [make("h4", {class: "bad"}, "Conflict"), ...node.claims.map(([source, path, confidence]) =>
-      make("div", {}, `${source} says ${path || "the root"} (${confidence.toFixed(2)})`))] : []),
-    ...(numbersOf(n).length > 0 ? [make("h4", {}, "Numbers"), ...numbersOf(n)] : []),
-    ...(node.attributes.length > 0 ? [make("h4", {}, "Attributes"), ...node.attributes.map(text =>
-      make("div", {class: "type"}, text))] : []),
-    make("h4", {}, "Reads"), ...node.reads.map(v => valueLine(v, from)),
-    make("h4", {}, "Makes"), ...node.makes.map(v => valueLine(v, to)));
+    ...nodePanel({...node, module: moduleLink(node.module), tag: modules[tagged].tag, conflict: node.claims.length > 0,
+      reads: node.reads.map(v => end(v, from)), makes: node.makes.map(v => end(v, to)),
+      more: [["Written in", ...(lineOf.has(node.n) ? [lineOf.get(node.n)] : [])], ["Numbers", ...numbersOf(n)]]}));
 }
 
-let tab = "Graph";
+let tab = "graph";
 let shown = null;
-let refresh = () => {}; // shows the tab anew
+let refresh = () => {}; // shows the tab again
 
 function showModule(m) {
   const module = modules[m];
@@ -43,32 +35,31 @@ function showModule(m) {
   for (let above = module.parent; above >= 0; above = modules[above].parent) {
     way.unshift(link(above === 0 ? titleOf(modules[0]) : modules[above].name, () => go(`m=${above}`)), " / ");
   }
-  /** @typedef {[string, (module: any) => any]} Tab title, and what shows it */
+  /** @typedef {[string, string, (module: any) => any]} Tab id, title, and what shows it */
   /** @type {Tab[]} */
-  const linesTab = data.lines ? [["Lines", showLines]] : [];
-  /** @type {Tab[]} */
-  const tabs = [["Graph", showGraph], [`Nodes (${number(module.count)})`, showNodes], ["Boundary", showBoundary],
-                ["Parameters", showParameters], ...linesTab, [`Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
-  if (measures.length > 0) {
-    tabs.splice(1, 0, ["Numbers", showNumbers]);
+  const tabs = [["graph", "Graph", showGraph], ["nodes", `Nodes (${number(module.count)})`, showNodes], ["boundary", "Boundary", showBoundary],
+                ["parameters", "Parameters", showParameters], ["conflicts", `Conflicts (${number(conflictsOf(module).length)})`, showConflicts]];
+  if (data.lines) {
+    tabs.splice(4, 0, ["lines", "Lines", showLines]);
   }
   if (measures.some(measure => measure.additive)) {
-    tabs.splice(2, 0, ["Flame", showFlames]);
+    tabs.splice(1, 0, ["flame", "Flame", showFlames]);
+  }
+  if (measures.length > 0) {
+    tabs.splice(1, 0, ["numbers", "Numbers", showNumbers]);
   }
   const panel = make("div", {id: "panel", role: "tabpanel"});
-  const bar = make("div", {class: "tabs", role: "tablist"});
-  const choose = title => {
-    tab = title.split(" ")[0];
-    for (const button of bar.children) {
-      button.setAttribute("aria-selected", String(button.textContent.split(" ")[0] === tab));
-    }
-    const [, show] = tabs.find(([name]) => name.split(" ")[0] === tab);
+  const bar = make("div", {class: "tabs", role: "tablist", "aria-label": "Views"});
+  const choose = id => {
+    tab = id;
+    showTabs(bar, tabs.map(([each, title]) => [each, title]), id, choose);
+    const [, , show] = tabs.find(([each]) => each === id);
     const content = show(module);
+    panel.setAttribute("aria-labelledby", `tab-${id}`);
     panel.replaceChildren(content);
     content.arrived?.();
-    refresh = () => content.redraw ? content.redraw() : choose(tab);
+    refresh = () => content.redraw ? content.redraw() : choose(id);
   };
-  bar.append(...tabs.map(([title]) => make("button", {role: "tab", onclick: () => choose(title)}, title)));
   at("content").replaceChildren(
     make("div", {class: "way"}, ...way),
     make("h2", {}, m === 0 ? titleOf(module) : module.name, " ", m === 0 && !module.path ? "" : chip(module) || ""),
@@ -98,27 +89,22 @@ function arrive() {
     return Number.isInteger(found) && found >= 0 && found < count ? found : undefined;
   };
   const m = read("m", modules.length) ?? 0;
+  const n = read("n", nodes.length);
+  at("detail").hidden = n === undefined; // takes room from the picture
   chosen = m;
   if (shown !== m) {
     shown = m;
     showModule(m);
-    reveal(m);
+    tree.reveal(m);
   }
-  showDetail(read("n", nodes.length));
+  showDetail(n);
 }
 
 painted = measures.find(measure => [...runs[measure.run].cells.modules.values()].some(cells => isNumber(cells[measure.c]))) ?? null;
 showHead();
 showLegend();
-at("tree").append(make("ul", {}, makeRow(0)));
-setOpen(0, true);
-for (let m = 0; modules[m].children.length === 1;) { // ways without a choice
-  m = modules[m].children[0];
-  setOpen(m, true);
-}
-at("search").addEventListener("input", () => search(at("search").value));
-at("search").addEventListener("keydown", walkFound);
-at("found").addEventListener("keydown", walkFound);
+tree.show(modules);
+watchSearch(search);
 window.addEventListener("hashchange", () => location.hash === arrived || arrive());
 arrive();
 document.documentElement.dataset.ready = "true";

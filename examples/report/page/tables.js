@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The model, from the data in the page, and tables of it.
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
 const initializer = 3, sparse = 4;
-const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostReaders = 8, mostLabels = 90;
+const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostFound = 100, mostReaders = 8;
 
 const types = [];
 const values = data.values.map(([name, kind, type]) => {
@@ -19,16 +20,8 @@ for (const value of data.results) {
 const modules = data.modules.map(
   ([name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors, look], m) =>
     ({m, name, cls, qualified, parent, tag, infrastructure, ownNodes, count, parameters, calls, weights, tensors, look,
-      children: [], own: [], end: m + 1, path: ""}));
-for (let m = modules.length; m-- > 1;) {
-  const above = modules[modules[m].parent];
-  above.end = Math.max(above.end, modules[m].end);
-}
-for (const module of modules.slice(1)) {
-  const above = modules[module.parent];
-  above.children.push(module.m);
-  module.path = above.m === 0 ? module.name : `${above.path}.${module.name}`;
-}
+      own: [], end: m + 1, depth: 0, path: ""}));
+completeModules(modules);
 const lists = [];
 const quiet = new Set(data.quiet);
 const nodes = data.nodes.map(([name, op, module, source, confidence, reads, makes, hidden, claims, attributes, graph], n) => {
@@ -49,7 +42,7 @@ for (const node of nodes) {
     }
   }
 }
-// The model's own graph, bodies of nodes, functions; operators that call one have its number.
+// The main graph, bodies and functions. `callees`: by operator, the graph of its function.
 const graphs = data.graphs.map(([owner, title, inputs, results], g) => {
   inputs.forEach(value => { values[value].formalIn = g; });
   if (owner >= 0) {
@@ -64,168 +57,35 @@ for (const node of nodes) {
     graphs[callees[node.operator]].holders.push(node.n);
   }
 }
-// Modules of one class, or with the same inside, have one colour.
-function setHue(element, module) {
-  element.style.setProperty("--h", Math.round(module.look * 137.5 + 210) % 360);
-  if (module.look < 0) {
-    element.style.setProperty("--s", "0%");
-  }
-  return element;
-}
-
-const titleOf = module => module.path || module.cls || module.name || "model";
-const percent = share => share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
 const holds = (module, node) => node.module >= module.m && node.module < module.end;
 const isWeight = value => value.kind === initializer || value.kind === sparse;
 
-const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
-const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 const link = (text, action) => make("button", {class: "link", onclick: action}, text);
-const chip = module => module.cls ? setHue(make("span", {class: "class"}, module.cls), module) : undefined;
 
 function showHead() {
-  const told = data.summary;
-  const sources = Object.entries(told.provenance).sort((a, b) => b[1] - a[1])
-    .map(([source, count]) => `${source} ${number(count)}`).join(", ");
-  at("head").replaceChildren(
-    make("h1", {title: told.model}, told.model.split("/").pop()),
-    counted(nodes.length, "node"), counted(modules.length, "module"), counted(modules[0].parameters, "parameter"),
-    fact("of the nodes attributed", percent(told.coverage)),
-    make("span", {}, "evidence: ", make("b", {}, sources || "nothing")),
-    counted(told.conflicts, "conflict"),
-    make("span", {}, data.producer.trim()),
-    make("span", {}, "opsets ", make("b", {}, Object.entries(data.opsets).map(([domain, version]) => `${domain} ${version}`).join(", ") || "none"),
-         `, IR ${data.ir}`));
+  const {model, provenance, coverage, conflicts} = data.summary;
+  at("head").replaceChildren(make("h1", {title: model}, model.split("/").pop()), ...modelFacts({
+    nodes: nodes.length, modules: modules.length, parameters: modules[0].parameters, coverage, conflicts, provenance,
+    producer: data.producer, opsets: data.opsets, ir: data.ir}));
 }
 
-// The tree: rows are made when the module above is opened.
-const rows = new Map();
 let chosen = 0;
-
-function makeRow(m) {
-  const module = modules[m];
-  const toggle = make("span", {class: "toggle", "aria-hidden": "true"}, module.children.length > 0 ? "\u25b6" : "");
-  const name = m === 0 ? "" : module.name;
-  const row = make("div", {
-    class: "row" + (module.count === 0 ? " empty" : ""), "data-module": m, tabindex: "0", title: module.tag || module.path,
-    onclick: event => {
-      if (event.target === toggle) {
-        setOpen(m, !rows.get(m).open);
-      } else {
-        go(`m=${m}`);
-      }
-    },
-    onkeydown: event => {
-      const all = [...at("tree").querySelectorAll(".row")];
-      const next = {ArrowDown: 1, ArrowUp: -1}[event.key];
-      if (next) {
-        (all[all.indexOf(row) + next] || row).focus();
-      } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
-        setOpen(m, event.key === "ArrowRight");
-      } else if (event.key === "Enter" || event.key === " ") {
-        go(`m=${m}`);
-      } else {
-        return;
-      }
-      event.preventDefault();
-    }},
-    toggle,
-    make("span", {class: "label"}, make("b", {}, name || (module.cls ? "" : titleOf(module))),
-         name && module.cls ? " " : "", chip(module) || ""),
-    make("span", {class: "share"}, make("i")), make("span", {class: "count"}));
-  fillRow(row, m);
-  const item = make("li", {}, row);
-  if (module.children.length > 0) {
-    item.setAttribute("aria-expanded", "false");
-  }
-  rows.set(m, {row, item, toggle, open: false, list: null});
-  return item;
-}
-
-function setOpen(m, open) {
-  const entry = rows.get(m);
-  if (modules[m].children.length === 0 || entry.open === open) {
-    return;
-  }
-  entry.open = open;
-  entry.toggle.textContent = open ? "\u25bc" : "\u25b6";
-  entry.item.setAttribute("aria-expanded", String(open));
-  if (open && !entry.list) {
-    entry.list = make("ul", {}, ...modules[m].children.map(makeRow));
-    entry.item.append(entry.list);
-  }
-  if (entry.list) {
-    entry.list.hidden = !open;
-  }
-}
-
-function reveal(m) {
-  const way = [];
-  for (let above = modules[m].parent; above >= 0; above = modules[above].parent) {
-    way.unshift(above);
-  }
-  way.forEach(above => setOpen(above, true));
-  document.querySelectorAll(".row.chosen").forEach(row => row.classList.remove("chosen"));
-  rows.get(m).row.classList.add("chosen");
-  rows.get(m).row.scrollIntoView({block: "nearest"});
-}
-
-// A text that is cut in its middle where it is too wide: names differ at their ends.
-function middle(text) {
-  const tail = Math.min(Math.floor(text.length / 2), 28);
-  return make("span", {class: "middle", title: text}, make("span", {}, text.slice(0, text.length - tail)),
-              make("span", {}, text.slice(text.length - tail)));
-}
+const tree = new ModuleTree(at("tree"), m => go(`m=${m}`), tailOf);
 
 function search(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  at("tree").hidden = words.length > 0;
-  at("found").hidden = words.length === 0;
   const fits = (...texts) => {
     const all = texts.join(" ").toLowerCase();
     return words.every(word => all.includes(word));
   };
-  const list = [];
-  const add = (all, matches, show) => {
-    const hits = all.filter(matches);
-    hits.slice(0, 100).forEach(hit => list.push(show(hit)));
-    return hits.length;
-  };
-  const row = (properties, place, ...cells) => make("div", {class: "row", tabindex: "0", role: "link", onclick: () => go(place),
-    onkeydown: event => {
-      if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
-        go(place);
-      }
-    }, ...properties}, ...cells);
-  const inTree = add(modules, module => fits(module.path, module.cls, module.tag), module =>
-    row({"data-module": module.m}, `m=${module.m}`, make("span", {class: "label"}, make("b", {}, middle(titleOf(module))), " ", chip(module) || ""),
-        make("span", {class: "count"}, number(module.count))));
-  const inGraph = add(nodes, node => fits(node.name, node.op), node =>
-    row({"data-node": node.n}, `m=${node.module}&n=${node.n}`,
-        make("span", {class: "label"}, middle(node.name), " ", make("span", {class: "note"}, node.op))));
-  at("found").replaceChildren(
-    make("p", {class: "note"}, `${plural(inTree, "module")}, ${plural(inGraph, "node")}`), ...list);
+  const inTree = modules.filter(module => fits(module.path, module.cls, module.tag));
+  const inGraph = nodes.filter(node => fits(node.name, node.op));
+  showFound(inTree.length, inGraph.length,
+    ...inTree.slice(0, mostFound).map(module => foundModule(module, () => go(`m=${module.m}`))),
+    ...inGraph.slice(0, mostFound).map(({name, op, n, module}) => foundNode(name, op, {"data-node": n}, () => go(`m=${module}&n=${n}`))));
 }
 
-// Keys lead from the search to what it found, and from each of that to the next.
-function walkFound(event) {
-  const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
-  const all = [...at("found").querySelectorAll(".row")];
-  const now = all.indexOf(document.activeElement);
-  if (step && all.length > 0 && (now >= 0 || step > 0)) {
-    (now + step < 0 ? at("search") : all[Math.min(now + step, all.length - 1)]).focus();
-    event.preventDefault();
-  } else if (event.key === "Enter" && document.activeElement === at("search")) {
-    all[0]?.click();
-  } else if (event.key === "Escape") {
-    at("search").value = "";
-    search("");
-    at("search").focus();
-  }
-}
-
-// What goes in and out of a module: values, with what is at their other ends.
+// Inputs, outputs and weights of a module; inputs with their producers, outputs with their readers.
 function boundaryOf(module) {
   const ins = new Map(), outs = new Map(), weights = new Set();
   for (let m = module.m; m < module.end; ++m) {

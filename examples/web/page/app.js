@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: files that are dropped, the module that is chosen, the view that shows it, and what is downloaded.
-// The address holds module, view and query, by name: it means the same for any file that has them.
+// The page: files, the chosen module and its views, downloads.
+// The address holds module, view, node and query by name, so that it works for any file that has them.
 import {Engine} from "./engine.js";
-import {bytes, textOf} from "./parts.js";
-import {TreeView} from "./tree_view.js";
-import {nodeRow, showCost, showDiff, showExplanation, showGraph, showKnown, showNodes, showQuery} from "./views.js";
+import {pictureFile} from "./graph_view.js";
+import {bytes, textOf} from "./text.js";
+import {showCost, showDiff, showExplanation, showGraph, showKnown, showNodes, showQuery} from "./views.js";
 
-/** @typedef {import("./tree_view.js").Module} Module */
-
-/** @type {Record<string, [string, (app: any, module: number) => Promise<HTMLElement>]>} */
+/** @type {Record<string, [string, (app: any, module: number) => Promise<any>]>} */
 const views = {graph: ["Graph", showGraph], explain: ["Explain", showExplanation], nodes: ["Nodes", showNodes],
                query: ["Query", showQuery], cost: ["Cost", showCost], known: ["Evidence", showKnown], diff: ["Changes", showDiff]};
 const mostCompared = 1.2e9; // bytes of both models, all of which are read
@@ -16,17 +14,15 @@ const mostCompared = 1.2e9; // bytes of both models, all of which are read
 const app = {
   engine: /** @type {any} an Engine, as soon as a model is open */ (null),
   modules: /** @type {Module[]} */ ([]),
-  byPath: new Map(),
-  about: /** @type {any} what `open` says of the model */ (null),
-  other: /** @type {any} and of the other one */ (null),
+  byPath: /** @type {Map<string, number> | null} */ (null), // made when first needed
+  about: /** @type {any} the answer of `open` */ (null),
+  other: /** @type {any} the same of the other model */ (null),
   otherSize: 0,
-  node: /** @type {string | null} */ (null), // the name in the address, which Explain explains instead of the module
-  asked: /** @type {string[] | null} */ (null), // the same as the library finds it
+  node: /** @type {string | null} */ (null), // the name in the address: Explain is about this node, not the module
+  asked: /** @type {string[] | null} */ (null), // how the library finds it
   chosen: 0,
   view: "graph",
-  depth: 0,
   query: "",
-  svg: () => document.querySelector("#panel svg"),
   comparesWeights: () => app.about.bytes + app.other.bytes < mostCompared,
   /** @param {{m?: string, v?: string, n?: string, q?: string}} place */
   link(place) {
@@ -42,7 +38,7 @@ const app = {
     }
     return `#${parts}`;
   },
-  /** Goes to a place, and there anew where that is here. */
+  /** Goes to a place, or shows it again. */
   go(place) {
     const link = app.link(place);
     if (link === location.hash) {
@@ -51,7 +47,7 @@ const app = {
       location.hash = link;
     }
   },
-  /** Puts what was asked into the address, as a part of this place. */
+  /** Puts the query into the address. */
   keepQuery(query) {
     app.query = query;
     history.replaceState(null, "", app.link({}));
@@ -72,7 +68,8 @@ const app = {
     `${app.other.model.replace(/\.onnx$/i, "")}.tagged.onnx`),
 };
 
-const tree = new TreeView(at("tree"), m => app.go({m: app.modules[m].path}));
+const tree = new ModuleTree(at("tree"), m => app.go({m: app.modules[m].path}), ({count, parameters}) =>
+  shareOf(count / Math.max(1, app.about.nodes), number(count), plural(parameters, "parameter")).all);
 
 async function busy(text, work) {
   at("message").hidden = true;
@@ -89,44 +86,45 @@ async function busy(text, work) {
   }
 }
 
-/** Rows of the tree, from what `tree` tells. */
-function readModules({modules}) {
-  const byPath = new Map(modules.map((one, m) => [one.path, m]));
-  const all = modules.map(one => {
-    const parent = one.parent === null ? -1 : byPath.get(one.parent);
-    return {path: one.path, class: one.class ?? "", parent, depth: one.level, children: [], nodes: one.nodes, end: 0,
-            name: parent < 0 ? one.class || "model" : one.parent === "" ? one.path : one.path.slice(one.parent.length + 1)};
-  });
-  for (let m = all.length; m-- > 0;) {
-    all[m].end = Math.max(all[m].end, m + 1);
-    if (all[m].parent >= 0) {
-      all[all[m].parent].children.unshift(m);
-      all[all[m].parent].end = Math.max(all[all[m].parent].end, all[m].end);
+/** Modules from the columns of `outline`. @returns {Module[]} */
+function readModules({names, classes, parents, nodes, parameters, looks}) {
+  const texts = [];
+  const modules = names.map((name, m) => {
+    if (typeof classes[m] === "string") {
+      texts.push(classes[m]);
     }
-  }
-  return {all, byPath};
+    return {m, name, cls: texts[typeof classes[m] === "string" ? texts.length - 1 : classes[m]], parent: parents[m], end: m + 1, depth: 0,
+            path: "", count: nodes[m], parameters: parameters[m], look: looks[m]};
+  });
+  completeModules(modules);
+  return modules;
+}
+
+function findModule(path) {
+  app.byPath ??= new Map(app.modules.map(module => [module.path, module.m]));
+  return app.byPath.get(path) ?? 0;
 }
 
 function open(files) {
   return busy(`Reading ${files.map(file => file.name).join(", ")}`, async () => {
     const engine = new Engine();
-    let about, found;
+    let about, modules;
     try {
       about = await engine.open(files, "a");
-      found = readModules(await engine.ask({do: "tree"}));
+      modules = readModules(await engine.ask({do: "outline"}));
     } catch (problem) {
       engine.close();
       throw problem;
     }
     app.engine?.close();
-    Object.assign(app, {engine, about, modules: found.all, byPath: found.byPath, other: null, node: null, asked: null});
+    Object.assign(app, {engine, about, modules, byPath: null, other: null, node: null, asked: null});
     at("title").textContent = about.model;
-    at("facts").textContent = `${plural(about.nodes, "node")}, ${plural(about.modules, "module")}, ${bytes(about.bytes)}`;
+    at("facts").replaceChildren(...modelFacts(about), make("span", {}, bytes(about.bytes)));
     document.title = `${about.model} \u00b7 stemma`;
     at("start").hidden = true;
     at("model").hidden = at("saves").hidden = at("compare").hidden = false;
     at("search").value = "";
-    search("");
+    at("search").dispatchEvent(new Event("input"));
     tree.show(app.modules);
     if (new URLSearchParams(location.hash.slice(1)).get("v") === "diff") { // from another model
       history.replaceState(null, "", app.link({v: "graph"}));
@@ -150,7 +148,8 @@ async function arrive() {
     return;
   }
   const place = new URLSearchParams(location.hash.slice(1));
-  const m = app.byPath.get(place.get("m") ?? "") ?? 0;
+  const path = place.get("m") ?? "";
+  const m = path === "" ? 0 : findModule(path);
   const wanted = place.get("v") ?? "";
   const view = wanted in views ? wanted : "graph";
   app.query = place.get("q") ?? app.query;
@@ -161,12 +160,14 @@ async function arrive() {
   Object.assign(app, {chosen: m, view});
   tree.reveal(m);
   showWay(m);
-  showTabs();
+  showTabs(at("tabs"), Object.entries(views).map(([name, [title]]) => [name, title]), view, v => app.go({v}));
+  at("panel").setAttribute("aria-labelledby", `tab-${view}`);
   const mine = ++turn;
   try {
     const element = await views[view][1](app, m);
     if (mine === turn) {
       at("panel").replaceChildren(element);
+      element.arrived?.();
     }
   } catch (problem) {
     if (mine === turn) {
@@ -183,42 +184,19 @@ function showWay(m) {
   for (let above = m; above >= 0; above = app.modules[above].parent) {
     way.unshift(above);
   }
+  const name = module => app.modules[module].parent < 0 ? titleOf(app.modules[module]) : app.modules[module].name;
   at("way").replaceChildren(...way.flatMap((module, i) => [i > 0 ? " / " : "",
-    make("a", {href: app.link({m: app.modules[module].path}), ...(module === m ? {"aria-current": "true"} : {})}, app.modules[module].name)]),
-    " ", make("span", {class: "class"}, app.modules[m].parent < 0 ? "" : app.modules[m].class));
-}
-
-function showTabs() {
-  at("tabs").replaceChildren(...Object.entries(views).map(([name, [title]]) => make("button", {
-    role: "tab", id: `tab-${name}`, "aria-selected": String(name === app.view), "aria-controls": "panel", tabindex: name === app.view ? "0" : "-1",
-    onclick: () => app.go({v: name}),
-  }, title)));
-  at("panel").setAttribute("aria-labelledby", `tab-${app.view}`);
+    make("a", {href: app.link({m: app.modules[module].path}), ...(module === m ? {"aria-current": "true"} : {})}, name(module))]),
+    " ", app.modules[m].parent < 0 ? "" : chip(app.modules[m]) ?? "");
 }
 
 async function search(text) {
-  const none = text.trim() === "";
-  at("found").hidden = none;
-  at("tree").hidden = !none;
-  if (none) {
-    return;
+  const found = await app.engine.ask({do: "search", text});
+  if (at("search").value.trim() === text) {
+    showFound(found.module_count, found.node_count,
+      ...found.modules.map(m => foundModule(app.modules[m], () => app.go({m: app.modules[m].path}))),
+      ...found.nodes.map(([place, name, op]) => foundNode(name, op, {"data-node": place}, () => app.explain(place, name))));
   }
-  const found = await app.engine.ask({do: "search", text: text.trim()});
-  if (at("search").value !== text) {
-    return;
-  }
-  at("found").replaceChildren(
-    make("h2", {}, plural(found.module_count, "module")),
-    ...found.modules.map(m => make("a", {class: "row", href: app.link({m: app.modules[m].path})}, app.modules[m].path || "the root",
-      " ", make("span", {class: "class"}, app.modules[m].class))),
-    make("h2", {}, plural(found.node_count, "node")),
-    make("div", {role: "listbox", "aria-label": "Nodes found"}, ...found.nodes.map(row => {
-      const element = nodeRow(app, row);
-      element.tabIndex = 0;
-      element.addEventListener("click", () => app.explain(...row));
-      element.addEventListener("keydown", event => event.key === "Enter" && app.explain(...row));
-      return element;
-    })));
 }
 
 function save(blob, name) {
@@ -230,19 +208,11 @@ const stem = () => app.about.model.replace(/\.onnx$/i, "");
 const part = () => app.modules[app.chosen].path.replaceAll(/[^\w.-]+/g, "_") || "model";
 const json = text => new Blob([text], {type: "application/json"});
 
-function picture() {
-  const svg = app.svg();
-  if (!svg) {
-    throw new Error("the view Graph has the picture");
-  }
-  return new Blob([new XMLSerializer().serializeToString(svg)], {type: "image/svg+xml"});
-}
-
 const downloads = {
   "save-tag": async () => save(await app.engine.file({do: "tag"}), `${stem()}.tagged.onnx`),
   "save-cut": async () => save(await app.engine.file({do: "cut", module: app.modules[app.chosen].path || "''"}), `${part()}.onnx`),
   "save-report": async () => save(await app.engine.file({do: "report"}), `${stem()}.html`),
-  "save-svg": async () => save(picture(), `${part()}.svg`),
+  "save-svg": async () => save(pictureFile(), `${part()}.svg`),
   "save-tree": async () => save(json(await app.engine.text({do: "tree"})), `${stem()}.tree.json`),
   "save-tags": async () => save(json(await app.engine.text({do: "tags"})), `${stem()}.tags.json`),
   "save-explain": async () => save(json(await app.engine.text({do: "explain", what: app.asked ?? [app.modules[app.chosen].path || "''"]})),
@@ -273,16 +243,7 @@ for (const [id, take] of Object.entries({files: open, others: compare})) {
     }
   });
 }
-at("search").addEventListener("input", ({target}) => search(target.value).catch(app.fail));
-at("tabs").addEventListener("keydown", event => {
-  const names = Object.keys(views);
-  const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
-  if (step) {
-    const next = names[(names.indexOf(app.view) + step + names.length) % names.length];
-    app.go({v: next});
-    setTimeout(() => at(`tab-${next}`).focus(), 50);
-  }
-});
+watchSearch(text => search(text).catch(app.fail));
 document.addEventListener("dragover", event => {
   event.preventDefault();
   document.body.classList.add("drag");
@@ -293,7 +254,7 @@ document.addEventListener("drop", event => {
   document.body.classList.remove("drag");
   const files = [...event.dataTransfer?.files ?? []];
   const models = files.filter(file => /\.onnx$/i.test(file.name));
-  if (models.length === 2) { // both at once: the first is the older one
+  if (models.length === 2) { // the first is the older one
     const rest = files.filter(file => !models.includes(file));
     open([models[0], ...rest]).then(() => app.engine && compare([models[1]]));
   } else if (files.length > 0) {
@@ -302,6 +263,6 @@ document.addEventListener("drop", event => {
 });
 window.addEventListener("hashchange", () => arrive());
 if ("serviceWorker" in navigator && location.protocol.startsWith("http")) {
-  navigator.serviceWorker.register("offline.js").catch(() => {}); // without it the page needs the network, and nothing else
+  navigator.serviceWorker.register("offline.js").catch(() => {}); // without it the page just needs the network
 }
 document.documentElement.dataset.started = "true";

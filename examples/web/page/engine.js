@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in its worker. Each file that is opened gets a worker of its own: what the last one took is free then.
+// The library in its worker. Each opened file gets a worker of its own, which frees the memory of the last.
 
 export class Engine {
   /** @type {Map<number, {resolve: (answer: any) => void, reject: (problem: Error) => void}>} */
@@ -47,7 +47,7 @@ export class Engine {
     return {...about, model: model.name};
   }
 
-  /** The text of an answer: what the program would print. */
+  /** An answer as text: what the program would print. */
   text(request) {
     return this.#send({request});
   }
@@ -56,12 +56,12 @@ export class Engine {
     return JSON.parse(await this.text(request));
   }
 
-  /** A file that the library makes. @returns {Promise<Blob>} */
+  /** A file made by the library. @returns {Promise<Blob>} */
   file(request) {
     return this.#send({request, file: true});
   }
 
-  /** Ends the worker, and whoever waits for it. */
+  /** Ends the worker and rejects pending requests. */
   close() {
     this.worker.terminate();
     this.#failAll("another file was opened");

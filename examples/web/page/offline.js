@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the page for when there is no network; where there is one, what it says is taken.
-/* global self, caches */
+// Serves the page from a cache if there is no network.
 const worker = /** @type {any} a ServiceWorkerGlobalScope */ (self);
 const store = "stemma";
-const files = ["./", "index.html", "colors.css", "style.css", "app.js", "engine.js", "views.js", "parts.js", "tree_view.js", "graph_view.js", "layout.js", "elements.js",
+const files = ["./", "index.html", "colors.css", "base.css", "picture.css", "style.css", "app.js", "engine.js", "views.js", "text.js", "graph_view.js",
+               "layout.js", "elements.js", "lists.js", "tree.js", "search.js", "picture.js", "about.js",
                "worker.js", "stemma.js", "stemma.wasm", "bert_micro.onnx", "bert_micro.modules.json"];
 
 worker.addEventListener("install", event => event.waitUntil(caches.open(store).then(cache => cache.addAll(files)).then(() => worker.skipWaiting())));

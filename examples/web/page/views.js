@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the panel: one function for each view, which returns its element.
-import {drawGraph} from "./graph_view.js";
-import {VirtualList, bytes, textOf} from "./parts.js";
+// The views: for each a function that returns its element.
+import {moduleGraph} from "./graph_view.js";
+import {bytes, textOf} from "./text.js";
 
 const rowsAtOnce = 200;
 
@@ -13,15 +13,15 @@ const note = text => make("p", {class: "note"}, text);
 const list = (...parts) => make("dl", {}, ...parts.filter(([, value]) => value !== "" && value !== null && value !== undefined)
   .flatMap(([term, value]) => [make("dt", {}, term), make("dd", {}, value instanceof Node ? value : String(value))]));
 
-/** A row of a list of nodes, as `rows` and `search` of the library give it. */
+/** A row of a list of nodes. @param {[string, string, string, number, string, number, boolean]} node as the library describes it */
 export function nodeRow(app, [place, name, op, module, source, confidence, conflict]) {
   return make("div", {class: "row", role: "option", title: name, "data-node": place},
     make("span", {class: "op"}, op), make("span", {class: "name"}, name),
-    make("span", {class: "class"}, app.modules[module].path), make("span", {class: conflict ? "count bad" : "count"},
+    make("span", {class: "path"}, app.modules[module].path), make("span", {class: conflict ? "count bad" : "count"},
       `${source} ${confidence.toFixed(2)}${conflict ? ", conflict" : ""}`));
 }
 
-/** The nodes of a module, fetched as they come into sight. */
+/** The nodes of a module, fetched as they scroll into sight. */
 export async function showNodes(app, m) {
   const pages = new Map();
   const element = make("div", {id: "nodes", role: "listbox", tabindex: "0", "aria-label": "Nodes"});
@@ -46,30 +46,7 @@ export async function showNodes(app, m) {
   return make("div", {class: "fill"}, note(`${plural(total, "node")}; Enter or a click explains one.`), element);
 }
 
-export async function showGraph(app, m) {
-  const depth = app.depth ?? 0;
-  const graph = await app.engine.ask({do: "graph", module: m, depth, boxes: 150});
-  const deeper = make("input", {type: "number", min: "0", max: "9", value: String(depth), "aria-label": "Open levels"});
-  deeper.addEventListener("change", () => {
-    app.depth = Number(deeper.value);
-    app.refresh();
-  });
-  const svg = graph.boxes.length === 0 ? note("No node comes from this module.")
-    : drawGraph(graph, box => box.module !== undefined ? app.go({m: app.modules[box.module].path}) : app.explain(box.place, box.about || box.place));
-  return make("div", {class: "fill"}, make("p", {class: "note"}, "Open levels: ", deeper, " Constants are hidden."),
-    make("div", {class: "graph", tabindex: "0", "aria-label": "Picture, scrolls"}, svg));
-}
-
-/** Rows of one kind under a title; columns are what is not the same number or empty text everywhere. */
-function answerTable(app, title, rows) {
-  if (rows.length === 0) {
-    return "";
-  }
-  const cell = (key, value, row) => key === "name" && "index" in row ? nodeLink(app, row)
-    : key === "module" ? moduleLink(app, value) : Array.isArray(value) ? value.join(", ") : String(value);
-  const keys = Object.keys(rows[0]).filter(key => !["graph", "index", "length", "cut", "exact"].includes(key));
-  return make("div", {}, make("h3", {}, title), table(title, keys, some(rows, 50, row => keys.map(key => cell(key, row[key], row)))));
-}
+export const showGraph = moduleGraph;
 
 function nodeLink(app, {graph, index, name}) {
   const place = graph ? `${graph}#${index}` : `#${index}`;
@@ -77,14 +54,15 @@ function nodeLink(app, {graph, index, name}) {
 }
 
 function nodeAnswer(app, one) {
-  return make("section", {}, make("h2", {}, `${one.op_type} `, make("small", {}, one.name)), list(
-    ["module", moduleLink(app, one.scope_module ?? one.module)], ["tag", one.tag],
-    ["evidence", `${one.provenance}, confidence ${one.confidence}`],
-    ["conflict", one.conflict ? make("span", {class: "bad"}, "sources disagree") : ""],
-    ["also tagged", one.tags.filter(tag => tag !== one.tag).join(", ")]),
-    answerTable(app, "claims", one.claims), answerTable(app, "attributes", one.attributes),
-    answerTable(app, "reads", one.inputs), answerTable(app, "produced by", one.producers),
-    answerTable(app, "makes", one.outputs), answerTable(app, "read by", one.consumers));
+  const ends = (values, others) => values.map(({name, type}) => ({name: name || "(omitted)", type: type || "type unknown",
+    ends: others.filter(({value}) => value === name).slice(0, 20).map(other => make("div", {}, nodeLink(app, other)))}));
+  const also = one.tags.filter(tag => tag !== one.tag);
+  return make("section", {class: "node"}, ...nodePanel({
+    op: one.op_type, name: one.name, module: moduleLink(app, one.scope_module), tag: one.tag, source: one.provenance,
+    confidence: one.confidence, conflict: one.conflict, claims: one.claims.map(({source, module, confidence}) => [source, module, confidence]),
+    attributes: one.attributes.map(({name, text, cut}) => `${name} = ${text}${cut ? "\u2026" : ""}`),
+    reads: ends(one.inputs, one.producers), makes: ends(one.outputs, one.consumers),
+    more: [["Other tags", ...also.map(tag => make("div", {class: "tag"}, tag))]]}));
 }
 
 const moduleLink = (app, path) => typeof path !== "string" ? "" : make("a", {href: app.link({m: path})}, path === "" ? "the root" : path);
@@ -100,7 +78,7 @@ function moduleAnswer(app, one) {
       some(one.weights, 200, weight => [weight.name, weight.type, weight.kind, number(weight.bytes), weight.module]))] : []));
 }
 
-/** What `explain` says of what is asked for, or of the module. */
+/** The answers of `explain` about the chosen node, else about the module. */
 export async function showExplanation(app, m) {
   const what = app.asked ?? [app.modules[m].path || "''"];
   const answer = await app.engine.ask({do: "explain", what});
@@ -122,11 +100,14 @@ export async function showQuery(app) {
       return;
     }
     try {
-      const answer = await app.engine.ask({do: "query", query: field.value});
+      const answer = await app.engine.ask({do: "matches", query: field.value});
       if (mine === last) {
-        result.replaceChildren(note(`${plural(answer.nodes.length, "node")}, ${plural(answer.modules.length, "module")}`),
-          ...(answer.modules.length > 0 ? [table("modules", ["module"], some(answer.modules, 200, one => [moduleLink(app, one.path ?? one)]))] : []),
-          table("nodes", ["operator", "name", "module"], some(answer.nodes, 500, one => [one.op_type, one.name, moduleLink(app, one.scope_module)])));
+        const most = count => count > 200 ? `, the first 200 of ${number(count)}` : "";
+        result.replaceChildren(note(`${plural(answer.node_count, "node")}, ${plural(answer.module_count, "module")}`),
+          ...(answer.modules.length > 0 ? [table("modules", [`module${most(answer.module_count)}`, "class"],
+            answer.modules.map(m => [moduleLink(app, app.modules[m].path), app.modules[m].cls]))] : []),
+          table("nodes", [`node${most(answer.node_count)}`, "operator", "module"], answer.nodes.map(([place, name, op, m]) => [
+            make("button", {class: "link", onclick: () => app.explain(place, name)}, name), op, moduleLink(app, app.modules[m].path)])));
       }
     } catch (problem) {
       if (mine === last) {
@@ -144,28 +125,25 @@ export async function showQuery(app) {
 }
 
 export async function showCost(app, m) {
-  const cost = await app.engine.ask({do: "cost"});
-  const path = app.modules[m].path;
-  const below = cost.modules.filter(one => path === "" || one.path === path || one.path.startsWith(`${path}.`));
-  const short = value => typeof value === "number" ? number(value) : String(value);
+  const {dimensions, rows, total} = await app.engine.ask({do: "costs", module: m});
   return make("div", {class: "scroll", tabindex: "0"},
-    note(cost.dimensions.length > 0 ? `Symbolic dimensions: ${cost.dimensions.join(", ")}.` : "All dimensions are fixed."),
+    note(dimensions.length > 0 ? `Symbolic dimensions: ${dimensions.join(", ")}.` : "All dimensions are fixed."),
     table("cost", ["module", "multiply-adds", "weights", "peak memory"],
-      some(below, 300, one => [moduleLink(app, one.path), short(one.macs), bytes(one.bytes), short(one.peak)])));
+      rows.map(([below, macs, size, peak]) => [moduleLink(app, app.modules[below].path), macs, bytes(size), peak])),
+    ...(total > rows.length ? [note(`and ${number(total - rows.length)} more`)] : []));
 }
 
 export async function showKnown(app) {
-  const {summary, notes, producer} = app.about;
-  const sources = Object.entries(summary.provenance ?? summary.sources ?? {}).filter(([, nodes]) => typeof nodes !== "number" || nodes > 0);
+  const {provenance, notes, producer} = app.about;
   return make("div", {class: "scroll", tabindex: "0"}, list(["producer", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
     make("h2", {}, "Nodes by evidence"),
-    table("sources", ["source", "nodes"], sources.map(([name, nodes]) => [name, typeof nodes === "number" ? number(nodes) : JSON.stringify(nodes)])),
+    table("sources", ["source", "nodes"], Object.entries(provenance).map(([name, nodes]) => [name, number(nodes)])),
     ...(notes.length > 0 ? [make("h2", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
 }
 
 export async function showDiff(app) {
   if (!app.other) {
-    return note("Compare with\u2026 takes another model: what changed then stands here, module by module.");
+    return note("Compare with\u2026 takes another model to list the changes, module by module.");
   }
   const weights = app.comparesWeights();
   const found = await app.engine.ask({do: "diff", weights, nodes: true});

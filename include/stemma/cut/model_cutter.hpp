@@ -75,7 +75,7 @@ public:
         if (!subject.nodes.empty()) {
             return parts_of(cutter, cutter.plan({subject.nodes, {}}), module, std::move(from));
         }
-        if (opens_functions(opened.model())) {
+        if (detail::has_foreign_functions(opened.model())) {
             cutter.leave_functions();
         }
         auto plans = cutter.plan(cutter.request_of(module));
@@ -121,7 +121,7 @@ public:
                              .string();
         };
         const bool of_nodes = !subject.nodes.empty();
-        if (!of_nodes && opens_functions(opened.model())) {
+        if (!of_nodes && detail::has_foreign_functions(opened.model())) {
             parts.leave_functions();
         }
         auto records = of_nodes ? parts.cut(
@@ -172,7 +172,7 @@ public:
         const auto path_of = [&](id m, std::size_t part, std::size_t count) {
             return (std::filesystem::path(folder) / names.name(m, part, count)).string();
         };
-        if (opens_functions(opened.model())) {
+        if (detail::has_foreign_functions(opened.model())) {
             parts.leave_functions();
         }
         auto records = parts.cut(wanted, path_of);
@@ -203,12 +203,6 @@ public:
 private:
     [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {
         return detail::folder_of(path) == detail::folder_of(opened.file().path());
-    }
-
-    /// Whether functions are inlined for parts inside them; those made by folding are not.
-    [[nodiscard]] static bool opens_functions(const wire_model& model) {
-        return !model.functions().empty() &&
-               !detail::find_model_metadata(model, detail::fold_key).has_value();
     }
 
     /// Returns: the module, or the common ancestor of the nodes.

@@ -89,7 +89,9 @@ struct leftovers {
                     const auto joined = bound.of_scope[end->second].module;
                     module = joined == no_id ? module : tree.lca(module, joined);
                 }
+                bool within = std::binary_search(table.within.begin(), table.within.end(), v);
                 if constexpr (joined_operators<Ops>) {
+                    within = within && !context.ops().is_joined(*it);
                     // The name is that of one of two operators, and the other is in another module.
                     if (!ends && module != 0 && tree.end(module) == module + 1 &&
                         context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
@@ -99,11 +101,16 @@ struct leftovers {
                         module = tree.lca(module, sum->second);
                     }
                 }
+                detail::common_module owner;
                 context.ops().for_each_parameter(*it, [&](id p) {
-                    for (auto owner : context.owners().of(p)) {
-                        module = tree.lca(module, detail::nearest_called(context.modules(), owner));
+                    for (auto each : context.owners().of(p)) {
+                        owner.add(detail::nearest_called(context.modules(), each));
                     }
                 });
+                if (const auto owned = owner.get(tree); owned != no_id) {
+                    const auto common = tree.lca(module, owned);
+                    module = !within ? common : common == module ? owned : module;
+                }
                 by_node[v] = {module, ends ? detail::confidence::leftover_of_both
                                            : detail::confidence::leftover};
             }

@@ -4,21 +4,59 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/function_names.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/evidence/detail/printed_paths.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+namespace detail {
+
+/// Adds the modules that functions are called after, as far as a parameter's path confirms that
+/// they are; most have parameters, and are known. Complexity: that of `printed_paths::resolve`.
+template <named_operators Ops>
+void grow_called(const Ops& ops, module_tree_builder& builder) {
+    if constexpr (calling_operators<Ops>) {
+        std::vector<std::string> calls;
+        for (id f = 0; f < ops.function_count(); ++f) {
+            if (std::string_view(ops.function_domain(f)).starts_with("pkg.") &&
+                ops.function_domain(f) != subgraph_domain) {
+                calls.push_back(std::string(ops.function_name(f)) + "_x"); // a name in its body
+            }
+        }
+        if (calls.empty()) {
+            return;
+        }
+        printed_paths paths;
+        for (id p = 0; p < ops.parameter_count(); ++p) {
+            paths.add_parameter(ops.parameter_name(p));
+        }
+        for (const auto& name : calls) {
+            paths.add(name);
+        }
+        paths.resolve();
+        for (const auto& name : calls) {
+            if (const auto* path = paths.find(name); path != nullptr && paths.any_known()) {
+                builder.at_path(*path);
+            }
+        }
+    }
+}
+
+} // namespace detail
 
 /// What names and metadata alone reveal about modules, before looking at the wiring of operators.
 struct named_modules {
@@ -51,6 +89,7 @@ template <named_operators Ops>
                 result.owner[p] = result.builder.at_path(path);
             }
         }
+        detail::grow_called(ops, result.builder);
         result.size = static_cast<id>(result.builder.size());
         if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
             ops.for_each_folded_parameter([&](id p, std::string_view origin) {

@@ -7,10 +7,17 @@
 #include <stemma/fold/detail/fold_opener.hpp>
 #include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/fold/detail/tag_inlined.hpp>
 #include <stemma/io/mapped_file.hpp>
+#include <stemma/io/output_file.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/splices.hpp>
+#include <stemma/onnx/detail/temporary_model.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/message_tree.hpp>
@@ -26,6 +33,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -50,6 +58,7 @@ namespace detail {
 struct unfolded_rope {
     message_tree rope;
     unfold_report report;
+    std::vector<attribution> attributions{}; ///< of its nodes; none where they are not known
 };
 
 inline void check_functions(const wire_model& model) {
@@ -121,6 +130,7 @@ inline void check_functions(const wire_model& model) {
         function_inliner inliner(model, std::move(inlined));
         unfolded.rope = inliner.build();
         unfolded.report.calls = inliner.calls();
+        unfolded.attributions = inliner.attributions();
     }
     unfolded.report.lost_tags = unfolded.report.lost_tags && had_tags;
     unfolded.report.bytes = unfolded.rope.size();
@@ -131,7 +141,27 @@ inline void check_functions(const wire_model& model) {
 
 namespace detail {
 
-// namespace detail
+/// Calls `write(file, plan)` with a copy of what unfolding made of a tagged model, and what writes
+/// the tags into it; not if the nodes' modules are not known. The copy is as of `temporary_model`.
+/// Returns: whether it did. Complexity: O(bytes), and that of `tag_inlined`.
+template <class Write>
+bool tag_unfolded(attributed_model& known, const untagged_model& source, unfolded_rope& made,
+                  const std::string& output, Write write) {
+    if (!made.report.lost_tags || made.attributions.empty()) {
+        return false;
+    }
+    const temporary_model plain(source.file(), source.model().file(), output, ".unfolded",
+                                [&](auto& to) { made.rope.write(to); });
+    if (plain.model().node_count() != made.attributions.size()) { // a call passes a body
+        return false;
+    }
+    tag_inlined(known, plain.model(), std::move(made.attributions), [&](auto& plan) {
+        write(plain, plan);
+        made.report.bytes = static_cast<std::uint64_t>(plan.size());
+    });
+    made.report.lost_tags = false;
+    return true;
+}
 
 /// Returns: the bytes of a model with its functions inlined. `report`, unless null, receives what
 /// was done.
@@ -146,7 +176,15 @@ namespace detail {
     detail::check_functions(opened.model());
     const untagged_model source(opened.file(), opened.model(), "");
     auto unfolded = detail::unfold_rope(source, &opened, names);
-    auto bytes = rope_bytes(unfolded.rope, source.file());
+    std::string bytes;
+    const auto write = [&](const temporary_model& plain, auto& plan) {
+        string_splice tagged(plain.file().bytes());
+        plan.write(tagged);
+        bytes = std::move(tagged.text);
+    };
+    if (!tag_unfolded(opened, source, unfolded, "", write)) {
+        bytes = rope_bytes(unfolded.rope, source.file());
+    }
     if (report != nullptr) {
         *report = std::move(unfolded.report);
     }
@@ -167,7 +205,16 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
         detail::check_functions(model);
         const detail::untagged_model source(from, model, output);
         auto unfolded = detail::unfold_rope(source, known, names);
-        write_rope(unfolded.rope, source.file(), source.model(), output, options);
+        const auto write_tags = [&](const detail::temporary_model& plain, auto& plan) {
+            output_file written(output);
+            plan.write(plain.file(), written);
+            place_external_data(model, output, options.data, options.replace_data);
+            written.commit(options.sync);
+        };
+        if (known == nullptr ||
+            !detail::tag_unfolded(*known, source, unfolded, output, write_tags)) {
+            write_rope(unfolded.rope, source.file(), source.model(), output, options);
+        }
         return std::move(unfolded.report);
     };
     if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {

@@ -26,8 +26,8 @@ struct module_values {
         inputs; ///< by module: produced outside and read inside, inputs of the model first
     detail::grouped_ids outputs; ///< by module: produced inside and read outside, or model outputs
     detail::grouped_ids hidden;  ///< by module: unobservable values at its boundary, because they
-                                ///< are in bodies of nodes or in functions
-    std::vector<id> rank; ///< by node: its position in execution order
+                                 ///< are in bodies of nodes or in functions
+    std::vector<id> rank;        ///< by node: its position in execution order
 };
 
 namespace detail {

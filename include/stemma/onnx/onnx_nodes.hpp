@@ -10,7 +10,7 @@
 #include <stemma/model/detail/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/detail/inlined_calls.hpp>
+#include <stemma/onnx/detail/inlined_nodes.hpp>
 #include <stemma/onnx/detail/parameter_reads.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -99,9 +99,9 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
 
-    /// Returns: see `inlined_calls::name`; valid as long as the view. Complexity: that of
-    /// `inlined_calls` on the first call; then O(1) on average.
-    [[nodiscard]] auto inlined_name(id node) const { return inlined_->of(*model_).name(node); }
+    /// Returns: what is known of nodes whose calls a runtime inlined; valid as long as the view.
+    /// Complexity: that of `inlined_nodes` on the first call; then O(1).
+    [[nodiscard]] const auto& inlined() const { return inlined_->of(*model_); }
 
     /// Returns: the node whose body contains a node, or `no_id`.
     [[nodiscard]] id owner(id node) const noexcept { return model_->owner(node); }
@@ -409,8 +409,8 @@ private:
     std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty if nothing is folded
-    std::shared_ptr<detail::late_inlined_calls> inlined_ =
-        std::make_shared<detail::late_inlined_calls>();
+    std::shared_ptr<detail::late_inlined_nodes> inlined_ =
+        std::make_shared<detail::late_inlined_nodes>();
     std::unordered_map<id, std::string_view> fold_paths_; // by node, if it has one
     bool our_namespaces_ = false; // the nodes' `namespace` entries were written by stemma
 };

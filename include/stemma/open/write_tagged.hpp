@@ -62,6 +62,40 @@ template <carrier_policy Carrier>
 
 } // namespace detail
 
+namespace detail {
+
+/// Returns: an editor that writes these tags into a model's file, with everything that belongs to
+/// them: the record, for which `record(carriers)` is asked, the sketch, table and tags of values
+/// that the carrier needs. New sets are added to the pool.
+///
+/// Requires: the arguments outlive it. Complexity: that of `find_value_tags` and `sketch_of`.
+template <carrier_policy Carrier, class Record>
+[[nodiscard]] tag_editor<Carrier>
+make_tag_editor(const wire_model& model, const module_tree& modules, tagging& tags, Record record,
+                const Carrier& carrier, thread_limit threads = {}, std::string_view sources = {}) {
+    const auto carriers = detail::recorded_carriers(carrier);
+    std::string recorded;
+    std::string sketch;
+    std::vector<id_set> values;
+    const bool carries_values =
+        carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
+    run_tasks(threads.parts_of_operators(model.node_count()),
+              {[&] { recorded = detail::to_json(record(carriers), modules); },
+               [&] {
+                   if (carries_values) {
+                       values = detail::find_value_tags(model, modules, tags);
+                   }
+               }});
+    if (carriers.mark) {
+        sketch = detail::to_json(detail::sketch_of(model, tags.attributions, threads));
+    }
+    const auto table = carriers.model ? detail::to_json(to_table(tags)) : std::string();
+    return tag_editor<Carrier>(model, modules, tags, carrier, std::move(values), recorded, table,
+                               sketch, sources);
+}
+
+} // namespace detail
+
 /// Returns: an editor that writes a model's tags into its file, with everything that belongs to
 /// them: the record, the sketch, table and tags of values that the carrier needs; and source lines.
 /// New sets are added to the pool.
@@ -72,23 +106,6 @@ template <carrier_policy Carrier>
 make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
                 written_sources written = written_sources::as_before) {
     const auto& model = opened.model();
-    const auto carriers = detail::recorded_carriers(carrier);
-    std::string record;
-    std::string sketch;
-    std::vector<id_set> values;
-    const bool carries_values =
-        carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
-    run_tasks(threads.parts_of_operators(model.node_count()),
-              {[&] { record = detail::to_json(opened.record(carriers), opened.modules()); },
-               [&] {
-                   if (carries_values) {
-                       values = detail::find_value_tags(model, opened.modules(), opened.tags());
-                   }
-               }});
-    if (carriers.mark) {
-        sketch = detail::to_json(detail::sketch_of(model, opened.tags().attributions, threads));
-    }
-    const auto table = carriers.model ? detail::to_json(to_table(opened.tags())) : std::string();
     const bool writes = written != written_sources::as_before ||
                         detail::find_model_metadata(model, detail::sources_key).has_value();
     const auto* lines = writes && !opened.lines().empty() ? &opened.lines() : nullptr;
@@ -97,8 +114,10 @@ make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit t
             ? std::string()
             : detail::to_json(*lines, model.node_count(), static_cast<id>(opened.modules().size()),
                               written == written_sources::full_paths);
-    tag_editor<Carrier> editor(model, opened.modules(), opened.tags(), carrier, std::move(values),
-                               record, table, sketch, sources);
+    auto editor = detail::make_tag_editor(
+        model, opened.modules(), opened.tags(),
+        [&](const carrier_set& carriers) { return opened.record(carriers); }, carrier, threads,
+        sources);
     if (lines != nullptr) {
         editor.write_sources(*lines);
     }

@@ -70,6 +70,8 @@ TEST_CASE("split_leftover_name: finds what optimizers leave of a name") {
     CHECK(split_leftover("/encoder/dense/MatMul/MatMulAddFusion") == "encoder/dense");
     CHECK(split_leftover("/norm/Pow/LayerNormFusion/") == "norm");
     CHECK(split_leftover("_inlfunc_Gelu_/act/Mul") == "act");
+    CHECK(split_leftover("fused _inlfunc_F_/conv/Conv") == "conv");
+    CHECK(split_leftover("fused _inlfunc_aten_conv2d_n0") == "-");
     CHECK(split_leftover("/fc/MatMul_quant") == "fc");
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
 }
@@ -95,6 +97,21 @@ TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {
     CHECK(split_leftover("/relu/Relu_output_0_nchwc_token_40") == "relu");
     CHECK(split_leftover("/fc/Gemm_Grad/ReduceSum_2") == "fc");
     CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
+}
+
+TEST_CASE("split_leftover_name: words of other frameworks are operators of a known type only") {
+    const auto scope = [](std::string_view name, std::string_view type) {
+        const auto found = split_leftover_name(name, type);
+        return found ? std::string(found->scope) : "-";
+    };
+    CHECK(scope("bert/norm/moments/mean", "ReduceMean") == "bert/norm/moments");
+    CHECK(scope("bert/embeddings/range_range", "Range") == "bert/embeddings");
+    CHECK(scope("conv2_1/x2/bn", "BatchNormalization") == "conv2_1/x2");
+    CHECK(scope("bert/embeddings/add/y", "Constant") == "-");
+    CHECK(scope("bert/embeddings/add", "") == "-");
+    CHECK(scope("/encoder/layer", "Add") == "-");
+    CHECK(scope("encoder/12", "Add") == "-");
+    CHECK(scope("a/mul;a/add", "Add") == "-");
 }
 
 TEST_CASE("split_leftover_name: rejects names without an operator's name") {

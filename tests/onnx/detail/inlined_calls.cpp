@@ -65,13 +65,22 @@ TEST_CASE("inlined_calls: nested calls are found from enclosing and inner ones")
     CHECK(name_of(inside, "_inlfunc_Mid_/Neg") == "/top/mid.0/Neg");
 }
 
-TEST_CASE("late_inlined_calls: are computed once") {
-    const auto bytes = model_of({test::node("Neg", {"x"}, {"/a/Neg_output_0"}, "_inlfunc_F_/Neg")});
-    const wire_model model(bytes);
-    stemma::detail::late_inlined_calls late;
-    const auto& first = late.of(model);
-    CHECK(first.name(0) == "/a/Neg");
-    CHECK(&late.of(model) == &first);
+TEST_CASE("inlined_calls: fused nodes show where the call was") {
+    const auto bytes = model_of(
+        {
+            test::node("MatMul", {"x", "w"}, {"_inlfunc_F_/fc/MatMul_output_0"},
+                       "_inlfunc_F_/fc/MatMul"),
+            test::node("BiasGelu", {"_inlfunc_F_/fc/MatMul_output_0", "a.b.fc.bias"}, {"u"},
+                       "BiasGelu", "com.microsoft"),
+            test::node("FusedConv", {"u", "v"}, {"/c/act/Relu_output_0"},
+                       "fused _inlfunc_G_/conv/Conv", "com.microsoft"),
+            test::node("Relu", {"/c/act/Relu_output_0"}, {"/c/act/Relu_1_output_0"},
+                       "_inlfunc_G_/act/Relu_1"),
+        },
+        {"w", "v", "a.b.fc.bias"});
+    CHECK(name_of(bytes, "_inlfunc_F_/fc/MatMul") == "/a/b/fc/MatMul");
+    CHECK_FALSE(name_of(bytes, "BiasGelu"));
+    CHECK(name_of(bytes, "fused _inlfunc_G_/conv/Conv") == "/c/conv/Conv");
 }
 
 TEST_CASE("inlined_calls: a list called under another name repeats that") {

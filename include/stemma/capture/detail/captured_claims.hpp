@@ -108,7 +108,7 @@ public:
         for (const auto& doubt : aligned.doubts) {
             found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
         }
-        if (!aligned.is_plausible()) {
+        if (!aligned.is_plausible() || !aligned.is_consistent()) {
             return;
         }
         claim_table table{source, std::vector<claim>(model_.node_count())};

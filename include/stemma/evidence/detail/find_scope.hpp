@@ -76,7 +76,12 @@ template <named_operators Ops>
     }
     if (is_own_result(result, name)) {
         if (!outcome.name && name.find('/') != name.npos) {
-            outcome.name = split_leftover_name(name);
+            outcome.name = split_leftover_name(name, op_type);
+        }
+        if constexpr (requires { ops.result_name(v); }) {
+            if (name.empty()) {
+                outcome.name = split_leftover_name(ops.result_name(v), op_type);
+            }
         }
         return outcome;
     }

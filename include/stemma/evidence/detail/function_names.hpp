@@ -13,6 +13,9 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// The domain of functions that torch.cond and the like make.
+inline constexpr std::string_view subgraph_domain = "pkg.torch.__subgraph__";
+
 /// Derives from the names of functions which modules they were made for, as torch does when it
 /// writes a function for each call of a module, in the domain `pkg.` and its package: the class
 /// followed by the path, with `_` for everything but letters and digits, and the number of the
@@ -64,7 +67,7 @@ private:
         const std::string_view name = ops_.function_name(function);
         const std::string_view domain = ops_.function_domain(function);
         const auto number = name.rfind('_');
-        const bool branch = domain == "pkg.torch.__subgraph__"; // named by torch.cond and the like
+        const bool branch = domain == subgraph_domain;
         if (!domain.starts_with("pkg.") || branch || number == name.npos ||
             !is_number(name.substr(number + 1))) {
             return {};

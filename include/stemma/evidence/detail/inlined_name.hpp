@@ -14,20 +14,34 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
 inline constexpr std::string_view inlined_prefix = "_inlfunc_";
 
+/// The scope of an operator that stood in a function.
+struct inlined_scope {
+    std::string_view scope; ///< as written by torch's exporter, without enclosing slashes
+    bool within = false;    ///< the operator may be in a module below
+};
+
 /// Returns: the scope in an operator's name before its call was inlined, if the operators know it
-/// (`inlined_name`); an empty one if they say it cannot be known; nothing for other operators.
-/// Complexity: O(length of names).
+/// (`inlined`); an empty one if they say it cannot be known; else that of the function it stood in;
+/// nothing for other operators. Complexity: O(length of names).
 template <named_operators Ops>
 [[nodiscard]] std::optional<std::optional<scoped_name>> find_inlined_scope(const Ops& ops,
                                                                            operator_t<Ops> v) {
-    if constexpr (requires { ops.inlined_name(v); }) {
-        const std::string_view name = ops.name(v);
+    if constexpr (requires { ops.inlined(); }) {
+        const auto name = detail::without_fused(ops.name(v));
+        if (name.starts_with('/')) {
+            return std::nullopt;
+        }
         if (name.starts_with(inlined_prefix) ||
             (name.find('/') == name.npos && ops.result_name(v).starts_with(inlined_prefix))) {
-            if (const auto before = ops.inlined_name(v)) {
+            if (const auto before = ops.inlined().calls.name(v)) {
                 const auto match = split_scoped_name(*before, ops.op_type(v));
                 return match ? match : split_leftover_name(*before);
             }
+        }
+        if (const auto found = ops.inlined().modules.find(v)) {
+            const bool own =
+                std::string_view(ops.name(v)).starts_with(inlined_prefix) && !found->within;
+            return scoped_name{found->scope, scope_style::called, own, found->within};
         }
     }
     return std::nullopt;

@@ -61,6 +61,7 @@ struct scope_table {
     std::vector<scope> scopes; ///< the roots, then every scope after its parent
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators with the scope of one they replaced, ascending
+    std::vector<id> within;    ///< those of them with the scope of a function around, ascending
     std::vector<std::pair<id, id>> ends; ///< operators fused with later ones, and the scope of the
                                          ///< last of these; ascending
     std::vector<finding> problems;       ///< unreadable names (up to a limit)
@@ -236,6 +237,9 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         if (!found->exact) {
             scope_of[v] = in;
             table.leftover.push_back(v);
+            if (found->within) {
+                table.within.push_back(v);
+            }
             if (end) {
                 table.ends.emplace_back(v, follow(*end));
             }
@@ -273,6 +277,7 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         to.kinds += from.kinds;
     }
     whole.leftover.insert(whole.leftover.end(), part.leftover.begin(), part.leftover.end());
+    whole.within.insert(whole.within.end(), part.within.begin(), part.within.end());
     for (const auto& [v, scope] : part.ends) {
         whole.ends.emplace_back(v, number[scope]);
     }
@@ -314,6 +319,7 @@ template <named_operators Ops>
     });
     table.scope_of = std::move(scope_of);
     std::sort(table.leftover.begin(), table.leftover.end());
+    std::sort(table.within.begin(), table.within.end());
     std::sort(table.ends.begin(), table.ends.end());
     return table;
 }

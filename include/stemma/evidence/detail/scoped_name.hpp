@@ -38,7 +38,8 @@ inline constexpr id scope_style_count = 3;
 struct scoped_name {
     std::string_view scope;                  ///< without enclosing slashes; "" for the root
     scope_style style = scope_style::called; ///< which root it starts at
-    bool exact = true; ///< written for this operator rather than one it replaced
+    bool exact = true;   ///< written for this operator rather than one it replaced
+    bool within = false; ///< of a function around, which may also call the operator's module
 };
 
 /// Removes `suffix` and a number after it, `_token_12`; leaves other names unchanged.
@@ -50,6 +51,13 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     if (stem.size() < name.size() && stem.ends_with(suffix)) {
         name = stem.substr(0, stem.size() - suffix.size());
     }
+}
+
+/// Returns: a name without the prefix that a runtime gives to what it fused, `fused /conv1/Conv`.
+[[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
+    constexpr std::string_view fused = "fused ";
+    name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+    return name;
 }
 
 /// Removes suffixes that runtimes and quantizers append to the names of operators or values they
@@ -137,21 +145,19 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 /// Returns: the scope of the operator whose name, or whose result's name, an optimizer left as part
 /// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
 /// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
-/// `/fc/MatMul_quant`.
+/// `/fc/MatMul_quant`. With an operator type also of one whose name ends in a word of another
+/// framework: `bert/norm/moments/mean`; constants are called after what reads them, `add/y`.
 /// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
-split_leftover_name(std::string_view name) noexcept {
+split_leftover_name(std::string_view name, std::string_view op_type = {}) noexcept {
     constexpr std::string_view inlined = "_inlfunc_";
-    constexpr std::string_view fused = "fused ";
+    name = detail::without_fused(name);
     if (name.starts_with(inlined)) {
         const auto original = name.find("_/");
         if (original == name.npos) {
             return std::nullopt;
         }
         name.remove_prefix(original + 1);
-    }
-    if (name.starts_with(fused)) {
-        name.remove_prefix(fused.size());
     }
     name = detail::differentiated(name);
     detail::drop_tool_suffixes(name);
@@ -162,12 +168,15 @@ split_leftover_name(std::string_view name) noexcept {
     if (slash == name.npos || slash + 1 == name.size()) {
         return std::nullopt;
     }
+    const bool typed = name.substr(0, slash).find("::") != name.npos;
+    const bool foreign = !typed && name.front() != '/' && !op_type.empty() && op_type != "Constant";
     // Operators are capitalized like classes, modules lower-case like variables.
     const char first = name[slash + 1];
-    if (first < 'A' || first > 'Z') {
+    const bool lower = first >= 'a' && first <= 'z';
+    if ((first < 'A' || first > 'Z') && !(foreign && lower)) {
         return std::nullopt;
     }
-    if (name.substr(0, slash).find("::") != name.npos) {
+    if (typed) {
         return scoped_name{name.substr(0, slash), scope_style::typed, false};
     }
     return name.front() == '/'

@@ -6,12 +6,15 @@
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/fold/detail/tag_inlined.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/detail/untagged_model.hpp>
+#include <stemma/record/tag_model.hpp>
 
 #include <optional>
 #include <string>
@@ -19,7 +22,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A model without tags, with its functions inlined. It is deleted with this object.
+/// Whether a model has functions other than those that folding made.
+[[nodiscard]] inline bool has_foreign_functions(const wire_model& model) {
+    return !model.functions().empty() && !find_model_metadata(model, fold_key);
+}
+
+/// A model with its functions inlined, tagged if it was. It is deleted with this object.
 class inlined_model {
 public:
     /// It is a file beside `output`, or in memory if that is "".
@@ -38,16 +46,26 @@ public:
             STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
                                "cannot be inlined to cut inside them"));
         }
+        if (source.was_tagged()) {
+            tag_inlined(opened, made_->model(), attributions_, [&](auto& plan) {
+                tagged_.emplace(made_->file(), opened.model().file(), output, ".tagged",
+                                [&](auto& to) { plan.write(to); });
+            });
+        }
     }
 
     inlined_model(const inlined_model&) = delete;
     inlined_model& operator=(const inlined_model&) = delete;
 
     /// Returns: its file.
-    [[nodiscard]] const mapped_file& file() const noexcept { return made_->file(); }
+    [[nodiscard]] const mapped_file& file() const noexcept {
+        return (tagged_ ? tagged_ : made_)->file();
+    }
 
     /// Returns: the model without functions.
-    [[nodiscard]] const wire_model& model() const noexcept { return made_->model(); }
+    [[nodiscard]] const wire_model& model() const noexcept {
+        return (tagged_ ? tagged_ : made_)->model();
+    }
 
     /// Returns: the attributions of its nodes, in the tree of the opened model.
     [[nodiscard]] const std::vector<attribution>& attributions() const noexcept {
@@ -56,6 +74,7 @@ public:
 
 private:
     std::optional<detail::temporary_model> made_;
+    std::optional<detail::temporary_model> tagged_;
     std::vector<attribution> attributions_;
 };
 

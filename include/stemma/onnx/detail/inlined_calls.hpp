@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +39,11 @@ public:
                 nodes.emplace_back(node, *name);
                 ++calls_[name->call].nodes;
                 find_witnesses(model, node, *name);
+            }
+        }
+        for (id node = 0; !nodes.empty() && node < model.node_count(); ++node) {
+            if (!find_name(model, node)) {
+                find_fused_witnesses(model, node);
             }
         }
         for (const auto& [call, facts] : calls_) {
@@ -90,6 +94,7 @@ private:
     };
 
     [[nodiscard]] static std::optional<inlined_name> split(std::string_view name) {
+        name = detail::without_fused(name);
         const auto end = name.starts_with(inlined_prefix) ? name.find("_/") : name.npos;
         return end == name.npos
                    ? std::nullopt
@@ -140,10 +145,27 @@ private:
                         scope_in(whole));
             }
         }
+        compare_parameters(model, node, name.call, inside);
+    }
+
+    /// A node that lost its name when it was fused, but reads what only its call knows, reads its
+    /// parameters there.
+    void find_fused_witnesses(const onnx_model& model, id node) {
+        for (auto value : model.inputs(node)) {
+            if (value != no_id && !model.is_initializer(value)) {
+                if (const auto name = split(model.value_name(value))) {
+                    compare_parameters(model, node, name->call, scope_in(name->rest));
+                }
+            }
+        }
+    }
+
+    void compare_parameters(const onnx_model& model, id node, std::string_view call,
+                            std::string_view inside) {
         for (auto value : model.inputs(node)) {
             if (value != no_id && model.is_initializer(value)) {
                 if (const auto owner = as_scope(model.value_name(value)); !owner.empty()) {
-                    compare(name.call, inside, {}, owner);
+                    compare(call, inside, {}, owner);
                 }
             }
         }
@@ -231,20 +253,6 @@ private:
     std::vector<witness> witnesses_;
     std::unordered_map<id, std::string> names_;
     const std::optional<std::string> top_ = std::string();
-};
-
-/// The inlined calls of one model, computed on first use by any thread.
-class late_inlined_calls {
-public:
-    /// Requires: always the same model. Complexity: that of `inlined_calls` once, then O(1).
-    [[nodiscard]] const inlined_calls& of(const onnx_model& model) {
-        std::call_once(once_, [&] { calls_.emplace(model); });
-        return *calls_;
-    }
-
-private:
-    std::once_flag once_;
-    std::optional<inlined_calls> calls_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -12,11 +12,13 @@
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
+#include <stemma/record/detail/sketch_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -41,6 +43,7 @@ public:
                   std::span<const node_mark_found> given)
         : now_(now)
         , then_(then)
+        , types_(now, then)
         , lookup_(then)
         , modules_(modules)
         , found_(now.node_count())
@@ -130,31 +133,17 @@ private:
         }
     }
 
-    [[nodiscard]] bool same_type(id node, id before) const {
-        const auto type = then_.type(before);
-        const auto domain = now_.domain(node);
-        if (domain.empty()) {
-            return type == now_.op_type(node);
-        }
-        return type.size() == domain.size() + 2 + now_.op_type(node).size() &&
-               type.starts_with(domain) && type.ends_with(now_.op_type(node));
-    }
-
     /// Tools that renumber all values reuse names for others. Operators of new types say nothing
-    /// about that.
+    /// about that, nor do calls that are gone.
     [[nodiscard]] bool names_are_kept() const {
-        std::vector<bool> is_known;
-        for (id op = 0; op < now_.operator_count(); ++op) {
-            is_known.push_back(then_.has_type(
-                graph_sketch::spell_type(now_.operator_domain(op), now_.operator_type(op))));
-        }
         std::size_t total = 0;
         std::size_t same = 0;
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto& entry = found_[node];
-            if (entry.node != no_id && !entry.by_hint && is_known[now_.operator_id(node)]) {
+            if (entry.node != no_id && !entry.by_hint && !types_.is_new(node) &&
+                !types_.is_gone_call(entry.node)) {
                 ++total;
-                same += same_type(node, entry.node) ? 1U : 0U;
+                same += types_.are_same(node, entry.node) ? 1U : 0U;
             }
         }
         return 2 * same >= total;
@@ -204,10 +193,10 @@ private:
     /// copied from there.
     [[nodiscard]] bool stands_where(const node_mark_found& mark) {
         const auto holder = holder_[mark.number];
-        if (holder == no_id && same_type(mark.node, mark.number)) {
+        if (holder == no_id && types_.are_same(mark.node, mark.number)) {
             return true;
         }
-        if (holder != no_id && holder != mark.node && same_type(holder, mark.number) &&
+        if (holder != no_id && holder != mark.node && types_.are_same(holder, mark.number) &&
             !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
             return false;
         }
@@ -328,7 +317,7 @@ private:
         }
         for (const auto& mark : marks_of(node)) {
             // A mark that the names of its values do not lead to was copied from elsewhere.
-            if (entry.node == no_id || (entry.by_hint && same_type(node, mark.number))) {
+            if (entry.node == no_id || (entry.by_hint && types_.are_same(node, mark.number))) {
                 grow(node, mark.number);
             }
         }
@@ -376,6 +365,11 @@ private:
         if (region_.size() == max_region) {
             candidate.exact = false;
         }
+        // What a call did is done by others now, in its module or below.
+        if (types_.is_gone_call(region_.front()) &&
+            modules_.end(candidate.module) != candidate.module + 1) {
+            return {};
+        }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
         candidate.confidence =
             std::min(candidate.confidence,
@@ -385,6 +379,7 @@ private:
 
     const onnx_model& now_;
     const graph_sketch& then_;
+    sketch_types types_;
     sketch_lookup lookup_;
     const tree_index& modules_;
     std::vector<identity> found_; // by node now

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all views are made of beside elements.js: sizes as text, and lists of which only the rows in sight exist.
-/* global make */
-
-/** @param {unknown} problem */
-export const textOf = problem => problem instanceof Error ? problem.message : String(problem);
-export const bytes = n => n < 1000 ? `${n} B` : n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(1)} GB`;
-
+// Long lists: only the rows in sight exist.
 const rowHeight = 26;
 
-/**
- * A list of any length. The element that scrolls has the focus, and names the row that is chosen.
- */
-export class VirtualList {
+/** A list of any length. The element that scrolls has the focus and names the chosen row. */
+class VirtualList {
   /**
-   * @param {HTMLElement} element with a role of its own
-   * @param {{row: (i: number) => HTMLElement, key?: (event: KeyboardEvent, i: number) => boolean, choose: (i: number) => void, byEnter?: boolean}} how byEnter: keys move the mark, Enter chooses
+   * @param {HTMLElement} element the list, with its role
+   * @param {{row: (i: number) => HTMLElement, key?: (event: KeyboardEvent, i: number) => boolean, choose: (i: number) => void, byEnter?: boolean}} how byEnter: arrows only mark a row, Enter chooses it
    */
   constructor(element, how) {
     this.element = element;
@@ -51,7 +43,7 @@ export class VirtualList {
     }
   }
 
-  /** Says how many rows there are now. */
+  /** Sets the number of rows. */
   show(count) {
     this.count = count;
     this.room.style.height = `${count * rowHeight}px`;
@@ -63,7 +55,7 @@ export class VirtualList {
     this.how.choose(i);
   }
 
-  /** Marks a row as chosen and brings it into sight. */
+  /** Marks a row as chosen and scrolls to it. */
   mark(i) {
     this.chosen = i;
     const top = i * rowHeight;

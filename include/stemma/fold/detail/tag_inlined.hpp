@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_FOLD_DETAIL_TAG_INLINED_HPP
+#define STEMMA_FOLD_DETAIL_TAG_INLINED_HPP
+
+#include <stemma/model/attribution.hpp>
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/structure_digest.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
+#include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/tagger.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Calls `write(plan)` with the rewriting that tags a model like the tagged one that it was made of
+/// by inlining functions: with that tree and those carriers.
+/// Requires: the attributions are those of its nodes, in the tree of the opened model.
+/// Complexity: that of `make_tag_editor`.
+template <class Write>
+void tag_inlined(attributed_model& opened, const wire_model& inlined,
+                 std::vector<attribution> attributions, Write write) {
+    tagging found;
+    found.tags = opened.tags().tags;
+    found.attributions = std::move(attributions);
+    found.tag_sets.reserve(found.attributions.size());
+    for (const auto& one : found.attributions) {
+        found.tag_sets.push_back(found.tags.selected(one.module));
+    }
+    const auto known = find_readable_record(opened.model(), model_key);
+    auto editor = make_tag_editor(
+        inlined, opened.modules(), found,
+        [&](const carrier_set& carriers) {
+            auto record = opened.record(carriers);
+            record.nodes = inlined.node_count();
+            record.digest = structure_digest(inlined);
+            record.claims.clear(); // they are of nodes that are no more
+            return record;
+        },
+        known ? known->carriers : usual_carriers);
+    rewrite plan(inlined, editor);
+    write(plan);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_FOLD_DETAIL_TAG_INLINED_HPP

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_RECORD_DETAIL_SKETCH_TYPES_HPP
+#define STEMMA_RECORD_DETAIL_SKETCH_TYPES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Compares operator types of a changed graph with those in the sketch of its earlier state.
+class sketch_types {
+public:
+    /// Requires: both outlive it. Complexity: O(types now * types then).
+    sketch_types(const onnx_model& now, const graph_sketch& then) : now_(now), then_(then) {
+        for (id op = 0; op < now.operator_count(); ++op) {
+            auto type = graph_sketch::spell_type(now.operator_domain(op), now.operator_type(op));
+            is_new_.push_back(!then.has_type(type));
+            types_.insert(std::move(type));
+        }
+    }
+
+    /// Whether no node had the type of this one.
+    [[nodiscard]] bool is_new(id node) const { return is_new_[now_.operator_id(node)]; }
+
+    /// Whether a node has the type that one of the sketch had.
+    [[nodiscard]] bool are_same(id node, id before) const {
+        const auto type = then_.type(before);
+        const auto domain = now_.domain(node);
+        if (domain.empty()) {
+            return type == now_.op_type(node);
+        }
+        return type.size() == domain.size() + 2 + now_.op_type(node).size() &&
+               type.starts_with(domain) && type.ends_with(now_.op_type(node));
+    }
+
+    /// Whether a node of the sketch called a function, or was of another domain's type, of which
+    /// nothing is left.
+    [[nodiscard]] bool is_gone_call(id before) const {
+        const auto type = then_.type(before);
+        return type.find("::") != type.npos && !types_.contains(std::string(type));
+    }
+
+private:
+    const onnx_model& now_;
+    const graph_sketch& then_;
+    std::vector<bool> is_new_;              // by operator
+    std::unordered_set<std::string> types_; // now
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_RECORD_DETAIL_SKETCH_TYPES_HPP
