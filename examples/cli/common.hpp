@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace cli {
@@ -37,6 +38,13 @@ inline std::string one_or_more(const std::string& text) {
     return digits && text.find_first_not_of('0') != text.npos
                ? std::string()
                : "'" + text + "' is not a positive integer";
+}
+
+/// Returns: why a number is not 0 or more; "" if it is.
+inline std::string zero_or_more(const std::string& text) {
+    return text.find_first_not_of("0123456789") == text.npos
+               ? std::string()
+               : "'" + text + "' is not a non-negative integer";
 }
 
 /// Options of every command.
@@ -84,6 +92,9 @@ public:
     CLI::Option* value(const char* names, Value& to, const std::string& type,
                        const std::string& text, const std::string& shown_default = "") const {
         auto* option = command_.add_option(names, to, text)->type_name(type);
+        if constexpr (std::is_unsigned_v<Value>) {
+            option->check(zero_or_more);
+        }
         return shown_default.empty() ? option : option->default_str(shown_default);
     }
 

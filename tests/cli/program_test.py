@@ -390,6 +390,7 @@ class BadInput(Case):
         self.assertIn("not between 0 and 1", run("tag", model, "--min-confidence", "7").stderr)
         self.fail_with(2, "tree", model, "--sort", "node", saying="did you mean 'nodes'?")
         self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is not a non-negative integer")
+        self.fail_with(2, "analyze", model, "--rows", "-2", saying="--rows: '-2' is not a non-negative integer")
         self.fail_with(2, "export", model, "--to", "svg", "--max-nodes", "0", saying="'0' is not between 2 and 100000")
         self.fail_with(2, "tree", saying="tree: missing MODEL; see 'stemma help tree'")
         self.fail_with(2, "tree", model, "--depth", saying="--depth: missing value")
