@@ -2,12 +2,12 @@
 #include "common.hpp"
 #include "onnx_library.hpp"
 
-#include <stemma/capture/capture.hpp>
 #include <stemma/check/check_model.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/map_model.hpp>
+#include <stemma/open/original_model.hpp>
 
 #include <fmt/core.h>
 
@@ -40,10 +40,9 @@ struct validate_options {
 std::vector<finding> find_all(const validate_options& options, const stemma::wire_model& model) {
     const auto policy = known_policies().diagnostics.get("policy of findings", options.findings);
     // A damaged capture is bad input, not a finding about the model.
-    const auto expected =
-        options.captures.empty()
-            ? std::optional<stemma::module_tree>()
-            : stemma::read_captures(options.captures, stemma::recorded_modules{}).tree();
+    const auto expected = options.captures.empty()
+                              ? std::optional<stemma::module_tree>()
+                              : stemma::captures_or_original(options.captures).open()->modules();
     std::vector<finding> found;
     auto take = stemma::judged(policy, [&](finding one) { found.push_back(std::move(one)); });
     stemma::check_model(model, std::ref(take),

@@ -2,15 +2,13 @@
 #include <stemma/align/align_graphs.hpp>
 
 #include "../catch.hpp"
+#include "../comparable_scene.hpp"
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/core/id.hpp>
 
-#include <functional>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace test::align_align_graphs {
@@ -19,50 +17,10 @@ using stemma::align_graphs;
 using stemma::comparable_graph;
 using stemma::id;
 using stemma::origin_kind;
+using scene = test::comparable_scene;
 using ids = std::vector<id>;
 
 namespace {
-
-/// A graph whose operators name their inputs and outputs; values that begin with `w` are stored,
-/// with contents given by the name up to an apostrophe.
-class scene {
-public:
-    explicit scene(const std::vector<std::string>& given) {
-        for (const auto& name : given) {
-            values_[name] = graph.add_value(stemma::value_role::given, keep(name));
-        }
-    }
-
-    scene& add(std::string_view type, const std::vector<std::string>& reads,
-               const std::string& makes, std::string_view name = "") {
-        ids inputs;
-        for (const auto& read : reads) {
-            if (!values_.contains(read)) {
-                const auto content = std::hash<std::string>{}(read.substr(0, read.find('\'')));
-                values_[read] = graph.add_value(stemma::value_role::stored, keep(read),
-                                                {content | 1U, content});
-            }
-            inputs.push_back(values_.at(read));
-        }
-        values_[makes] = graph.add_value(stemma::value_role::made, keep(makes));
-        graph.add_operator({.type = type, .name = keep(std::string(name))}, inputs,
-                           ids{values_.at(makes)});
-        return *this;
-    }
-
-    scene& result(const std::string& name) {
-        graph.add_result(values_.at(name));
-        return *this;
-    }
-
-    comparable_graph graph;
-
-private:
-    std::string_view keep(const std::string& name) { return texts_.emplace(name, 0).first->first; }
-
-    std::map<std::string, id> values_;
-    std::map<std::string, int> texts_;
-};
 
 ids origins(const stemma::graph_alignment& found, id op) {
     const auto all = found.origins(op);

@@ -113,6 +113,20 @@ class Diff(Case):
                 self.assertEqual(named, {scope: ["relowered"]}, (name, place))
                 self.assertTrue(told["modules"][0]["same_boundary"])
 
+    def test_modules_lowered_as_a_whole(self):
+        for name, op_type, lower in [("bert_micro_12l", "LayerNormalization", Model.lower_normalization),
+                                     ("two_tower", "Gemm", Model.lower_gemm)]:
+            places = [one.name for one in Model(self.path(name)).nodes if one.op_type == op_type]
+            self.assertGreater(len(places), 3, name)
+            for chosen in (places[1:2], places[2:4], places):
+                def lower_all(model):
+                    for place in chosen:
+                        lower(model, model.node(place))
+                told, named = self.edited(name, lower_all)
+                modules = {self.module_of(name, place) for place in chosen}
+                self.assertEqual(named, {module: ["relowered"] for module in modules}, name)
+                self.assertTrue(all(one["same_boundary"] for one in told["modules"]), name)
+
     def test_a_quantized_module(self):
         for name in ["bert_micro", "bert_micro_12l"]:
             places = [one.name for one in Model(self.path(name)).nodes

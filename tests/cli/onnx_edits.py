@@ -200,6 +200,39 @@ class Model:
             node("ReduceSum", [result + "_exp", axes], [result + "_sum"], place, scope + "/ReduceSum"),
             node("Div", [result + "_exp", result + "_sum"], [result], place, scope + "/Div")]
 
+    def lower_normalization(self, place):
+        """What LayerNormalization over the last axis computes, in elementary operators."""
+        (value, scale, bias), (result,) = place.inputs, place.outputs
+        scope = place.name.rsplit("/", 1)[0]
+        epsilon = next(struct.unpack("<f", one.all(2)[0])[0] for one in map(Message, place.all(5))
+                       if one.text(1) == "epsilon")
+        self.tensors += [tensor(result + "_two", [], FLOAT, struct.pack("<f", 2)),
+                         tensor(result + "_epsilon", [], FLOAT, struct.pack("<f", epsilon))]
+        steps = [("ReduceMean", [value], "_mean"), ("Sub", [value, "_mean"], "_centred"),
+                 ("Pow", ["_centred", "_two"], "_squares"), ("ReduceMean", ["_squares"], "_variance"),
+                 ("Add", ["_variance", "_epsilon"], "_shifted"), ("Sqrt", ["_shifted"], "_deviation"),
+                 ("Div", ["_centred", "_deviation"], "_normalized"),
+                 ("Mul", ["_normalized", scale], "_scaled"), ("Add", ["_scaled", bias], "")]
+        named = lambda name: result + name if name.startswith("_") else name
+        lowered = [node(op, [named(one) for one in reads], [result + makes], place,
+                        f"{scope}/{op}{makes}") for op, reads, makes in steps]
+        axes = Message().add(1, "axes").add(8, (1 << 64) - 1).add(20, 7)
+        for one in lowered:
+            if one.op_type == "ReduceMean":
+                one.add(5, axes)
+        at = self.nodes.index(place)
+        self.nodes[at:at + 1] = lowered
+
+    def lower_gemm(self, place):
+        """Transpose, MatMul and Add instead of Gemm with a transposed weight."""
+        (value, weight, bias), (result,) = place.inputs, place.outputs
+        scope = place.name.rsplit("/", 1)[0]
+        at = self.nodes.index(place)
+        self.nodes[at:at + 1] = [
+            node("Transpose", [weight], [result + "_weight"], place, scope + "/Transpose"),
+            node("MatMul", [value, result + "_weight"], [result + "_product"], place, scope + "/MatMul"),
+            node("Add", [result + "_product", bias], [result], place, scope + "/Add")]
+
     def quantize_weight(self, place, slot):
         """Converts the weight of a node to int8, with a DequantizeLinear before the node."""
         name = place.inputs[slot]

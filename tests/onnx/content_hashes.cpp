@@ -68,4 +68,21 @@ TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
     CHECK(found[0].scaled != 0);
 }
 
+TEST_CASE("hash_contents: counts what is not zero, as padding adds zeros only", "[onnx]") {
+    const std::vector<float> weights{1, 2, 0, 4, 5, -6, 7, 8};
+    const std::vector<float> padded{5, -6, 7, 8, 0, 0, 0, 0, 1, 2, 0, 4};
+    auto graph = test::graph();
+    for (const auto& one : {weights, padded}) {
+        const std::string_view raw(reinterpret_cast<const char*>(one.data()), one.size() * 4);
+        const std::uint64_t columns = one.size() / 4;
+        graph.inner(5, test::tensor("w", {4, columns}, std::string(raw)));
+    }
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    const auto found = stemma::hash_contents(model);
+    CHECK(found[0].nonzero == 7);
+    CHECK(found[1].nonzero == 7);
+    CHECK(found[0].loose != found[1].loose);
+}
+
 } // namespace test::onnx_content_hashes

@@ -22,6 +22,9 @@ const goals = {
     "TorchScript, no names": { exact: [98.5, 98, 94], sets: [94.5, 91.5, 87], contaminated: [0.3, 0.3, 2.2] },
 };
 
+// Modules of a model, in percent, that `diff` finds in the export of the other exporter.
+const leastMatched = 95;
+
 const contaminated = "contaminated";
 const unoptimizable = "not optimized by ONNX Runtime";
 
@@ -53,7 +56,22 @@ class CarriedTest extends FixtureSuite {
         const made = asDynamoExport(fs.readFileSync(plain), { truth, initializers, modules: tree });
         const dynamo = path.join(folder, "dynamo.onnx");
         fs.writeFileSync(dynamo, made.bytes);
+        this.compareExports(name, plain, dynamo);
         await this.levels(name, "dynamo", dynamo, (node) => made.modules.get(node.outputs[0]), options);
+    }
+
+    /** The newer exporter only adds modules: those of normalizations that the older one folds into convolutions. */
+    compareExports(name, older, newer) {
+        const { status, out, reason } = this.stemma(["diff", older, newer, "--no-weights", "--format", "json"]);
+        if (status > 1) {
+            this.fail(name, `diff: ${reason}`);
+            return;
+        }
+        const { matched, size_first: first } = JSON.parse(out);
+        const share = percent(matched.modules, first.modules);
+        if (share < leastMatched) {
+            this.fail(name, `modules matched in two exports: ${share.toFixed(2)}, the goal is ${leastMatched}`);
+        }
     }
 
     async levels(name, kind, file, moduleOf, { external, captured }) {

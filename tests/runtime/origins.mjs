@@ -170,7 +170,7 @@ class Optimized {
             const known = reader.op.startsWith("Reorder") ? this.#byName(reader.outputs[0]) : undefined;
             const read = known ?? this.#originalOf(reader)?.inputs[reader.inputs.indexOf(value)];
             if (read) {
-                return read;
+                return this.#madeBefore(value, read) ?? read;
             }
         }
         const node = this.makers.get(value);
@@ -181,6 +181,15 @@ class Optimized {
         return before && this.original.has(before)
             ? before
             : node && this.#originalOf(node)?.outputs[node.outputs.indexOf(value)];
+    }
+
+    // A node may read what an operator fused into it, such as a padding, read.
+    #madeBefore(value, read) {
+        const node = this.makers.get(value);
+        const known = node && !layoutName.test(node.name) ? this.#originalOf(node) : null;
+        const before = this.original.makers.get(read);
+        const fused = known && before && before !== known && !inserted.has(before.op);
+        return fused ? known.outputs[node.outputs.indexOf(value)] : undefined;
     }
 
     // Layout optimization names a node after its output before further fusions.

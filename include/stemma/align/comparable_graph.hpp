@@ -31,11 +31,13 @@ enum class value_role : std::uint8_t {
 
 /// Hashes of the contents of a stored value; 0 if unknown.
 struct content_hash {
-    std::uint64_t exact = 0;  ///< of type, shape and data
-    std::uint64_t loose = 0;  ///< of the elements in any order: equal for transposed data, and
-                              ///< additive for concatenated data
-    std::uint64_t scaled = 0; ///< equal when slices along the first dimension are scaled, as by
-                              ///< folding a normalization
+    std::uint64_t exact = 0;   ///< of type, shape and data
+    std::uint64_t loose = 0;   ///< of the elements in any order: equal for transposed data, and
+                               ///< additive for concatenated data
+    std::uint64_t scaled = 0;  ///< equal when slices along the first dimension are scaled, as by
+                               ///< folding a normalization
+    std::uint64_t nonzero = 0; ///< not a hash, but the number of elements that are not zero: equal
+                               ///< when they are reordered, padded or scaled
 
     friend bool operator==(const content_hash&, const content_hash&) = default;
 };
@@ -63,7 +65,7 @@ public:
 
     /// Returns: the number of a new value. Its name may be "".
     id add_value(value_role role, std::string_view name, content_hash content = {}) {
-        values_.push_back({name, content.exact, no_id, role});
+        values_.push_back({name, content.exact, content.nonzero, no_id, role});
         const auto added = static_cast<id>(values_.size() - 1);
         note(added, content);
         return added;
@@ -103,6 +105,7 @@ public:
     /// Sets the contents of a stored value.
     void set_content(id value, content_hash content) {
         values_[value].content = content.exact;
+        values_[value].nonzero = content.nonzero;
         values_[value].role = value_role::stored;
         note(value, content);
     }
@@ -163,6 +166,8 @@ public:
     [[nodiscard]] value_role role(id value) const noexcept { return values_[value].role; }
     /// Returns: the exact hash of a value's contents, 0 if unknown.
     [[nodiscard]] std::uint64_t content(id value) const noexcept { return values_[value].content; }
+    /// Returns: how many elements of a stored value are not zero, 0 if unknown.
+    [[nodiscard]] std::uint64_t nonzero(id value) const noexcept { return values_[value].nonzero; }
     /// Returns: the values with a hash that ignores the order of elements.
     [[nodiscard]] std::span<const std::pair<id, std::uint64_t>> loose_contents() const noexcept {
         return loose_;
@@ -191,6 +196,7 @@ private:
     struct value_record {
         std::string_view name;
         std::uint64_t content = 0;
+        std::uint64_t nonzero = 0;
         id maker = no_id;
         value_role role = value_role::made;
     };

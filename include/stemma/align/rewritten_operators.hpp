@@ -35,6 +35,7 @@ Softmax LogSoftmax = Exp | ReduceMax Sub ReduceSum Div Log Flatten Reshape
 Attention = Softmax | MatMul Mul Div Transpose Reshape Add Cast Concat
 Swish = Sigmoid | Mul
 CastLike = Cast
+Split = Slice Gather
 Conv ConvTranspose FusedConv NhwcFusedConv com.microsoft.nchwc::Conv = | BatchNormalization Mul Add Sub Div Pad
 Gemm MatMul = | BatchNormalization Mul Add
 )";

@@ -21,34 +21,46 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the sum of the elements' hashes, which is independent of their order.
+/// What does not depend on the order of elements.
+struct unordered_content {
+    std::uint64_t sum = 0; ///< of the elements' hashes
+    std::uint64_t nonzero = 0;
+};
+
 /// Complexity: two multiplications per element.
 template <class Word>
-[[nodiscard]] std::uint64_t sum_of_elements(std::string_view bytes) noexcept {
-    std::uint64_t sum = 0;
+[[nodiscard]] unordered_content unordered_content_of(std::string_view bytes) noexcept {
+    unordered_content result;
     for (std::size_t at = 0; at + sizeof(Word) <= bytes.size(); at += sizeof(Word)) {
         Word word = 0;
         std::memcpy(&word, bytes.data() + at, sizeof word);
         auto mixed = (std::uint64_t{word} + 0x9e37'79b9'7f4a'7c15U) * 0xbf58'476d'1ce4'e5b9U;
         mixed = (mixed ^ mixed >> 29U) * 0x94d0'49bb'1331'11ebU;
-        sum += mixed ^ mixed >> 32U;
+        result.sum += mixed ^ mixed >> 32U;
+        result.nonzero += word == 0 ? 0U : 1U;
     }
-    return sum;
+    return result;
 }
 
-[[nodiscard]] inline std::uint64_t sum_of_elements(std::string_view bytes, unsigned bits) noexcept {
+[[nodiscard]] inline unordered_content unordered_content_of(std::string_view bytes,
+                                                            unsigned bits) noexcept {
     switch (bits) {
     case 64:
-        return sum_of_elements<std::uint64_t>(bytes);
+        return unordered_content_of<std::uint64_t>(bytes);
     case 32:
-        return sum_of_elements<std::uint32_t>(bytes);
+        return unordered_content_of<std::uint32_t>(bytes);
     case 16:
-        return sum_of_elements<std::uint16_t>(bytes);
+        return unordered_content_of<std::uint16_t>(bytes);
     case 8:
-        return sum_of_elements<std::uint8_t>(bytes);
+        return unordered_content_of<std::uint8_t>(bytes);
     default:
-        return 0;
+        return {};
     }
+}
+
+/// Returns: the sum of the elements' hashes alone.
+[[nodiscard]] inline std::uint64_t sum_of_elements(std::string_view bytes, unsigned bits) noexcept {
+    return unordered_content_of(bytes, bits).sum;
 }
 
 /// Returns: a hash of the signs of floating-point numbers, little-endian words of `width` bytes, in
@@ -101,7 +113,9 @@ public:
         content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U};
         if (header.dims.size() > 1 && header.elements() >= least_elements) {
             const auto bits = detail::bits_of_type(header.data_type);
-            result.loose = detail::sum_of_elements(bytes, bits);
+            const auto unordered = detail::unordered_content_of(bytes, bits);
+            result.loose = unordered.sum;
+            result.nonzero = unordered.nonzero;
             if (bits >= 16 && is_floating(header.data_type)) {
                 const auto slice = header.elements() / static_cast<std::uint64_t>(header.dims[0]);
                 result.scaled = detail::hash_signs(bytes, bits / 8, slice);

@@ -4,6 +4,7 @@
 
 #include <stemma/align/align_graphs.hpp>
 #include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/graph_overlap.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -67,16 +68,15 @@ public:
 
     [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
                                                         const module_tree&) override {
-        const auto& changed = ops.model();
         const auto threads = original_->options().threads;
-        alignment_ = align_graphs(comparable_model(original_->model(), true, threads),
-                                  comparable_model(changed, true, threads));
-        const auto count = std::size_t{alignment_.size()};
-        return alignment_.found_count() * least_share < count
-                   ? std::optional(original_->model().file() +
-                                   " is not the original of this model: hardly any node comes "
-                                   "from it; it is ignored")
-                   : std::nullopt;
+        const auto before = comparable_model(original_->model(), true, threads);
+        const auto after = comparable_model(ops.model(), true, threads);
+        alignment_ = align_graphs(before, after);
+        return alignment_.size() == 0 || find_overlap(before, after, alignment_).is_related()
+                   ? std::nullopt
+                   : std::optional(original_->model().file() +
+                                   " is not the original of this model: they share hardly any "
+                                   "weights, names or structure; it is ignored");
     }
 
     [[nodiscard]] bool has_operations() const override { return true; }
@@ -105,8 +105,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t least_share = 20; // one node in so many
-
     /// Returns: of a node's origins the one with its name, else the last one of its type, else the
     /// last one, which produces its result; `no_id` for none.
     [[nodiscard]] id maker_of(const wire_model& model, id node) const {
@@ -155,7 +153,12 @@ private:
         if (entry.kind != origin_kind::unknown) {
             const auto& tags = original_->tags();
             auto& slot = result.claims.front().of[node];
+            const bool some_compute = std::any_of(origins.begin(), origins.end(),
+                                                  [&](id op) { return !was_inserted(op); });
             for (const auto op : origins) {
+                if (some_compute && was_inserted(op)) {
+                    continue; // its own origins are those of its neighbours
+                }
                 const auto& before = tags.attributions[op];
                 const bool first = slot.module == no_id;
                 slot.call = first                                                      ? before.call
@@ -172,12 +175,34 @@ private:
         }
         std::sort(members_.begin(), members_.end());
         members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
-        result.carried.origins.add(members_.empty() ? origin_kind::unknown : entry.kind, members_);
+        result.carried.origins.add(
+            members_.empty() ? origin_kind::unknown : composed(entry.kind, origins), members_);
         std::sort(modules_.begin(), modules_.end());
         modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
         if (modules_.size() > 1) {
             result.carried.several.emplace_back(node, modules_);
         }
+    }
+
+    /// Whether an operator of the original was itself inserted after an earlier original.
+    [[nodiscard]] bool was_inserted(id op) const {
+        const auto kind = original_->tags().origins.kind(op);
+        return kind == origin_kind::inserted || kind == origin_kind::served;
+    }
+
+    /// Returns: the relation of an operator to the origins of its origins.
+    [[nodiscard]] origin_kind composed(origin_kind kind, std::span<const id> origins) const {
+        if (kind == origin_kind::inserted || kind == origin_kind::served) {
+            return kind;
+        }
+        const auto& earlier = original_->tags().origins;
+        if (std::all_of(origins.begin(), origins.end(), [&](id op) { return was_inserted(op); })) {
+            return earlier.kind(origins.front());
+        }
+        const bool replaced = std::any_of(origins.begin(), origins.end(), [&](id op) {
+            return earlier.kind(op) == origin_kind::replaced;
+        });
+        return replaced ? origin_kind::replaced : kind;
     }
 
     /// Records an operator of the original, or that operator's own origins.

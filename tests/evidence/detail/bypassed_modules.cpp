@@ -29,4 +29,17 @@ TEST_CASE("find_bypassed_modules: the projection of an attention that owns one f
           at("b.attn.out_proj"));
 }
 
+TEST_CASE("find_bypassed_modules: the projection alone, if the model has such an attention") {
+    test::operator_scene ops;
+    const auto v = ops.add();
+    for (const char* name : {"a.in_proj_bias", "a.out_proj.weight", "b.out_proj.weight",
+                             "c.out_proj.weight", "c.scale"}) {
+        ops.read_parameter(v, name);
+    }
+    const auto tree = test::tree_of({"a.out_proj", "b.out_proj", "c.out_proj"});
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+    CHECK(stemma::detail::find_bypassed_modules(ops, tree, owners) ==
+          std::vector{test::module_at(tree, "a.out_proj"), test::module_at(tree, "b.out_proj")});
+}
+
 } // namespace test::evidence_detail_bypassed_modules

@@ -68,7 +68,8 @@ found ends(const std::vector<std::pair<std::string, std::string>>& modules,
             result.emplace_back(tree.path(m), ops.name(v));
         }
     };
-    const stemma::detail::equal_modules finder(ops, tree, code, owners, units, exits);
+    const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
+    const stemma::detail::equal_modules finder(ops, tree, code, pattern, units, exits);
     others.empty() ? finder.for_each_end(note) : finder.for_each_activated(note);
     return result;
 }

@@ -42,6 +42,14 @@ TEST_CASE("parameter_blocks: a product with a lost weight goes with the bias aft
     CHECK(complete(ops, {no_id, no_id, 3}) == std::vector<id>{no_id, no_id, 3});
 }
 
+TEST_CASE("parameter_blocks: a sum with a lost matrix is no product") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto sum = ops.add({x}, "sum", "Add");
+    ops.add({sum}, "norm", "LayerNormalization");
+    CHECK(complete(ops, {no_id, no_id, 3}, {sum}) == std::vector<id>{no_id, no_id, 3});
+}
+
 TEST_CASE(
     "parameter_blocks: a normalization is everything that depends on one value before its scale") {
     test::operator_scene ops;

@@ -5,9 +5,11 @@
 #include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -66,8 +68,12 @@ struct chain {
         const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
                                                                        units, placed);
         const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+        const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
+        const stemma::detail::sequence_starts<test::operator_scene> starts(
+            ops, tree.index(), owners, stemma::detail::find_sequence_heads(tree, code), steady,
+            free, placed, units, exits);
         stemma::detail::sequence_steps<test::operator_scene, stemma::module_tree> finder(
-            ops, tree, code, units, exits);
+            ops, tree, code, pattern, units, exits, starts);
         texts found;
         for (const auto& step : finder.run()) {
             auto text = tree.path(step.sequence) + " " +
@@ -131,6 +137,59 @@ TEST_CASE("sequence_steps: with mixed members, one contains what follows it") {
     CHECK(list.steps() == texts{"net.0 new 1: Clip"});
     const chain block(pairs{{"Conv", "net.0.conv"}, {"Clip", ""}, {"Conv", "net.1"}});
     CHECK(block.steps() == texts{"net net.0: Clip"});
+}
+
+TEST_CASE("sequence_steps: lists in a sequence contain what does not follow the last one") {
+    pairs nodes{{"Conv", "net.0.0"}, {"Norm", "net.0.1"}, {"Relu", ""},
+                {"Conv", "net.1.0"}, {"Norm", "net.1.1"}, {"Conv", "out"}};
+    CHECK(chain(nodes).steps() == texts{"net.0 new 2: Relu"});
+    nodes.insert(nodes.end() - 1, {"Relu", ""}); // a loop over a list does so, too
+    CHECK(chain(nodes).steps().empty());
+    nodes[2] = {"Pad", ""};
+    CHECK(chain(nodes).steps().empty());
+}
+
+TEST_CASE("sequence_steps: a sequence ends as it went on, where that is no accident") {
+    const chain again(pairs{{"Conv", "net.0"},
+                            {"Norm", "net.1"},
+                            {"Relu", ""},
+                            {"Conv", "net.3"},
+                            {"Norm", "net.4"},
+                            {"Relu", ""},
+                            {"Conv", "out"}});
+    CHECK(again.steps() == texts{"net new 2: Relu", "net new 5: Relu"});
+    const chain open(
+        pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.2"}, {"Relu", ""}, {"Gemm", "out"}});
+    CHECK(open.steps() == texts{"net new 1: Relu"});
+}
+
+TEST_CASE("sequence_steps: sequences with equal parameters end alike") {
+    pairs nodes;
+    for (const std::string net : {"a", "b"}) {
+        nodes.insert(nodes.end(), {{"Conv", net + ".0.0"},
+                                   {"Norm", net + ".0.1"},
+                                   {"Relu", ""},
+                                   {"Conv", net + ".1.0"},
+                                   {"Norm", net + ".1.1"}});
+    }
+    nodes.insert(nodes.end(), {{"Conv", "c.0"}, {"Norm", "c.1"}, {"Relu", ""}, {"Conv", "out"}});
+    CHECK(chain(nodes).steps() == texts{"a.0 new 2: Relu", "b.0 new 2: Relu", "c new 2: Relu"});
+}
+
+TEST_CASE("sequence_steps: a sequence starts with what leads to its first parameters") {
+    const chain norm(
+        pairs{{"Conv", "stem"}, {"InstanceNormalization", ""}, {"Relu", ""}, {"Conv", "net.2"}});
+    CHECK(norm.steps() == texts{"net new 0: InstanceNormalization", "net new 1: Relu"});
+    const chain drop(pairs{{"Conv", "stem"}, {"Relu", ""}, {"Conv", "net.1"}});
+    CHECK(drop.steps().empty());
+}
+
+TEST_CASE("find_sequence_heads: first members with parameters, after others without") {
+    const chain made(pairs{{"Conv", "a.0"}, {"Conv", "a.1"}, {"Conv", "b.1"}, {"Conv", "b.2"}});
+    const stemma::detail::module_code<stemma::module_tree> code(made.ops, made.tree, made.owners);
+    std::vector<bool> expected(made.tree.size(), false);
+    expected[test::module_at(made.tree, "b.1")] = true;
+    CHECK(stemma::detail::find_sequence_heads(made.tree, code) == expected);
 }
 
 TEST_CASE("has_open_sequences: finds gaps in numbers, and lists in lists") {

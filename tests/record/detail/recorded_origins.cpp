@@ -107,6 +107,35 @@ TEST_CASE("find_recorded_origins: names that runtimes derive from values lead to
           std::vector<id>{no_id});
 }
 
+TEST_CASE(
+    "find_recorded_origins: what comes after a value that is left was not absorbed before it") {
+    const auto bytes =
+        bytes_of({node("Conv", {"x", "w"}, {"reorder"}, "c_nchwc", "com.microsoft.nchwc"),
+                  node("ReorderOutput", {"reorder"}, {"c"}, "", "com.microsoft.nchwc"),
+                  node("MaxPool", {"c"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
+                  node("Gemm", {"s", "w"}, {"y"})},
+                 "y");
+    CHECK(modules_of(bytes) == std::vector<id>{conv, conv, block, head, fc});
+}
+
+TEST_CASE("find_recorded_origins: names are kept although operators of a type were taken apart") {
+    // Convolutions make what others made, of whose types no operator is left.
+    const auto bytes = bytes_of({node("Conv", {"x", "w"}, {"c"}), node("Conv", {"c", "b"}, {"n"}),
+                                 node("Conv", {"n", "b"}, {"r"}), node("Conv", {"r", "b"}, {"p"})},
+                                "p");
+    CHECK(modules_of(bytes) == std::vector<id>{conv, norm, relu, pool});
+}
+
+TEST_CASE("find_recorded_origins: a Reshape inserted for a product belongs to it") {
+    const auto bytes =
+        bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
+                  node("Relu", {"n"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
+                  node("Reshape", {"p", "k"}, {"s"}), node("Reshape", {"s", "k"}, {"flat"}),
+                  node("Gemm", {"flat", "w"}, {"y"})},
+                 "y");
+    CHECK(modules_of(bytes) == std::vector<id>{conv, norm, relu, pool, head, fc, fc});
+}
+
 TEST_CASE("find_recorded_origins: marks count if all values were renamed") {
     const auto renamed =
         bytes_of({node("Conv", {"x", "w"}, {"1"}), node("BatchNormalization", {"1", "b"}, {"2"}),

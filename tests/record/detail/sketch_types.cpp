@@ -32,6 +32,8 @@ TEST_CASE("sketch_types: a function that nobody calls any more was inlined") {
         stemma::detail::to_json(stemma::detail::sketch_of(then, of)), 1);
     REQUIRE(sketch);
     const stemma::detail::sketch_types types(now, *sketch);
+    CHECK(types.is_gone(0));
+    CHECK_FALSE(types.is_gone(2));
     CHECK(types.is_gone_call(0));
     CHECK_FALSE(types.is_gone_call(1));
     CHECK_FALSE(types.is_gone_call(2));

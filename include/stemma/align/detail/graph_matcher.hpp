@@ -89,11 +89,26 @@ private:
                 follow(op, before_.outputs(head)[0]);
                 const auto read = first_made(after_, op);
                 const auto other = first_made(before_, head);
-                if (read != no_id && other != no_id && value_[read] == no_id) {
+                if (read != no_id && other != no_id && value_[read] == no_id &&
+                    !absorbs(op, other)) {
                     set(read, other, match_basis::neighbours);
                 }
             }
         }
+    }
+
+    /// Whether an operator may have absorbed the one that joins data into a value of the original.
+    [[nodiscard]] bool absorbs(id op, id before) const {
+        const auto reads = [](const comparable_graph& graph, id reader) {
+            const auto inputs = graph.inputs(reader);
+            return std::count_if(inputs.begin(), inputs.end(), [&](id v) {
+                return v != no_id && graph.role(v) != value_role::stored;
+            });
+        };
+        const auto maker = before_.maker(before);
+        return maker != no_id && reads(before_, maker) > 1 &&
+               reads(before_, maker) <= reads(after_, op) &&
+               types_.fit(before_.type(maker), after_.type(op)) != correspondence::none;
     }
 
     /// Returns: the number of an operator of the changed graph in terms of the original, 0 if one
@@ -191,27 +206,6 @@ private:
             set(v, named, match_basis::named);
         } else if (const auto within = names_.find_within(name); within != no_id) {
             set(v, within, match_basis::derived);
-        }
-    }
-
-    /// The output of an inserted operator stands for its input, unless the original has such an
-    /// operator.
-    void pass_on(id op) {
-        const auto inputs = after_.inputs(op);
-        const auto outputs = after_.outputs(op);
-        if (!types_.passes(after_.type(op)) || inputs.empty() || inputs[0] == no_id ||
-            outputs.empty() || outputs[0] == no_id || value_[outputs[0]] != no_id ||
-            value_[inputs[0]] == no_id) {
-            return;
-        }
-        const auto readers = before_readers_[value_[inputs[0]]];
-        const auto end =
-            readers.begin() + static_cast<std::ptrdiff_t>(std::min(readers.size(), most_readers));
-        const bool had = std::any_of(readers.begin(), end, [&](id reader) {
-            return types_.equal(before_.type(reader), after_.type(op)) && !taken_[reader];
-        });
-        if (!had) {
-            set(outputs[0], value_[inputs[0]], match_basis::passed);
         }
     }
 

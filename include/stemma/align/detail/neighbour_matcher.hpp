@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -61,6 +63,36 @@ protected:
     /// Sets what an operator makes that computes a value of the original, and maybe more.
     void follow(id op, id before) {
         set(after_.outputs(op)[0], absorbed_.follow(op, before), match_basis::derived);
+    }
+
+    /// The output of an inserted operator stands for its input, and the reverse, unless the
+    /// original has such an operator. Returns: whether a value was matched.
+    bool pass_on(id op) {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        if (!types_.passes(after_.type(op)) || inputs.empty() || inputs[0] == no_id ||
+            outputs.empty() || outputs[0] == no_id ||
+            (value_[outputs[0]] == no_id) == (value_[inputs[0]] == no_id)) {
+            return false;
+        }
+        if (value_[inputs[0]] == no_id) {
+            const auto maker = before_.maker(value_[outputs[0]]);
+            if (after_.maker(inputs[0]) == no_id || maker == no_id ||
+                types_.equal(before_.type(maker), after_.type(op))) {
+                return false;
+            }
+            set(inputs[0], value_[outputs[0]], match_basis::passed);
+            return true;
+        }
+        const auto readers = before_readers_[value_[inputs[0]]];
+        const auto some = readers.first(std::min(readers.size(), most_readers));
+        if (std::any_of(some.begin(), some.end(), [&](id reader) {
+                return types_.equal(before_.type(reader), after_.type(op)) && !taken_[reader];
+            })) {
+            return false;
+        }
+        set(outputs[0], value_[inputs[0]], match_basis::passed);
+        return true;
     }
 
     /// Returns: the first input that is not stored, or `no_id`.
@@ -122,7 +154,7 @@ protected:
             const auto match =
                 only_anchored && !is_anchored(after_, op, contents_) ? no_id : find_partner(op);
             if (match == no_id) {
-                return !only_anchored && grow_over(op);
+                return (!only_anchored && grow_over(op)) || pass_on(op);
             }
             pair_unset(op, match);
         } else if (basis_of(op) == match_basis::computed) {
@@ -132,14 +164,25 @@ protected:
         const auto inputs = after_.inputs(op);
         const auto others = before_.inputs(partner_[op]);
         for (std::size_t i = 0; i < inputs.size() && inputs.size() == others.size(); ++i) {
-            if (inputs[i] != no_id && others[i] != no_id && value_[inputs[i]] == no_id &&
+            const auto other = others[slot_left(inputs, others, i)];
+            if (inputs[i] != no_id && other != no_id && value_[inputs[i]] == no_id &&
                 (after_.role(inputs[i]) == value_role::stored) ==
-                    (before_.role(others[i]) == value_role::stored)) {
-                set(inputs[i], others[i], match_basis::neighbours);
+                    (before_.role(other) == value_role::stored)) {
+                set(inputs[i], other, match_basis::neighbours);
                 changed = true;
             }
         }
         return changed || grown_;
+    }
+
+    /// Returns: the slot of an operator of the original that a slot corresponds to: of two, the
+    /// other one if theirs were exchanged.
+    [[nodiscard]] std::size_t slot_left(std::span<const id> inputs, std::span<const id> others,
+                                        std::size_t slot) const {
+        const auto beside = inputs.size() == 2 ? inputs[1 - slot] : no_id;
+        const bool exchanged = beside != no_id && value_[beside] != no_id &&
+                               value_[beside] == others[slot] && others[0] != others[1];
+        return exchanged ? 1 - slot : slot;
     }
 
     /// Returns: whether an operator of another type or form was found to lead with the only one of
@@ -151,39 +194,95 @@ protected:
             read == no_id || !knows_inputs(op)) {
             return false;
         }
-        const auto readers = before_readers_[value_[read]];
+        return outputs.size() > 1 ? grow_over_all(op, value_[read])
+                                  : grow_over_one(op, value_[read]);
+    }
+
+    /// Whether an operator of the original reads a value first, was not matched, and may be what
+    /// another one leads with.
+    [[nodiscard]] bool may_lead(id before, id op, id read) const {
+        const auto made = before_.outputs(before);
+        return !taken_[before] && !made.empty() && made[0] != no_id && !left_[made[0]] &&
+               first_made(before_, before) == read &&
+               types_.fit(before_.type(before), after_.type(op)) == correspondence::head;
+    }
+
+    /// Matches the result with that of the only reader of a value that fits and goes on in the same
+    /// way, or the only one of them whose parameters are as large.
+    [[nodiscard]] bool grow_over_one(id op, id read) {
+        const auto result = after_.outputs(op)[0];
+        const auto readers = before_readers_[read];
         auto head = no_id;
+        auto end = no_id;
+        bool is_alike = false;
+        bool several = false;
         for (const auto reader : readers.first(std::min(readers.size(), most_readers))) {
-            const auto made = before_.outputs(reader);
-            if (reader == head || taken_[reader] || made.empty() || made[0] == no_id ||
-                left_[made[0]] || first_made(before_, reader) != value_[read] ||
-                types_.fit(before_.type(reader), after_.type(op)) != correspondence::head) {
+            if (reader == head || !may_lead(reader, op, read)) {
                 continue;
             }
-            if (head != no_id) {
-                return false;
+            const auto last = absorbed_.follow(op, before_.outputs(reader)[0]);
+            const bool alike = reads_as_much(reader, op);
+            if (!goes_on(result, last) || (is_alike && !alike)) {
+                continue;
             }
+            several = head != no_id && alike == is_alike;
             head = reader;
+            end = last;
+            is_alike = alike;
         }
-        const auto end = head == no_id ? no_id : absorbed_.follow(op, before_.outputs(head)[0]);
-        if (end == no_id || !goes_on(outputs[0], end)) {
+        if (head == no_id || several) {
             return false;
         }
         taken_[head] = true;
-        set(outputs[0], end, match_basis::neighbours);
+        set(result, end, match_basis::neighbours);
         return true;
     }
 
-    /// Whether a reader of a value may be one of a value of the original.
+    /// Matches all results of an operator with those of as many readers of a value, in order.
+    [[nodiscard]] bool grow_over_all(id op, id read) {
+        const auto outputs = after_.outputs(op);
+        std::vector<id> heads;
+        for (const auto reader : before_readers_[read]) {
+            if (may_lead(reader, op, read) && (heads.empty() || heads.back() != reader)) {
+                heads.push_back(reader);
+            }
+        }
+        if (heads.size() != outputs.size()) {
+            return false;
+        }
+        for (std::size_t i = 0; i < heads.size(); ++i) {
+            if (outputs[i] != no_id && value_[outputs[i]] == no_id) {
+                taken_[heads[i]] = true;
+                set(outputs[i], before_.outputs(heads[i])[0], match_basis::neighbours);
+            }
+        }
+        return true;
+    }
+
+    /// Whether two operators read stored values with as many elements.
+    [[nodiscard]] bool reads_as_much(id before, id op) const {
+        const auto size = [](const comparable_graph& graph, id reader) {
+            std::uint64_t most = 0;
+            for (const auto v : graph.inputs(reader)) {
+                most = v == no_id ? most : std::max(most, graph.nonzero(v));
+            }
+            return most;
+        };
+        return size(before_, before) != 0 && size(before_, before) == size(after_, op);
+    }
+
+    /// Whether a reader of a value may be one of a value of the original, or part of what that
+    /// became.
     [[nodiscard]] bool goes_on(id value, id before) const {
         const auto readers = after_readers_[value];
         const auto others = before_readers_[before];
         const auto some = others.first(std::min(others.size(), most_readers));
         return readers.empty() || std::any_of(readers.begin(), readers.end(), [&](id reader) {
+                   const auto least = first_made(after_, reader) == value ? correspondence::head
+                                                                          : correspondence::part;
                    return types_.passes(after_.type(reader)) ||
                           std::any_of(some.begin(), some.end(), [&](id other) {
-                              return types_.fit(before_.type(other), after_.type(reader)) ==
-                                     correspondence::head;
+                              return types_.fit(before_.type(other), after_.type(reader)) >= least;
                           });
                });
     }
@@ -267,7 +366,8 @@ protected:
 
     [[nodiscard]] int agreement(id before, id op) const {
         const auto others = before_.inputs(before);
-        int result = before_.attributes(before) == after_.attributes(op) ? 1 : 0;
+        int result = (before_.attributes(before) == after_.attributes(op) ? 1 : 0) +
+                     (reads_as_much(before, op) ? 1 : 0);
         for (const auto v : after_.inputs(op)) {
             if (v != no_id && value_[v] != no_id &&
                 std::find(others.begin(), others.end(), value_[v]) != others.end()) {

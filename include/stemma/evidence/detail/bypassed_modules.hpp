@@ -18,13 +18,23 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// sorted.
 ///
 /// `torch.nn.MultiheadAttention` is recognized by its own parameters, `in_proj_weight` and
-/// `in_proj_bias`. It never calls its `out_proj`.
-/// Complexity: O(parameters), and O(children) of each such module.
+/// `in_proj_bias`. It never calls its `out_proj`. Where there is one, a module of which only a
+/// child `out_proj` is left is taken as another, whose own parameters were merged or split.
+/// Complexity: O(modules + parameters), and O(children) of each such module.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,
                                                     const parameter_owners& owners) {
     const tree_index& tree = modules.index();
     std::vector<id> bypassed;
+    const auto is_projection = [&](id m) {
+        return std::string_view(modules.name(m)) == "out_proj";
+    };
+    std::vector<bool> owns(tree.size(), false);
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        for (auto owner : owners.of(p)) {
+            owns[owner] = true;
+        }
+    }
     for (id p = 0; p < ops.parameter_count(); ++p) {
         const std::string_view name = ops.parameter_name(p);
         if (!name.ends_with("in_proj_weight") && !name.ends_with("in_proj_bias")) {
@@ -32,10 +42,16 @@ template <parameter_readers Ops, module_view Modules>
         }
         for (auto owner : owners.of(p)) {
             for (auto m = owner + 1; m < tree.end(owner); m = tree.end(m)) {
-                if (std::string_view(modules.name(m)) == "out_proj") {
+                if (is_projection(m)) {
                     bypassed.push_back(m);
                 }
             }
+        }
+    }
+    for (id m = 1; m < tree.size() && !bypassed.empty(); ++m) {
+        const auto above = tree.parent(m);
+        if (is_projection(m) && !owns[above] && m == above + 1 && tree.end(above) == tree.end(m)) {
+            bypassed.push_back(m);
         }
     }
     std::sort(bypassed.begin(), bypassed.end());

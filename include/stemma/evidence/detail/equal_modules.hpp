@@ -7,6 +7,7 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -15,7 +16,6 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -51,14 +51,14 @@ class equal_modules {
 public:
     /// Requires: all arguments outlive it.
     equal_modules(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                  const parameter_owners& owners, const functional_units<Ops>& units,
+                  const std::vector<std::uint64_t>& pattern, const functional_units<Ops>& units,
                   const module_exits<Ops>& exits)
         : ops_(ops)
         , tree_(modules.index())
         , code_(code)
         , units_(units)
         , exits_(exits)
-        , pattern_(find_parameter_patterns(ops, modules, owners))
+        , pattern_(pattern)
         , vertex_(ops.graph()) {}
 
     /// Calls `f(m, operators)` for each such module. Complexity: O(modules * log modules).
@@ -142,20 +142,8 @@ private:
 
     /// Whether operators treat every element alike, as activations do.
     [[nodiscard]] bool computes_elementwise(const std::vector<id>& unit) const {
-        constexpr std::array<std::string_view, 27> types{
-            "Abs",       "Add",         "Celu",
-            "Clip",      "Div",         "Elu",
-            "Erf",       "Exp",         "FastGelu",
-            "Gelu",      "HardSigmoid", "HardSwish",
-            "LeakyRelu", "Max",         "Min",
-            "Mish",      "Mul",         "Pow",
-            "QuickGelu", "Relu",        "Selu",
-            "Sigmoid",   "Softplus",    "Softsign",
-            "Sub",       "Tanh",        "ThresholdedRelu"};
-        return std::all_of(unit.begin(), unit.end(), [&](id v) {
-            return std::find(types.begin(), types.end(),
-                             std::string_view(ops_.op_type(vertex_[v]))) != types.end();
-        });
+        return std::all_of(unit.begin(), unit.end(),
+                           [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); });
     }
 
     const Ops& ops_;
@@ -163,7 +151,7 @@ private:
     const module_code<Modules>& code_;
     const functional_units<Ops>& units_;
     const module_exits<Ops>& exits_;
-    std::vector<std::uint64_t> pattern_;
+    const std::vector<std::uint64_t>& pattern_; // see `find_parameter_patterns`
     vertices_by_index<graph_of<Ops>> vertex_;
 };
 

@@ -7,26 +7,25 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
-#include <stemma/model/sweeps.hpp>
 
 #include <cstddef>
-#include <queue>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: for operators that were fused with the addition that follows them, by vertex index, the
 /// module of the addition: the one around everything after the fork of its two inputs, or its
-/// nearest ancestor that computes anything itself. `module_of(vertex)` is what is known of an
-/// operator, or `no_id`; `independent()` returns what `data_independent` says. Complexity: O(V +
-/// E), and of each such operator up to a constant of those before it.
+/// nearest ancestor that computes anything itself, or that one's caller if it calls nothing else.
+/// `module_of(vertex)` is what is known of an operator, or `no_id`; `independent()` returns what
+/// `data_independent` says. Complexity: O(V + E), and of each such operator up to a constant of
+/// those before it.
 template <parameter_readers Ops, module_view Modules, class Independent, class ModuleOf>
 [[nodiscard]] std::unordered_map<id, id>
 find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners& owners,
@@ -52,42 +51,25 @@ find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners&
         id step = 0;
         sweep_order(graph).forward(
             [&](operator_t<Ops> v) { position[index_of(graph, v)] = step++; });
+        std::vector<std::size_t> operators(tree.size(), 0); // of a module and those below
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            if (const auto module = module_of(*it); module != no_id) {
+                ++operators[module];
+            }
+        }
+        for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
+            operators[tree.parent(m)] += operators[m];
+        }
         for (const auto sum : joined) {
-            std::priority_queue<std::pair<id, id>> open; // position and index, the last one first
-            std::unordered_map<id, unsigned> inputs;     // by index: which of them it leads to
-            const auto reach = [&](operator_t<Ops> from, unsigned which) {
-                const auto u = static_cast<id>(index_of(graph, from));
-                if (steady[u]) {
-                    return;
-                }
-                auto& known = inputs[u];
-                if (known == 0) {
-                    open.emplace(position[u], u);
-                }
-                known |= which;
-            };
-            common_module around_both;
-            around_both.add(module_of(sum));
-            unsigned which = 1;
-            for (auto [in, last] = in_edges(sum, graph); in != last; ++in, which = 2) {
-                reach(source(*in, graph), which);
+            const auto module =
+                module_behind_fork(ops, vertex, position, steady, tree, sum, max_steps, module_of);
+            if (module == no_id) {
+                continue;
             }
-            bool met = false;
-            for (std::size_t steps = 0; !open.empty() && !met && steps < max_steps; ++steps) {
-                const auto u = open.top().second;
-                open.pop();
-                met = inputs[u] == 3;
-                if (!met) {
-                    around_both.add(module_of(vertex[u]));
-                    for (auto [in, last] = in_edges(vertex[u], graph); in != last; ++in) {
-                        reach(source(*in, graph), inputs[u]);
-                    }
-                }
-            }
-            if (const auto module = around_both.get(tree); met && module != no_id) {
-                sums.emplace(static_cast<id>(index_of(graph, sum)),
-                             code.nearest(around(tree, module)));
-            }
+            const auto m = code.nearest(around(tree, module));
+            const auto above = m == 0 ? m : tree.parent(m);
+            const bool wraps = operators[above] == operators[m] && !code.is_list(above);
+            sums.emplace(static_cast<id>(index_of(graph, sum)), wraps ? above : m);
         }
     }
     return sums;

@@ -65,7 +65,8 @@ private:
     /// A multiplication by a weight whose name is lost, and the addition of a bias after it.
     void complete_affine_operators() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
-            if (owner_[v] != no_id || !bare_[v] || !lost_[v]) {
+            if (owner_[v] != no_id || !bare_[v] || !lost_[v] ||
+                std::string_view(ops_.op_type(vertex_[v])) == "Add") {
                 continue;
             }
             auto [out, out_last] = out_edges(vertex_[v], graph_);

@@ -30,6 +30,7 @@ public:
     std::vector<bool> bare; ///< only parameters can show where it comes from
     std::vector<bool> products; ///< it reads a weight
     std::vector<bool> lost;     ///< it reads a weight whose name is lost
+    std::vector<bool> attends;  ///< by module: it uses its child's parameters itself
 
     /// Complexity: O(V + E).
     explicit region_facts(evidence_context<Ops, Modules>& context)
@@ -38,12 +39,16 @@ public:
         , bare(owner.size())
         , products(owner.size())
         , lost(owner.size())
+        , attends(context.index().size())
         , ops_(context.ops())
         , modules_(context.modules())
         , tree_(context.index())
         , owners_(context.owners())
         , bypassed_(context.bypassed())
         , tied_(ops_, owners_) {
+        for (auto m : bypassed_) {
+            attends[tree_.parent(m)] = true;
+        }
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         const auto& steady = context.independent();

@@ -7,22 +7,25 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/attention_blocks.hpp>
+#include <stemma/evidence/detail/entered_modules.hpp>
 #include <stemma/evidence/detail/equal_modules.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_blocks.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
+#include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sequence_steps.hpp>
+#include <stemma/evidence/detail/skip_connections.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,6 +48,7 @@ public:
         , owners_(context.owners())
         , code_(ops_, modules_, owners_)
         , order_(graph_)
+        , pattern_(find_parameter_patterns(ops_, modules_, owners_))
         , steady_(context.independent())
         , known_(context)
         , owner_(known_.owner)
@@ -54,12 +58,17 @@ public:
         , bare_(known_.bare)
         , vertex_(graph_)
         , sums_(context.sums())
-        , goes_on_(owner_.size(), false) {}
+        , position_(owner_.size(), no_id)
+        , goes_on_(owner_.size(), false) {
+        id step = 0;
+        order_.forward([&](operator_t<Ops> v) { position_[index_of(graph_, v)] = step++; });
+    }
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
         const auto& direct = known_.reads;
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
+        attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(known_.attends, owner_);
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
         }
@@ -74,6 +83,7 @@ public:
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
         surround(found);
+        entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(found);
         lay_out(found);
         take_steps(found);
         // Regions end where parameters are read, whoever ran there.
@@ -107,10 +117,13 @@ private:
                 found[v] = module;
             }
         };
-        const equal_modules ends(ops_, modules_, code_, owners_, units, exits);
+        const equal_modules ends(ops_, modules_, code_, pattern_, units, exits);
         ends.for_each_activated(give);
         ends.for_each_end(give);
-        sequence_steps<Ops, Modules> steps(ops_, modules_, code_, units, exits);
+        const sequence_starts<Ops> starts(ops_, tree_, owners_,
+                                          find_sequence_heads(modules_, code_), steady_, free,
+                                          placed, units, exits);
+        sequence_steps<Ops, Modules> steps(ops_, modules_, code_, pattern_, units, exits, starts);
         for (const auto& step : steps.run()) {
             if (step.member == no_id) {
                 missing_.emplace_back(step.sequence, step.number);
@@ -122,10 +135,8 @@ private:
     /// Layout conversions inserted for a runtime belong where the data come from.
     void follow_data(std::vector<id>& found) const {
         order_.forward([&](operator_t<Ops> vertex) {
-            const std::string_view type = ops_.op_type(vertex);
             const auto v = index_of(graph_, vertex);
-            if (!bare_[v] || owner_[v] != no_id ||
-                (type != "ReorderInput" && type != "ReorderOutput")) {
+            if (!bare_[v] || owner_[v] != no_id || !converts(vertex)) {
                 return;
             }
             if (const auto u = only_source(graph_, vertex, steady_); u != no_id) {
@@ -220,15 +231,12 @@ private:
     void surround(std::vector<id>& found) {
         std::vector<nearest_owners> before(owner_.size());
         std::vector<nearest_owners> behind(owner_.size());
-        std::vector<id> position(owner_.size(), no_id);
-        id step = 0;
         order_.forward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
-            position[v] = step++;
             for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
                 if (const auto u = source(*in, graph_); are_together(u, vertex)) {
                     const auto i = index_of(graph_, u);
-                    add_neighbour(before[v], i, position[i], before[i], std::greater<>());
+                    add_neighbour(before[v], i, position_[i], before[i], std::greater<>());
                 }
             }
         });
@@ -237,12 +245,13 @@ private:
             for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
                 if (const auto w = target(*out, graph_); are_together(w, vertex)) {
                     const auto i = index_of(graph_, w);
-                    add_neighbour(behind[v], i, position[i], behind[i], std::less<>());
+                    add_neighbour(behind[v], i, position_[i], behind[i], std::less<>());
                 }
             }
         });
-        const auto residual = residual_modules(
-            propagation_problem<Ops>{ops_, tree_, order_, owner_, thread_limit(), &steady_});
+        const auto skipped =
+            skip_connections(ops_, modules_, code_, pattern_, position_, steady_, owner_)
+                .run(order_);
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
         joins_.assign(found.size(), false);
         order_.forward([&](operator_t<Ops> vertex) {
@@ -250,19 +259,16 @@ private:
             if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
                 return;
             }
-            // A single call that is skipped says little about its caller.
-            const bool several = residual[v] != no_id && around(tree_, residual[v]) == residual[v];
-            const auto skipped = skips(vertex) && several ? residual[v] : no_id;
             const auto between = lost_[v] && behind[v].begin() == behind[v].end()
                                      ? 0
-                                     : shared_around(tree_, position[v], before[v], behind[v]);
-            const auto joined = meeting_point(v, before, skipped);
+                                     : shared_around(tree_, position_[v], before[v], behind[v]);
+            const auto joined = meeting_point(v, before, skipped[v]);
             joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
             found[v] = joins_[v] ? joined : between;
-            goes_on[v] = joins_[v] && skipped == no_id;
+            goes_on[v] = joins_[v] && (skipped[v] == no_id || joins_parts(vertex));
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
-                arranges(vertex) && !makes_groups(vertex)) {
+                (arranges(vertex) || converts(vertex)) && !makes_groups(vertex)) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
             }
@@ -324,20 +330,17 @@ private:
         return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
-    /// Whether an operator may combine what a module computed with what it computed that from.
-    [[nodiscard]] bool skips(operator_t<Ops> v) const {
-        const std::string_view type = ops_.op_type(v);
-        return type == "Add" || type == "Mul";
+    /// Whether an operator puts several results together to one that a module processes further.
+    [[nodiscard]] bool joins_parts(operator_t<Ops> v) const {
+        return std::string_view(ops_.op_type(v)) == "Concat";
     }
 
     /// Whether an operator only rearranges its input: a module does that to its own results before
     /// returning them.
-    [[nodiscard]] bool arranges(operator_t<Ops> v) const {
-        constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze",
-                                                        "Unsqueeze", "Flatten"};
-        return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(v))) !=
-               types.end();
-    }
+    [[nodiscard]] bool arranges(operator_t<Ops> v) const { return is_layout(ops_.op_type(v)); }
+
+    /// Whether an operator was inserted for a runtime, which lays out values differently.
+    [[nodiscard]] bool converts(operator_t<Ops> v) const { return is_conversion(ops_.op_type(v)); }
 
     /// Whether an operator reshapes for a group normalization, which does that itself.
     [[nodiscard]] bool makes_groups(operator_t<Ops> v) const {
@@ -385,7 +388,8 @@ private:
     const parameter_owners& owners_;
     module_code<Modules> code_;
     sweep_order<graph_of<Ops>> order_;
-    const std::vector<bool>& steady_; // independent of data
+    std::vector<std::uint64_t> pattern_; // by module
+    const std::vector<bool>& steady_;    // independent of data
     region_facts<Ops, Modules> known_;
     std::vector<id>& owner_; // module whose parameters an operator reads, or helps read
     const std::vector<id>& named_;
@@ -394,6 +398,7 @@ private:
     const std::vector<bool>& bare_;
     vertices_by_index<graph_of<Ops>> vertex_;
     const std::unordered_map<id, id>& sums_; // modules of operators with an addition fused in
+    std::vector<id> position_;               // in the order of the graph
     std::vector<std::pair<id, std::uint64_t>> missing_;
     std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules

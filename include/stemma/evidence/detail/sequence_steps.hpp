@@ -6,9 +6,11 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sibling_order.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
@@ -17,6 +19,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -54,6 +58,31 @@ template <parameter_readers Ops, module_view Modules>
     return false;
 }
 
+/// Returns: by module, whether it is the first member of a sequence with parameters, and members
+/// without any come before it. Complexity: O(modules).
+template <module_view Modules>
+[[nodiscard]] std::vector<bool> find_sequence_heads(const Modules& modules,
+                                                    const module_code<Modules>& code) {
+    const tree_index& tree = modules.index();
+    std::vector<bool> heads(tree.size(), false);
+    for (id m = 0; m < tree.size(); ++m) {
+        id head = no_id;
+        std::uint64_t least = 0;
+        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
+            const auto number = list_place(modules.name(c));
+            const bool runs = code.owns_below(c) || code.declares_below(c);
+            if (number && runs && (head == no_id || *number < least)) {
+                head = c;
+                least = *number;
+            }
+        }
+        if (head != no_id && least > 0 && code.owns_below(head)) {
+            heads[head] = true;
+        }
+    }
+    return heads;
+}
+
 /// Finds sequence members without parameters: `act(fc(x))` where the numbers of the members with
 /// parameters leave a gap between them.
 template <operator_view Ops, module_view Modules>
@@ -61,13 +90,16 @@ class sequence_steps {
 public:
     /// Requires: all arguments outlive it.
     sequence_steps(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                   const functional_units<Ops>& units, const module_exits<Ops>& exits)
+                   const std::vector<std::uint64_t>& pattern, const functional_units<Ops>& units,
+                   const module_exits<Ops>& exits, const sequence_starts<Ops>& starts)
         : ops_(ops)
         , modules_(modules)
         , tree_(modules.index())
         , code_(code)
+        , pattern_(pattern)
         , units_(units)
         , exits_(exits)
+        , starts_(starts)
         , vertex_(ops.graph()) {}
 
     /// Complexity: O(modules * log modules), and O(operators between members).
@@ -77,6 +109,7 @@ public:
                 look_at(m);
             }
         }
+        end_alike();
         return std::move(steps_);
     }
 
@@ -108,6 +141,8 @@ private:
             others = others || (runs && !is_leaf(one.module) && !code_.is_list(one.module));
         }
         const bool mixed = int{leaves} + int{lists} + int{others} > 1;
+        look_before(sequence, members);
+        const auto earlier = steps_.size();
         for (std::size_t a = 0, b = 0; a < members.size(); a = b) {
             for (b = a + 1; b < members.size() && !exits_.has_any(members[b].module); ++b) {
             }
@@ -118,8 +153,103 @@ private:
                 look_between(sequence, members, a, b, mixed);
             } else {
                 look_behind(sequence, members, a);
+                look_again(sequence, members, a, earlier);
             }
         }
+    }
+
+    [[nodiscard]] bool runs(id m) const { return code_.owns_below(m) || code_.is_folded(m); }
+
+    /// What leads to the first member with parameters, and to nothing else.
+    void look_before(id sequence, const std::vector<member>& members) {
+        const auto first = std::find_if(members.begin(), members.end(),
+                                        [&](const member& one) { return runs(one.module); });
+        if (first == members.end() || first->number == 0) {
+            return;
+        }
+        constexpr std::uint64_t max_steps = 8;
+        auto units = starts_.before(first->module, std::min(first->number, max_steps));
+        // Fewer steps leave members that do nothing, such as a dropout, which come last.
+        if (units.empty() ||
+            (units.size() != first->number && !starts_.normalizes(units.front()))) {
+            return;
+        }
+        for (std::size_t i = 0; i < units.size(); ++i) {
+            const auto known = std::find_if(members.begin(), first,
+                                            [&](const member& one) { return one.number == i; });
+            steps_.push_back(
+                {sequence, i, known == first ? no_id : known->module, std::move(units[i])});
+        }
+    }
+
+    /// What follows the last member with parameters, if the same follows as many others before.
+    void look_again(id sequence, const std::vector<member>& members, std::size_t last,
+                    std::size_t earlier) {
+        const auto unit = units_.behind(exits_.only(members[last].module));
+        const auto before = [&](std::uint64_t number) {
+            std::size_t count = 0;
+            for (auto one = members.rbegin(); one != members.rend(); ++one) {
+                if (one->number < number && runs(one->module) &&
+                    one->number + count + 1 == number) {
+                    ++count;
+                }
+            }
+            return count;
+        };
+        const auto vacant = find_end(sequence);
+        const auto count = before(vacant.number);
+        const bool again = std::any_of(steps_.begin() + static_cast<std::ptrdiff_t>(earlier),
+                                       steps_.end(), [&](const sequence_step& step) {
+                                           return step.sequence == sequence &&
+                                                  step.number < vacant.number &&
+                                                  before(step.number) == count &&
+                                                  types_of(step.operators) == types_of(unit);
+                                       });
+        if (count > 1 && again) {
+            end_with(sequence, vacant, unit);
+        }
+    }
+
+    /// Gives sequences alike the same last step.
+    void end_alike() {
+        std::map<std::pair<std::uint64_t, std::string>, std::size_t> known;
+        std::vector<bool> has_end(tree_.size(), false);
+        for (const auto& [sequence, types] : ends_) {
+            ++known[{pattern_[sequence], types}];
+            has_end[sequence] = true;
+        }
+        constexpr std::size_t several = 2;
+        for (id m = 1; m < tree_.size() && !known.empty(); ++m) {
+            if (!code_.is_list(m) || has_end[m] || exits_.only(m) == no_id) {
+                continue;
+            }
+            const auto unit = units_.behind(exits_.only(m));
+            const auto alike = known.find({pattern_[m], types_of(unit)});
+            if (unit.empty() || alike == known.end() || alike->second < several) {
+                continue;
+            }
+            for (auto& step : steps_) {
+                std::erase_if(step.operators, [&](id v) {
+                    return std::find(unit.begin(), unit.end(), v) != unit.end();
+                });
+            }
+            const auto vacant = find_end(m);
+            steps_.push_back({m, vacant.number, vacant.module, unit});
+        }
+        std::erase_if(steps_, [](const sequence_step& step) { return step.operators.empty(); });
+    }
+
+    [[nodiscard]] std::string types_of(const std::vector<id>& unit) const {
+        std::string types;
+        for (auto v : unit) {
+            types.append(ops_.op_type(vertex_[v])).push_back(' ');
+        }
+        return types;
+    }
+
+    void end_with(id sequence, const member& last, const std::vector<id>& unit) {
+        ends_.emplace_back(sequence, types_of(unit));
+        steps_.push_back({sequence, last.number, last.module, unit});
     }
 
     void look_between(id sequence, const std::vector<member>& members, std::size_t a, std::size_t b,
@@ -176,7 +306,9 @@ private:
         } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
             // A gap that remains does nothing any more, as a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
-        } else if (vacant.empty() && mixed && units.size() == 1) {
+        } else if (vacant.empty() && units.size() == 1 && is_elementwise_step(units.front()) &&
+                   (mixed || (holds_several(members[a].module) &&
+                              !follows(members.back().module, units.front())))) {
             look_inside(members[a].module, units.front());
         }
     }
@@ -191,9 +323,8 @@ private:
         if (!ends_so) {
             return;
         }
-        if (auto unit = units_.behind(exits_.only(members[a].module)); !unit.empty()) {
-            steps_.push_back(
-                {sequence, members[a + 2].number, members[a + 2].module, std::move(unit)});
+        if (const auto unit = units_.behind(exits_.only(members[a].module)); !unit.empty()) {
+            end_with(sequence, members[a + 2], unit);
         }
     }
 
@@ -206,6 +337,13 @@ private:
             steps_.push_back({tree_.parent(m), 0, m, unit});
             return;
         }
+        if (const auto last = find_end(m); last.number > 0) {
+            end_with(m, last, unit);
+        }
+    }
+
+    /// Returns: the place behind the last member with parameters; 0 if there is none.
+    [[nodiscard]] member find_end(id m) const {
         member last{0, no_id};
         std::vector<member> held;
         for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
@@ -223,9 +361,28 @@ private:
             vacant.number += next && code_.is_folded(one.module) ? 1U : 0U;
             vacant.module = next && !code_.is_folded(one.module) ? one.module : vacant.module;
         }
-        if (last.module != no_id) {
-            steps_.push_back({m, vacant.number, vacant.module, unit});
+        return last.module == no_id ? member{} : vacant;
+    }
+
+    /// Whether what follows a module is of the same types, as where a caller does that with each
+    /// member of a list.
+    [[nodiscard]] bool follows(id m, const std::vector<id>& unit) const {
+        const auto last = exits_.only(m);
+        return last == no_id || types_of(units_.behind(last)) == types_of(unit);
+    }
+
+    /// Whether a module is a list of several modules that run.
+    [[nodiscard]] bool holds_several(id m) const {
+        std::size_t count = 0;
+        for (auto c = m + 1; c < tree_.end(m); c = tree_.end(c)) {
+            count += runs(c) ? 1U : 0U;
         }
+        return code_.is_list(m) && count > 1;
+    }
+
+    [[nodiscard]] bool is_elementwise_step(const std::vector<id>& unit) const {
+        return std::all_of(unit.begin(), unit.end(),
+                           [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); });
     }
 
     [[nodiscard]] bool is_transpose(const std::vector<id>& unit) const {
@@ -242,10 +399,13 @@ private:
     const Modules& modules_;
     const tree_index& tree_;
     const module_code<Modules>& code_;
+    const std::vector<std::uint64_t>& pattern_; // see `find_parameter_patterns`
     const functional_units<Ops>& units_;
     const module_exits<Ops>& exits_;
+    const sequence_starts<Ops>& starts_;
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<sequence_step> steps_;
+    std::vector<std::pair<id, std::string>> ends_; // sequences and the types of their last step
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

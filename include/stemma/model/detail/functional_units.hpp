@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <vector>
@@ -27,13 +28,19 @@ public:
 
     /// Returns: the operators of the step that begins at the readers of `v`, the one producing its
     /// result last; none if the readers do anything else. Constants that scale or shift the result
-    /// are part of it.
+    /// are part of it, and conversions of its layout.
     /// Complexity: O(readers of an operator), for a bounded number of operators.
     [[nodiscard]] std::vector<id> behind(id v) const {
-        auto unit = whole_behind(v);
+        return behind(v, [](id) { return true; });
+    }
+
+    /// As above, ignoring readers `w` of `v` unless `counts(w)`.
+    template <std::predicate<id> Counts>
+    [[nodiscard]] std::vector<id> behind(id v, Counts counts) const {
+        auto unit = whole_behind(v, counts);
         while (!unit.empty()) {
-            const auto next = whole_behind(unit.back());
-            if (next.size() != 1 || !is_scaling(next.front())) {
+            const auto next = whole_behind(unit.back(), [](id) { return true; });
+            if (next.size() != 1 || !belongs_to_step(next.front())) {
                 break;
             }
             unit.push_back(next.front());
@@ -52,8 +59,16 @@ public:
     }
 
 private:
-    [[nodiscard]] std::vector<id> whole_behind(id v) const {
+    template <class Counts>
+    [[nodiscard]] std::vector<id> whole_behind(id v, Counts counts) const {
         constexpr std::size_t max_unit = 16;
+        const auto for_each_counting = [&](id u, auto f) {
+            for_each_reader(u, [&](id w) {
+                if (u != v || counts(w)) {
+                    f(w);
+                }
+            });
+        };
         std::vector<id> unit;
         std::vector<id> open; // readers outside the unit
         const auto read_inside = [&](id w) {
@@ -66,7 +81,7 @@ private:
             return inside;
         };
         const auto open_readers = [&](id u) {
-            for_each_reader(u, [&](id w) {
+            for_each_counting(u, [&](id w) {
                 if (std::find(unit.begin(), unit.end(), w) == unit.end() &&
                     std::find(open.begin(), open.end(), w) == open.end()) {
                     open.push_back(w);
@@ -85,7 +100,7 @@ private:
             std::vector<id> makers; // of values read outside the unit
             const auto note_maker = [&](id u) {
                 bool read = false;
-                for_each_reader(u, [&](id w) {
+                for_each_counting(u, [&](id w) {
                     read = read || std::find(unit.begin(), unit.end(), w) == unit.end();
                 });
                 if (read) {
@@ -102,9 +117,11 @@ private:
         return {};
     }
 
-    /// Whether an operator combines just one value with a constant.
-    [[nodiscard]] bool is_scaling(id v) const {
-        constexpr std::array<std::string_view, 4> types{"Add", "Div", "Mul", "Sub"};
+    /// Whether an operator that reads just one value combines it with a constant, or converts its
+    /// layout for a runtime.
+    [[nodiscard]] bool belongs_to_step(id v) const {
+        constexpr std::array<std::string_view, 6> types{"Add", "Div",          "Mul",
+                                                        "Sub", "ReorderInput", "ReorderOutput"};
         return std::find(types.begin(), types.end(), std::string_view(ops_.op_type(vertex_[v]))) !=
                types.end();
     }

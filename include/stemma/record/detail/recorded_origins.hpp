@@ -91,17 +91,24 @@ private:
         bool by_hint = false; // by name only
     };
 
-    /// Layout conversions inserted for a runtime belong where the data come from.
-    void follow_data(std::vector<claim>& of) const {
+    /// Conversions inserted for a runtime belong where the data come from, a Reshape to its Gemm.
+    void follow_data(std::vector<claim>& of) {
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto inputs = now_.inputs(node);
-            const bool converts =
-                of[node].module == no_id && now_.op_type(node) == "ReorderInput" && !inputs.empty();
-            const auto maker = converts && inputs[0] != no_id ? now_.producer(inputs[0]) : no_id;
-            if (maker != no_id && of[maker].module != no_id) {
-                of[node] = of[maker];
-                of[node].confidence =
-                    std::min(of[node].confidence, detail::confidence::recorded_alone);
+            if (of[node].module != no_id || inputs.empty()) {
+                continue;
+            }
+            const auto type = now_.op_type(node);
+            auto from = no_id;
+            if (type == "ReorderInput" && inputs[0] != no_id) {
+                from = now_.producer(inputs[0]);
+            } else if (type == "Reshape" && readers_of(node).size() == 1) {
+                const auto reader = readers_of(node).front();
+                from = now_.op_type(reader) == "Gemm" ? reader : no_id;
+            }
+            if (from != no_id && of[from].module != no_id) {
+                of[node] = of[from];
+                of[node].confidence = std::min(of[node].confidence, confidence::recorded_alone);
             }
         }
     }
@@ -133,15 +140,15 @@ private:
         }
     }
 
-    /// Tools that renumber all values reuse names for others. Operators of new types say nothing
-    /// about that, nor do calls that are gone.
+    /// Tools that renumber all values reuse names for others. Operators of types that are new,
+    /// or gone, say nothing about that.
     [[nodiscard]] bool names_are_kept() const {
         std::size_t total = 0;
         std::size_t same = 0;
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto& entry = found_[node];
             if (entry.node != no_id && !entry.by_hint && !types_.is_new(node) &&
-                !types_.is_gone_call(entry.node)) {
+                !types_.is_gone(entry.node)) {
                 ++total;
                 same += types_.are_same(node, entry.node) ? 1U : 0U;
             }
@@ -253,6 +260,9 @@ private:
         start(node);
         if (region_.empty()) {
             return;
+        }
+        if (const auto holder = holder_[region_.front()]; holder != no_id && holder != node) {
+            return; // what follows reads the value that the holder makes
         }
         near_.clear(); // what the node's inputs stand for
         for (const auto value : now_.inputs(node)) {

@@ -40,11 +40,14 @@ public:
                type.starts_with(domain) && type.ends_with(now_.op_type(node));
     }
 
-    /// Whether a node of the sketch called a function, or was of another domain's type, of which
-    /// nothing is left.
+    /// Whether nothing is left of the type of a node of the sketch.
+    [[nodiscard]] bool is_gone(id before) const {
+        return !types_.contains(std::string(then_.type(before)));
+    }
+
+    /// The same of a node that called a function, or was of another domain's type.
     [[nodiscard]] bool is_gone_call(id before) const {
-        const auto type = then_.type(before);
-        return type.find("::") != type.npos && !types_.contains(std::string(type));
+        return then_.type(before).find("::") != std::string_view::npos && is_gone(before);
     }
 
 private:

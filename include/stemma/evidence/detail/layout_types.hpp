@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP
+#define STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether an operator type only rearranges its input.
+[[nodiscard]] inline bool is_layout(std::string_view type) {
+    constexpr std::array<std::string_view, 5> types{"Transpose", "Reshape", "Squeeze", "Unsqueeze",
+                                                    "Flatten"};
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+/// Whether operators of a type convert between layouts of a runtime, which inserts them.
+[[nodiscard]] inline bool is_conversion(std::string_view type) {
+    return type == "ReorderInput" || type == "ReorderOutput";
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SEQUENCE_STARTS_HPP
+#define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STARTS_HPP
+
+#include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Finds the steps that only lead to a module: what a sequence does before its first member with
+/// parameters.
+template <operator_view Ops>
+class sequence_starts {
+public:
+    /// `heads` are the modules in question, `free` operators those whose modules are unknown, by
+    /// vertex index; `placed` is the module of others if known. Requires: all arguments outlive it.
+    /// Complexity: O(E * depth of the tree).
+    sequence_starts(const Ops& ops, const tree_index& tree, const parameter_owners& owners,
+                    const std::vector<bool>& heads, const std::vector<bool>& steady,
+                    const std::vector<bool>& free, const std::vector<id>& placed,
+                    const functional_units<Ops>& units, const module_exits<Ops>& exits)
+        : ops_(ops)
+        , owners_(owners)
+        , steady_(steady)
+        , free_(free)
+        , units_(units)
+        , exits_(exits)
+        , vertex_(ops.graph())
+        , entry_(tree.size(), no_id)
+        , has_several_(tree.size(), false) {
+        if (std::find(heads.begin(), heads.end(), true) == heads.end()) {
+            return;
+        }
+        for (id v = 0; v < placed.size(); ++v) {
+            if (steady_[v] || placed[v] == no_id) {
+                continue;
+            }
+            for (auto [in, last] = in_edges(vertex_[v], ops.graph()); in != last; ++in) {
+                const auto u = static_cast<id>(index_of(ops.graph(), source(*in, ops.graph())));
+                for (auto m = placed[v]; m != 0 && !steady_[u] && !exits_.is_in(u, m);
+                     m = tree.parent(m)) {
+                    has_several_[m] = has_several_[m] || (entry_[m] != no_id && entry_[m] != v);
+                    entry_[m] = heads[m] ? v : no_id;
+                }
+            }
+        }
+    }
+
+    /// Returns: the steps before a module, the first one first, back to a value that is also read
+    /// elsewhere; none if they are more than `most`. Back to another value, one of them must be a
+    /// normalization, as others might be of the module before.
+    [[nodiscard]] std::vector<std::vector<id>> before(id m, std::size_t most) const {
+        if (entry_[m] == no_id || has_several_[m]) {
+            return {};
+        }
+        if (starts_inside(entry_[m])) {
+            return {};
+        }
+        std::vector<id> region;
+        const auto is_inside = [&](id v) {
+            return exits_.is_in(v, m) || std::find(region.begin(), region.end(), v) != region.end();
+        };
+        const auto from = collect(m, region, is_inside);
+        if (from == no_id || region.empty()) {
+            return {};
+        }
+        bool forks = false;
+        units_.for_each_reader(from, [&](id w) { forks = forks || !is_inside(w); });
+        std::vector<std::vector<id>> steps;
+        for (auto v = from; v == from || !exits_.leads_to(v, m); v = steps.back().back()) {
+            auto unit = units_.behind(v, is_inside);
+            if (unit.empty() || steps.size() > 3 * most) {
+                return {};
+            }
+            steps.push_back(std::move(unit));
+        }
+        join_groups(steps);
+        const bool sure = forks || std::any_of(steps.begin(), steps.end(),
+                                               [&](const auto& step) { return normalizes(step); });
+        return sure && steps.size() <= most ? steps : std::vector<std::vector<id>>();
+    }
+
+    /// Whether a step is a normalization, which the parameters of some module scale.
+    [[nodiscard]] bool normalizes(const std::vector<id>& step) const {
+        return std::any_of(step.begin(), step.end(),
+                           [&](id v) { return is(v, "InstanceNormalization"); });
+    }
+
+private:
+    [[nodiscard]] bool is(id v, std::string_view type) const {
+        return std::string_view(ops_.op_type(vertex_[v])) == type;
+    }
+
+    /// Whether an operator was joined of several, and the parameters of the first have no name:
+    /// that may be of a member before.
+    [[nodiscard]] bool starts_inside(id v) const {
+        bool lost = false;
+        if constexpr (joined_operators<Ops>) {
+            ops_.for_each_parameter(vertex_[v],
+                                    [&](id p) { lost = lost || owners_.of(p).empty(); });
+            lost = lost && ops_.is_joined(vertex_[v]);
+        }
+        return lost;
+    }
+
+    /// Collects what leads to nothing but a module, back to where it depends on one value. Returns:
+    /// what makes that value, or `no_id`.
+    template <class IsInside>
+    [[nodiscard]] id collect(id m, std::vector<id>& region, IsInside is_inside) const {
+        constexpr std::size_t max_region = 48;
+        std::vector<id> outside;
+        std::size_t complete = 0; // how much surely depends on one value
+        auto only = no_id;
+        bool grows = true;
+        while (grows && region.size() < max_region) {
+            grows = false;
+            outside.clear();
+            for (std::size_t i = 0; i <= region.size(); ++i) {
+                const auto v = i == region.size() ? entry_[m] : region[i];
+                for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last; ++in) {
+                    const auto u =
+                        static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
+                    if (!steady_[u] && !is_inside(u) &&
+                        std::find(outside.begin(), outside.end(), u) == outside.end()) {
+                        outside.push_back(u);
+                    }
+                }
+            }
+            if (outside.size() == 1) {
+                complete = region.size();
+                only = outside.front();
+            }
+            for (auto u : outside) {
+                bool leads_inside = free_[u];
+                units_.for_each_reader(u,
+                                       [&](id w) { leads_inside = leads_inside && is_inside(w); });
+                if (leads_inside) {
+                    region.push_back(u);
+                    grows = true;
+                    break;
+                }
+            }
+        }
+        region.resize(complete);
+        return only;
+    }
+
+    /// Joins the steps of a normalization of groups to one.
+    void join_groups(std::vector<std::vector<id>>& steps) const {
+        for (std::size_t i = 1; i + 1 < steps.size(); ++i) {
+            if (normalizes(steps[i]) && is(steps[i - 1].back(), "Reshape") &&
+                is(steps[i + 1].front(), "Reshape")) {
+                auto& whole = steps[i - 1];
+                whole.insert(whole.end(), steps[i].begin(), steps[i].end());
+                whole.insert(whole.end(), steps[i + 1].begin(), steps[i + 1].end());
+                const auto at = steps.begin() + static_cast<std::ptrdiff_t>(i);
+                steps.erase(at, at + 2);
+            }
+        }
+    }
+
+    const Ops& ops_;
+    const parameter_owners& owners_;
+    const std::vector<bool>& steady_;
+    const std::vector<bool>& free_;
+    const functional_units<Ops>& units_;
+    const module_exits<Ops>& exits_;
+    vertices_by_index<graph_of<Ops>> vertex_;
+    std::vector<id> entry_; // by module, the operator that reads what others computed
+    std::vector<bool> has_several_;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_SEQUENCE_STARTS_HPP

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_TESTS_COMPARABLE_SCENE_HPP
+#define STEMMA_TESTS_COMPARABLE_SCENE_HPP
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/core/id.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+using stemma::comparable_graph;
+using stemma::id;
+using stemma::value_role;
+
+/// A graph whose operators name their inputs and outputs; values that begin with `w` are stored,
+/// with contents given by the name up to an apostrophe.
+class comparable_scene {
+public:
+    explicit comparable_scene(const std::vector<std::string>& given) {
+        for (const auto& name : given) {
+            values_[name] = graph.add_value(value_role::given, keep(name));
+        }
+    }
+
+    comparable_scene& add(std::string_view type, const std::vector<std::string>& reads,
+                          const std::string& makes, std::string_view name = "") {
+        std::vector<id> inputs;
+        for (const auto& read : reads) {
+            if (!values_.contains(read)) {
+                const auto content = std::hash<std::string>{}(read.substr(0, read.find('\'')));
+                values_[read] = graph.add_value(
+                    value_role::stored, keep(read),
+                    {.exact = content | 1U, .loose = content, .nonzero = content % 999 + 8});
+            }
+            inputs.push_back(values_.at(read));
+        }
+        values_[makes] = graph.add_value(value_role::made, keep(makes));
+        graph.add_operator({.type = type, .name = keep(std::string(name))}, inputs,
+                           std::vector<id>{values_.at(makes)});
+        return *this;
+    }
+
+    comparable_scene& result(const std::string& name) {
+        graph.add_result(values_.at(name));
+        return *this;
+    }
+
+    [[nodiscard]] id value(const std::string& name) const { return values_.at(name); }
+
+    comparable_graph graph;
+
+private:
+    std::string_view keep(const std::string& name) { return texts_.emplace(name, 0).first->first; }
+
+    std::map<std::string, id> values_;
+    std::map<std::string, int> texts_;
+};
+
+} // namespace test
+
+#endif // STEMMA_TESTS_COMPARABLE_SCENE_HPP

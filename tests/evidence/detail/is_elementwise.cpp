@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/is_elementwise.hpp>
+
+#include "../../catch.hpp"
+
+namespace test::evidence_detail_is_elementwise {
+
+TEST_CASE("is_elementwise: activations and arithmetic are, what moves or reduces is not") {
+    CHECK(stemma::detail::is_elementwise("Relu"));
+    CHECK(stemma::detail::is_elementwise("QuickGelu"));
+    CHECK(stemma::detail::is_elementwise("Mul"));
+    for (const char* type : {"Pad", "Transpose", "ReduceMean", "Softmax", "MaxPool", ""}) {
+        CHECK_FALSE(stemma::detail::is_elementwise(type));
+    }
+}
+
+} // namespace test::evidence_detail_is_elementwise

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/layout_types.hpp>
+
+#include "../../catch.hpp"
+
+namespace test::evidence_detail_layout_types {
+
+TEST_CASE("is_layout: what only rearranges its input") {
+    CHECK(stemma::detail::is_layout("Transpose"));
+    CHECK(stemma::detail::is_layout("Flatten"));
+    for (const char* type : {"Slice", "Concat", "Pad", "Relu", ""}) {
+        CHECK_FALSE(stemma::detail::is_layout(type));
+    }
+}
+
+TEST_CASE("is_conversion: what a runtime inserts between its layouts") {
+    CHECK(stemma::detail::is_conversion("ReorderInput"));
+    CHECK(stemma::detail::is_conversion("ReorderOutput"));
+    CHECK_FALSE(stemma::detail::is_conversion("Transpose"));
+}
+
+} // namespace test::evidence_detail_layout_types

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/module_behind_fork.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/id.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_module_behind_fork {
+
+using stemma::id;
+using stemma::no_id;
+
+namespace {
+
+/// What is around everything behind the fork of the last operator's inputs, or "none". `owners`
+/// are those of the operators, in order.
+std::string behind_fork(const test::operator_scene& ops, const std::vector<std::string>& owners,
+                        std::size_t max_steps = 16) {
+    const auto tree = test::tree_of({"a.left", "a.right", "b"});
+    std::vector<id> position;
+    for (id v = 0; v < ops.size(); ++v) {
+        position.push_back(v);
+    }
+    const std::vector<bool> steady(ops.size(), false);
+    const auto found = stemma::detail::module_behind_fork(
+        ops, stemma::detail::vertices_by_index(ops.graph()), position, steady, tree.index(),
+        ops.size() - 1, max_steps, [&](std::size_t v) {
+            return owners[v].empty() ? no_id : test::module_at(tree, owners[v]);
+        });
+    return found == no_id ? "none" : std::string(tree.path(found));
+}
+
+} // namespace
+
+TEST_CASE("module_behind_fork: counts both ways, and nothing before the fork") {
+    test::operator_scene ops;
+    const auto fork = ops.add({ops.add()});
+    const auto left = ops.add({fork});
+    const auto right = ops.add({ops.add({fork})});
+    ops.add({left, right});
+    CHECK(behind_fork(ops, {"b", "b", "a.left", "", "a.right", ""}) == "a");
+    CHECK(behind_fork(ops, {"b", "b", "a.left", "a.left", "", ""}) == "a.left");
+    CHECK(behind_fork(ops, {"b", "b", "a.left", "a.left", "", "b"}).empty());
+    CHECK(behind_fork(ops, {"b", "b", "a.left", "", "a.right", ""}, 2) == "none");
+}
+
+TEST_CASE("module_behind_fork: what comes in from elsewhere is not behind the fork") {
+    test::operator_scene ops;
+    const auto fork = ops.add({ops.add()});
+    const auto side = ops.add();
+    const auto left = ops.add({fork, side});
+    ops.add({left, fork});
+    CHECK(behind_fork(ops, {"b", "b", "b", "a.left", ""}) == "a.left");
+}
+
+TEST_CASE("module_behind_fork: one input may be the fork itself; others meet nowhere") {
+    test::operator_scene skip;
+    const auto x = skip.add();
+    skip.add({x, skip.add({x})});
+    CHECK(behind_fork(skip, {"b", "a.left", ""}) == "a.left");
+    test::operator_scene apart;
+    const auto a = apart.add();
+    apart.add({a, apart.add()});
+    CHECK(behind_fork(apart, {"b", "a.left", ""}) == "none");
+}
+
+} // namespace test::evidence_detail_module_behind_fork

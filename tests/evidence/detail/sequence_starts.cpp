@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/sequence_starts.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/module_exits.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/detail/functional_units.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_sequence_starts {
+
+using stemma::id;
+using stemma::no_id;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// A module `stem`, operators of some types, and a module `net.2`. If it forks, something else
+/// reads the result of `stem`, too.
+texts steps_before(const texts& types, std::size_t most, bool forks) {
+    test::operator_scene ops;
+    std::vector<bool> free{false};
+    auto last = ops.add({}, "", "Conv");
+    ops.read_parameter(last, "stem.weight");
+    const auto stem = last;
+    for (const auto& type : types) {
+        last = ops.add({last}, "", type);
+        free.push_back(true);
+    }
+    const auto head = ops.add({last}, "", "Conv");
+    ops.read_parameter(head, "net.2.weight");
+    free.push_back(false);
+    if (forks) {
+        ops.add({stem}, "", "Add");
+        free.push_back(true);
+    }
+    const auto tree = test::tree_of({"stem", "net.2"});
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+    const auto net = test::module_at(tree, "net.2");
+    std::vector<id> placed(ops.size(), no_id);
+    placed[stem] = test::module_at(tree, "stem");
+    placed[head] = net;
+    std::vector<bool> heads(tree.size(), false);
+    heads[net] = true;
+    const std::vector<bool> steady(ops.size(), false);
+    const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
+    const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners, units,
+                                                                   placed);
+    const stemma::detail::sequence_starts<test::operator_scene> starts(
+        ops, tree.index(), owners, heads, steady, free, placed, units, exits);
+    texts found;
+    for (const auto& step : starts.before(net, most)) {
+        found.emplace_back();
+        for (auto v : step) {
+            found.back() += std::string(ops.op_type(v)) + " ";
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("sequence_starts: steps from a value that others read, as many as there is room for") {
+    CHECK(steps_before({"Relu", "MaxPool"}, 2, true) == texts{"Relu ", "MaxPool "});
+    CHECK(steps_before({"Relu"}, 2, true) == texts{"Relu "});
+    CHECK(steps_before({"Relu", "MaxPool"}, 1, true).empty());
+    CHECK(steps_before({}, 2, true).empty());
+}
+
+TEST_CASE("sequence_starts: without such a value, steps may be of the module before") {
+    CHECK(steps_before({"Relu", "MaxPool"}, 2, false).empty());
+}
+
+TEST_CASE("sequence_starts: a normalization of groups is one step, and no function") {
+    const texts expected{"Reshape InstanceNormalization Reshape Mul Add ", "Relu "};
+    CHECK(steps_before({"Reshape", "InstanceNormalization", "Reshape", "Mul", "Add", "Relu"}, 2,
+                       false) == expected);
+}
+
+} // namespace test::evidence_detail_sequence_starts

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/skip_connections.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
+#include <stemma/evidence/detail/equal_modules.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/model/module_tree.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_skip_connections {
+
+using stemma::id;
+using stemma::no_id;
+using texts = std::vector<std::string>;
+
+namespace {
+
+/// A chain of operators in which some skip what came before.
+class chain {
+public:
+    /// Adds a reader of a module's weight.
+    chain& call(const std::string& module) {
+        last_ = ops_.add({last_}, "", "Conv");
+        ops_.read_parameter(last_, module + ".weight");
+        owners_.push_back(module);
+        return *this;
+    }
+
+    /// Adds an operator that joins the result with that of `steps` operators before.
+    chain& join(id steps, const char* type = "Add") {
+        last_ = ops_.add({last_, last_ - steps}, "join", type);
+        owners_.emplace_back();
+        return *this;
+    }
+
+    /// The modules of the joins, in order; "none" if unknown.
+    [[nodiscard]] texts joins() const {
+        texts paths = owners_;
+        std::erase(paths, "");
+        const auto tree = test::tree_of(paths);
+        const auto owners = stemma::detail::find_parameter_owners(ops_, tree);
+        const stemma::detail::module_code<stemma::module_tree> code(ops_, tree, owners);
+        const auto pattern = stemma::detail::find_parameter_patterns(ops_, tree, owners);
+        std::vector<id> position;
+        std::vector<id> owner;
+        for (id v = 0; v < ops_.size(); ++v) {
+            position.push_back(v);
+            owner.push_back(owners_[v].empty() ? no_id : test::module_at(tree, owners_[v]));
+        }
+        const std::vector<bool> steady(ops_.size(), false);
+        const auto found =
+            stemma::detail::skip_connections(ops_, tree, code, pattern, position, steady, owner)
+                .run(stemma::sweep_order(ops_.graph()));
+        texts modules;
+        for (id v = 0; v < ops_.size(); ++v) {
+            if (ops_.name(v) == "join") {
+                modules.push_back(found[v] == no_id ? "none" : std::string(tree.path(found[v])));
+            }
+        }
+        return modules;
+    }
+
+private:
+    test::operator_scene ops_;
+    texts owners_{""};
+    id last_ = ops_.add();
+};
+
+} // namespace
+
+TEST_CASE("skip_connections: end in what they skip, or in the caller of a sequence") {
+    const auto block = chain().call("a.conv").call("b.norm").call("b.conv").join(2).call("c.conv");
+    CHECK(block.joins() == texts{"b"});
+    CHECK(chain().call("a").call("b.net.0").call("b.net.2").join(2).call("b.out").joins() ==
+          texts{"b"});
+    CHECK(chain().call("a").call("b").join(1).joins() == texts{"none"}); // a single call
+}
+
+TEST_CASE("skip_connections: a caller adds the results of different modules itself") {
+    const auto layer = chain()
+                           .call("in")
+                           .call("layer.attn.q")
+                           .call("layer.attn.out")
+                           .join(2)
+                           .call("layer.mlp.fc1")
+                           .call("layer.mlp.fc2")
+                           .join(2)
+                           .call("layer.norm");
+    CHECK(layer.joins() == texts{"layer", "layer"});
+    // Equal blocks add themselves.
+    const auto blocks = chain()
+                            .call("net.stem")
+                            .call("net.one.conv1")
+                            .call("net.one.conv2")
+                            .join(2)
+                            .call("net.two.conv1")
+                            .call("net.two.conv2")
+                            .join(2)
+                            .call("net.head");
+    CHECK(blocks.joins() == texts{"net.one", "net.two"});
+}
+
+TEST_CASE("skip_connections: a module around nothing else adds") {
+    CHECK(chain().call("stem").call("block.f.a").call("block.f.b").join(2).call("head").joins() ==
+          texts{"block"});
+    // Members of a list are not called by it.
+    CHECK(chain().call("stem").call("net.0.a").call("net.0.b").join(2).call("head").joins() ==
+          texts{"net.0"});
+}
+
+TEST_CASE("skip_connections: part of a value passes by a sequence, and is joined by its caller") {
+    CHECK(chain()
+              .call("stem")
+              .call("block.branch.0")
+              .call("block.branch.2")
+              .join(2, "Concat")
+              .joins() == texts{"block"});
+    // A module that is no sequence may have joined these itself.
+    CHECK(chain().call("stem").call("block.a").call("block.b").join(2, "Concat").joins() ==
+          texts{"none"});
+}
+
+} // namespace test::evidence_detail_skip_connections
