@@ -20,8 +20,8 @@ TEST_CASE("tag_inlined: what comes out of functions has the tags and carriers of
     const auto plain = std::string(STEMMA_TEST_DATA) + "/dialects/nested_functions.onnx";
     stemma::attributed_model source(plain, {});
     stemma::write_tagged(source, tagged, stemma::carriers_named("metadata"), {.sync = false});
-    const auto report = stemma::unfold_file(tagged, flat, stemma::unfolded_names::as_before,
-                                            {.sync = false});
+    const auto report =
+        stemma::unfold_file(tagged, flat, stemma::unfolded_names::as_before, {.sync = false});
     CHECK_FALSE(report.lost_tags);
     const stemma::attributed_model opened(flat, {});
     CHECK(opened.was_tagged());
