@@ -78,6 +78,22 @@ TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its r
     CHECK(origins(found, 6) == ids{3});
 }
 
+TEST_CASE("align_graphs: what is reshaped for a matrix product belongs to the product", "[align]") {
+    const auto before = original();
+    for (const bool named : {true, false}) {
+        scene after({"x"});
+        after.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, named ? "relu" : "a");
+        after.add("Reshape", {named ? "relu" : "a", "s1"}, "flat");
+        after.add("Gemm", {"flat", "w2", "w3"}, "rows");
+        after.add("Reshape", {"rows", "s2"}, named ? "sum" : "b").result(named ? "sum" : "b");
+        const auto found = align_graphs(before.graph, after.graph);
+        CHECK(origins(found, 2) == origins(found, 3));
+        CHECK(found.of(2).kind == origin_kind::served);
+        CHECK(origins(found, 3) == (named ? ids{2, 3} : ids{2}));
+        CHECK(origins(found, 4) == (named ? ids{2, 3} : ids{3}));
+    }
+}
+
 TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") {
     scene before({"x"});
     scene after({"x"});

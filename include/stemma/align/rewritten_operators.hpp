@@ -51,6 +51,10 @@ inline constexpr std::string_view passing_operators =
     " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Identity ReorderInput "
     "ReorderOutput MemcpyFromHost MemcpyToHost ";
 
+/// Types that take and give matrices only: what is inserted around them to change the rank is
+/// theirs.
+inline constexpr std::string_view matrix_operators = " Gemm FusedGemm QGemm ";
+
 /// Whether such a list contains a type, in any domain. Complexity: O(length).
 [[nodiscard]] inline bool lists_type(std::string_view list, std::string_view type) {
     return list.find(std::string(" ").append(plain_type(type)).append(" ")) != list.npos;

@@ -53,6 +53,11 @@ public:
                 settle(op);
             }
         }
+        for (auto op = after_.operator_count(); op-- > 0;) {
+            if (found_[op].kind == origin_kind::inserted && serves_readers(op)) {
+                found_[op].kind = origin_kind::served;
+            }
+        }
         for (id op = 0; op < after_.operator_count(); ++op) {
             if (found_[op].kind == origin_kind::inserted) {
                 follow_data(op);
@@ -256,6 +261,39 @@ private:
                                       ? origin_kind::kept
                                       : origin_kind::replaced;
         }
+    }
+
+    /// Whether a value of the original is still there, rather than passed on or similar.
+    [[nodiscard]] bool survives(id v) const {
+        return v != no_id && values_.basis(v) >= match_basis::named;
+    }
+
+    [[nodiscard]] bool takes_matrices(id op) const {
+        return op != no_id && types_.takes_matrices(after_.type(op));
+    }
+
+    /// Whether an inserted operator belongs to its readers, as it lies between a surviving value
+    /// and their results, or is a `Reshape` for a `Gemm`.
+    [[nodiscard]] bool serves_readers(id op) const {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        if (types_.passes(after_.type(op)) || inputs.empty() || inputs[0] == no_id ||
+            after_.maker(inputs[0]) == no_id ||
+            std::any_of(outputs.begin(), outputs.end(), [&](id v) { return survives(v); })) {
+            return false;
+        }
+        const bool from_matrix = takes_matrices(after_.maker(inputs[0]));
+        return std::any_of(outputs.begin(), outputs.end(), [&](id v) {
+            if (v == no_id) {
+                return false;
+            }
+            const auto readers = values_.after_readers()[v];
+            return std::any_of(readers.begin(), readers.end(), [&](id reader) {
+                return reader > op &&
+                       (survives(inputs[0]) || (takes_matrices(reader) && !from_matrix)) &&
+                       (!origins_[reader].empty() || found_[reader].kind == origin_kind::served);
+            });
+        });
     }
 
     /// An inserted operator belongs where its data come from or, if those are stored or given,

@@ -36,6 +36,7 @@ public:
         }
         for (id b = 0; b < after.type_count(); ++b) {
             passes_.push_back(lists_type(passing_operators, after.type_text(b)));
+            takes_matrices_.push_back(lists_type(matrix_operators, after.type_text(b)));
             lays_out_.push_back(lists_type(layout_operators, after.type_text(b)));
             hashes_.push_back(hash_bytes(after.type_text(b)));
         }
@@ -53,6 +54,8 @@ public:
     [[nodiscard]] bool had(id after) const { return had_[after]; }
     /// Whether operators of a type of the changed graph pass on their input.
     [[nodiscard]] bool passes(id after) const { return passes_[after]; }
+    /// Whether they take and give matrices only.
+    [[nodiscard]] bool takes_matrices(id after) const { return takes_matrices_[after]; }
     /// Whether they only rearrange their input.
     [[nodiscard]] bool lays_out(id after) const { return lays_out_[after]; }
     /// Returns: the hash of a type of the changed graph.
@@ -64,6 +67,7 @@ private:
     std::vector<id> equal_of_;
     std::vector<bool> had_;
     std::vector<bool> passes_;
+    std::vector<bool> takes_matrices_;
     std::vector<bool> lays_out_;
     std::vector<std::uint64_t> hashes_;
 };
