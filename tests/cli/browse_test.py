@@ -156,7 +156,7 @@ def shows_all():
         if text not in flat.replace(" ", ""):
             sys.exit(f"browse: {text} is cut:\n{shown}")
     terminal.press("p")
-    shown = terminal.expect("shape arithmetic, 7 nodes")
+    shown = terminal.expect("shape arithmetic, 7 nodes", without=("read by",))
     picture = [line[45:] for line in shown.splitlines()]
     if not any("\u25b8" in line and "Softmax" in line for line in picture):
         sys.exit(f"browse: the picture does not mark the node:\n{shown}")

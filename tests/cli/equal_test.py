@@ -117,7 +117,7 @@ class Equal(Case):
         self.assertIn("- Softmax", result.stdout)
         self.assertIn("+ LogSoftmax", result.stdout)
         self.fail_with(2, "diff", path, edited, "--module", "encoder.layer.*.attention",
-                       saying="are 12 modules")
+                       saying="matches 12 modules; name one per model")
 
     def test_links_for_two_models_side_by_side(self):
         name = "bert_micro_12l"

@@ -180,7 +180,7 @@ class TaggedFiles(Case):
         self.assertEqual(self.succeed(*asked[:2], "-q").stdout, "")
 
     def test_messages_are_one_line_whatever_they_quote(self):
-        self.fail_with(3, "tree", self.folder / "no\n such\n\nfile.onnx", saying="no such file.onnx: ")
+        self.fail_with(3, "tree", self.folder / "no\n such\n\nfile.onnx", saying="no? such??file.onnx: ")
         self.fail_with(1, "explain", FIXTURES / "mlp/model.onnx", "some\nthing", saying="some thing")
 
     def test_where_nothing_folds_it_says_what_would(self):
@@ -387,7 +387,7 @@ class BadInput(Case):
         model = FIXTURES / "mlp/model.onnx"
         self.fail_with(2, "tre", model, saying="did you mean 'tree'?")
         self.fail_with(2, "tree", model, "--dept", "2", saying="did you mean '--depth'?")
-        self.assertIn("not between 0 and 1", run("tag", model, "--min-confidence", "7").stderr)
+        self.assertIn("not a number from 0 to 1", run("tag", model, "--min-confidence", "7").stderr)
         self.fail_with(2, "tree", model, "--sort", "node", saying="did you mean 'nodes'?")
         self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is not a non-negative integer")
         self.fail_with(2, "analyze", model, "--rows", "-2", saying="--rows: '-2' is not a non-negative integer")

@@ -137,7 +137,7 @@ class SourceTest(Case):
         for asked, why in (("line:120", "missing file before the line"), ("line:a.py:x", "'x' is not a line"),
                            ("line:a.py:9-3", "ends before it begins"), ("line:a.py:0", "'0' is not a line"),
                            ("line:a.py:", "is not a line"), ("line:a.py:1-", "is not a line"),
-                           ("line:", "missing"), ("class:A[line:a.py]", "is a node term")):
+                           ("line:", "expected a term"), ("class:A[line:a.py]", "is a node term")):
             self.assertIn(why, self.query(asked, 2))
 
     def test_lines_are_listed(self):

@@ -72,22 +72,6 @@ TEST_CASE("split_to_folder: any partition joins to the same bytes", "[onnx][spli
     }
 }
 
-TEST_CASE("split_to_folder: modules in functions are parts of the inlined model",
-          "[onnx][split_to_folder]") {
-    const auto path = std::string(STEMMA_TEST_DATA) + "/dialects/nested_functions.onnx";
-    stemma::attributed_model opened(path, {});
-    REQUIRE_FALSE(opened.model().functions().empty());
-    const test::scratch_folder folder;
-    const stemma::split_options options{.partition = stemma::balanced_parts{3}, .sync = false};
-    const auto manifest = stemma::split_to_folder(opened, folder.path(), options);
-    CHECK(manifest.parts.size() == 3);
-    const auto joined = stemma::join_folder(folder.path(), folder.file("whole.onnx"), false);
-    CHECK(joined.edited.empty());
-    const stemma::attributed_model whole(folder.file("whole.onnx"), {});
-    CHECK(whole.model().functions().empty());
-    CHECK(whole.modules().size() == opened.modules().size());
-}
-
 TEST_CASE("split_to_folder: an invalid plan is an error", "[onnx][split_to_folder]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     refused(opened, {.partition = nowhere{{3, {}, {}, {}}}}, "not every vertex");

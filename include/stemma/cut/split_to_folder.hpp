@@ -18,7 +18,6 @@
 #include <stemma/cut/split_options.hpp>
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/error.hpp>
-#include <stemma/fold/detail/inlined_model.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/cost.hpp>
@@ -29,7 +28,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -123,8 +121,6 @@ public:
                    options.cost)
         , parts_(planner_.divide(options.partition, options.merge)) {}
 
-    [[nodiscard]] std::size_t part_count() const noexcept { return parts_.size(); }
-
     /// Writes the parts to a folder. `name` is the file that was given. Returns: the manifest.
     /// Throws: as `split_to_folder`.
     split_manifest write(const std::string& name, const std::string& folder) {
@@ -174,44 +170,16 @@ private:
 } // namespace detail
 
 /// Divides a model into parts that run in sequence, and writes them to a folder: a file per part,
-/// their weights, and a manifest for `join_folder`. Functions other than those made by folding are
-/// inlined if that makes more parts.
+/// their weights, and a manifest for `join_folder`. A call of a function stands for its body.
 ///
-/// Requires: the model keeps its evidence.
 /// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so; of
 /// `not_found` for a value between parts of unknown type; of `exists` for a file that may not be
 /// replaced (`force` also removes the parts of a replaced split model); of `cannot_write`, of
 /// `too_large`. Complexity: O(bytes).
-inline split_manifest split_to_folder(attributed_model& opened, const std::string& folder,
+inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const detail::cut_source source(opened);
-    const auto& name = opened.file().path();
-    if (!detail::has_foreign_functions(opened.model())) {
-        return detail::divided_model(source, options).write(name, folder);
-    }
-    std::optional<detail::divided_model> whole;
-    try {
-        whole.emplace(source, options);
-    } catch (const error& e) { // there may be enough in the functions
-        if (e.code() != error_code::refused) {
-            throw;
-        }
-    }
-    try {
-        const detail::inlined_model inlined(opened, "");
-        const detail::cut_source inside(source, inlined);
-        detail::divided_model inner(inside, options);
-        if (!whole || inner.part_count() > whole->part_count()) {
-            return inner.write(name, folder);
-        }
-    } catch (const error& e) {
-        const auto code = e.code();
-        if (!whole || (code != error_code::refused && code != error_code::unsupported &&
-                       code != error_code::not_found)) {
-            throw;
-        }
-    }
-    return whole->write(name, folder);
+    return detail::divided_model(source, options).write(opened.file().path(), folder);
 }
 
 } // namespace stemma::inline STEMMA_ABI
