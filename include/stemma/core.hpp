@@ -9,6 +9,7 @@
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/align/graph_alignment.hpp>
+#include <stemma/align/graph_overlap.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/align/rewritten_operators.hpp>
 #include <stemma/compare/diff_options.hpp>

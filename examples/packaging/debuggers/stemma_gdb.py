@@ -92,17 +92,17 @@ class module_tree_printer:
     def path(self, m):
         names, parts = pool(self.value["names_"]), []
         while m:
-            attribute = at(self.value["attribute_"], m)
-            parts.append(names[attribute] if attribute != NONE else "")
+            name = at(self.value["name_"], m)
+            parts.append(names[name] if name != NONE else "")
             m = at(self.parents, m)
         return ".".join(part for part in reversed(parts) if part) or "the root"
 
     def children(self):
         names, paths = pool(self.value["names_"]), {}
         for m in range(length(self.parents)):
-            attribute, class_name = (at(self.value[part], m) for part in ("attribute_", "class_"))
+            own_name, class_name = (at(self.value[part], m) for part in ("name_", "class_"))
             above = paths.get(at(self.parents, m), "")
-            name = names[attribute] if m and attribute != NONE else ""
+            name = names[own_name] if m and own_name != NONE else ""
             paths[m] = f"{above}.{name}" if above and name else above + name
             known = names[class_name] if class_name != NONE else ""
             path = paths[m] or "the root"
