@@ -40,9 +40,16 @@ file(WRITE ${HEADER} "// Made of ${PAGE} by embed.cmake.
 
 namespace stemma_report::detail {
 
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Woverlength-strings\"
+#endif
 /// The page: what stands before its title, between title and data, and behind the data.
 inline constexpr std::array<std::string_view, 3> page{
     R\"page(${page})page\"};
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 } // namespace stemma_report::detail
 
