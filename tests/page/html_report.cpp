@@ -138,7 +138,7 @@ TEST_CASE("write_html_report: style and script are in the page, which loads no f
     CHECK(page.ends_with("</html>\n"));
     CHECK(page.find("<title>model</title>\n<style>\n:root") != page.npos);
     CHECK(count_of(page, "</script>") == 2);
-    for (const auto* none : {"{{", "src=", "<link", "SPDX"}) {
+    for (const auto* none : {"{{title}}", "{{data}}", "src=", "<link", "SPDX"}) {
         CAPTURE(none);
         CHECK(page.find(none) == page.npos);
     }
