@@ -23,7 +23,7 @@ sh examples/packages.sh g++=c++ cmake=cmake ninja-build=ninja libboost-dev=boost
     libcli11-dev=CLI/CLI.hpp libfmt-dev=fmt/core.h libncurses-dev=curses.h
 
 step "Build: the program, optimized, as $stemma"
-cmake --preset release -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_WERROR=OFF --log-level=WARNING >/dev/null
+cmake --preset release -DSTEMMA_WITH_ONNX=OFF -DSTEMMA_BUILD_EXAMPLES=OFF -DSTEMMA_WERROR=OFF --log-level=WARNING >/dev/null
 cmake --build --preset release --target stemma_program
 
 step "Tag: every node of $model gets its module"

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cost/module_times.hpp>
 #include <stemma/cost/profile_report.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/detail/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -67,11 +68,7 @@ struct time_slice {
     if (letters < 3) {
         return {};
     }
-    auto end = letters - 1;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-        --end; // inside a multi-byte character
-    }
-    return std::string(text.substr(0, end)) + "\xe2\x80\xa6";
+    return cut_text(text, letters - 1);
 }
 
 } // namespace detail

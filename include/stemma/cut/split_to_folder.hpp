@@ -7,7 +7,6 @@
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
-#include <stemma/cut/detail/part_cutter.hpp>
 #include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
@@ -38,17 +37,17 @@ namespace stemma::inline STEMMA_ABI {
 namespace detail {
 
 /// Returns: the names of the parts of a split model. Complexity: O(length).
-[[nodiscard]] inline std::vector<split_part_names> name_parts(const cut_source& source,
+[[nodiscard]] inline std::vector<split_part_names> name_parts(const attributed_model& opened,
                                                               std::span<const split_part> parts) {
     const auto digits = std::to_string(parts.size() - 1).size();
     std::vector<split_part_names> names;
     for (std::size_t p = 0; p < parts.size(); ++p) {
         const auto module = parts[p].module;
-        const auto tag = source.tags.text(module);
+        const auto tag = opened.tags().tags.text(module);
         auto number = std::to_string(p);
         number.insert(0, digits - number.size(), '0');
         names.push_back(
-            {number + "-" + as_file_name(tag) + ".onnx", source.modules.path(module), tag});
+            {number + "-" + as_file_name(tag) + ".onnx", opened.modules().path(module), tag});
     }
     return names;
 }
@@ -108,65 +107,6 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
     }
 }
 
-/// A model as it was divided.
-class divided_model {
-public:
-    /// Requires: source and options outlive this. Throws: as `split_planner`.
-    divided_model(const cut_source& source, const split_options& options)
-        : source_(source)
-        , options_(options)
-        , cuts_(source.model, {}, find_random_nodes(source.model))
-        , loads_(source.model, source.modules, source.attributions, options.work)
-        , planner_(source.model, cuts_, source.modules.index(), source.attributions, loads_.all(),
-                   options.cost)
-        , parts_(planner_.divide(options.partition, options.merge)) {}
-
-    /// Writes the parts to a folder. `name` is the file that was given. Returns: the manifest.
-    /// Throws: as `split_to_folder`.
-    split_manifest write(const std::string& name, const std::string& folder) {
-        const auto& model = source_.model;
-        detail::boundary_types types(model, options_.infer);
-        for (auto& part : parts_) {
-            const auto reason = types.refuse_unknown(part.plan, cuts_.contents());
-            if (part.plan.refusal != cut_refusal::none) {
-                STEMMA_THROW(error(error_code::not_found, name, "split",
-                                   reason.empty() ? to_string(part.plan.refusal) : reason));
-            }
-        }
-        const auto names = detail::name_parts(source_, parts_);
-        const auto old = detail::make_room(folder, names, options_.force);
-        const auto inside = (std::filesystem::path(folder) / "x").string();
-        const bool beside = detail::folder_of(inside) == detail::folder_of(name);
-        if (options_.data == data_placement::link && !beside) {
-            place_external_data(model, inside, options_.data, options_.force);
-        }
-        detail::weight_store store(model, source_.file, std::string(detail::split_weights_name),
-                                   options_.data == data_placement::copy && !beside);
-        detail::cut_writer<> cut_writer(model, cuts_.contents(), types.types());
-        detail::split_writer<> writer(model, source_.file, cut_writer, types.types(), store);
-        auto manifest = writer.write(parts_, names, folder, options_.sync, options_.threads);
-        detail::remove_old(folder, old, names, name);
-        if (options_.note && std::any_of(parts_.begin(), parts_.end(),
-                                         [](const auto& p) { return p.plan.random; })) {
-            options_.note("some operators are not deterministic");
-        }
-        if (const auto* cost = loads_.counted(); cost != nullptr && options_.note) {
-            for (const auto& text : cost->gaps()) {
-                options_.note(text);
-            }
-        }
-        return manifest;
-    }
-
-private:
-    const cut_source& source_;
-    const split_options& options_;
-    cut_planner<> cuts_;
-    model_loads loads_;
-    split_planner<any_cost> planner_;
-    std::vector<split_part> parts_;
-};
-
 } // namespace detail
 
 /// Divides a model into parts that run in sequence, and writes them to a folder: a file per part,
@@ -178,8 +118,44 @@ private:
 /// `too_large`. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
-    const detail::cut_source source(opened);
-    return detail::divided_model(source, options).write(opened.file().path(), folder);
+    const auto& model = opened.model();
+    const auto& source = opened.file().path();
+    cut_planner<> cuts(model, {}, detail::find_random_nodes(model));
+    const model_loads loads(model, opened.modules(), opened.tags().attributions, options.work);
+    split_planner<any_cost> planner(model, cuts, opened.modules().index(),
+                                    opened.tags().attributions, loads.all(), options.cost);
+    auto parts = planner.divide(options.partition, options.merge);
+    detail::boundary_types types(model, options.infer);
+    for (auto& part : parts) {
+        const auto reason = types.refuse_unknown(part.plan, cuts.contents());
+        if (part.plan.refusal != cut_refusal::none) {
+            STEMMA_THROW(error(error_code::not_found, source, "split",
+                               reason.empty() ? to_string(part.plan.refusal) : reason));
+        }
+    }
+    const auto names = detail::name_parts(opened, parts);
+    const auto old = detail::make_room(folder, names, options.force);
+    const auto inside = (std::filesystem::path(folder) / "x").string();
+    const bool beside = detail::folder_of(inside) == detail::folder_of(source);
+    if (options.data == data_placement::link && !beside) {
+        place_external_data(model, inside, options.data, options.force);
+    }
+    detail::weight_store store(model, opened.file(), std::string(detail::split_weights_name),
+                               options.data == data_placement::copy && !beside);
+    detail::cut_writer<> cut_writer(model, cuts.contents(), types.types());
+    detail::split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
+    auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
+    detail::remove_old(folder, old, names, source);
+    if (options.note &&
+        std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
+        options.note("some operators are not deterministic");
+    }
+    if (const auto* cost = loads.counted(); cost != nullptr && options.note) {
+        for (const auto& text : cost->gaps()) {
+            options.note(text);
+        }
+    }
+    return manifest;
 }
 
 } // namespace stemma::inline STEMMA_ABI

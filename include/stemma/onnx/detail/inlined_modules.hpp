@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/evidence/detail/printed_paths.hpp>
+#include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -160,16 +161,13 @@ private:
     /// Returns: the deepest of these paths, or what they have in common, and whether they fork.
     [[nodiscard]] static std::pair<std::string, bool>
     deepest(const std::vector<const std::string*>& paths) {
-        const auto is_above = [](const std::string& a, const std::string& b) {
-            return b.starts_with(a) && (b.size() == a.size() || a.empty() || b[a.size()] == '.');
-        };
         std::string result = *paths.front();
         bool forked = false;
         for (const auto* path : paths) {
-            if (!forked && is_above(result, *path)) {
+            if (!forked && relate(result, *path) == relation::ancestor) {
                 result = *path;
             }
-            while (!is_above(result, *path) && !is_above(*path, result)) {
+            while (relate(result, *path) == relation::contaminated) {
                 forked = true;
                 const auto dot = result.rfind('.');
                 result.resize(dot == result.npos ? 0 : dot);
