@@ -7,7 +7,8 @@
 #include "propagation_scene.hpp"
 
 #include <stemma/core/id.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/order_stretch.hpp>
+#include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <benchmark/benchmark.h>

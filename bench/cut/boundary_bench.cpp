@@ -10,6 +10,10 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/boundary.hpp>
+#include <stemma/cut/convex_runs.hpp>
+#include <stemma/cut/find_reentry.hpp>
+#include <stemma/cut/module_boundaries.hpp>
+#include <stemma/cut/quotient_graph.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <benchmark/benchmark.h>

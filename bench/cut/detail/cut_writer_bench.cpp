@@ -4,10 +4,10 @@
 // folder: TMPDIR=/dev/shm keeps them in memory.
 #include "../../attributed_scene.hpp"
 
-#include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
+#include <stemma/cut/module_boundaries.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/detail/module_members.hpp>

@@ -6,7 +6,7 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/quotient_graph.hpp>
 #include <stemma/model/operator_graph.hpp>
 
 #include <algorithm>

@@ -4,12 +4,14 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/convex_runs.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
 #include <stemma/cut/find_gaps.hpp>
+#include <stemma/cut/find_reentry.hpp>
+#include <stemma/cut/vertex_set.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>

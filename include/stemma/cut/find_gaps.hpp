@@ -3,7 +3,8 @@
 #define STEMMA_CUT_FIND_GAPS_HPP
 
 #include <stemma/core/concepts.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/order_stretch.hpp>
+#include <stemma/cut/vertex_set.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/find_reentry.hpp>
+#include <stemma/cut/order_stretch.hpp>
+#include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 

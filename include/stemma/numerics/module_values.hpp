@@ -5,8 +5,8 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
-#include <stemma/cut/boundary.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/module_boundaries.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/open/attributed_model.hpp>

@@ -5,6 +5,7 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/model/edge_values.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/report/detail/dot_text.hpp>

@@ -5,7 +5,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/model/edge_values.hpp>
 #include <stemma/report/detail/box_levels.hpp>
 
 #include <algorithm>

@@ -4,11 +4,11 @@
 
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/cut/boundary.hpp>
 #include <stemma/io/detail/xml_text.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
+#include <stemma/model/edge_values.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/report/visibility.hpp>

@@ -6,7 +6,10 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/convex_runs.hpp>
+#include <stemma/cut/find_reentry.hpp>
+#include <stemma/cut/order_stretch.hpp>
+#include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>

@@ -5,7 +5,8 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
-#include <stemma/cut/boundary.hpp>
+#include <stemma/cut/order_stretch.hpp>
+#include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/graph_contents.hpp>
