@@ -101,11 +101,11 @@ public:
             }
         }
         print_rest(shown, options_.rows);
-        put("{} of {} and {} matched, {} the same; {} of {} and {} nodes matched\n",
-            grouped(found_.paired_modules), counted(found_.first_modules, "module"),
-            grouped(found_.second_modules), grouped(found_.same_modules),
-            grouped(found_.matched_nodes), grouped(found_.first_nodes),
-            grouped(found_.second_nodes));
+        put("{} and {}: {} matched, {} the same; {} and {}: {} matched\n",
+            grouped(found_.first_modules), counted(found_.second_modules, "module"),
+            grouped(found_.paired_modules), grouped(found_.same_modules),
+            grouped(found_.first_nodes), counted(found_.second_nodes, "node"),
+            grouped(found_.matched_nodes));
     }
 
 private:
@@ -249,11 +249,11 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
         stemma::write_module_diff(out, found, first, second, options.nodes);
     } else {
         const auto& entry = found.difference;
-        put("{} and {}: {}, {} of {} and {} nodes matched", path_text(first, entry.first),
+        put("{} and {}: {}; {} and {}: {} matched", path_text(first, entry.first),
             path_text(second, entry.second),
             found.same_function ? "the same function" : shaded("another function", shade::bad),
-            grouped(found.matched_nodes), counted(found.first_nodes, "node"),
-            grouped(found.second_nodes));
+            grouped(found.first_nodes), counted(found.second_nodes, "node"),
+            grouped(found.matched_nodes));
         put("{}\n", options.no_weights
                         ? std::string()
                         : fmt::format("; {} of {} differ", grouped(entry.weights.size()),

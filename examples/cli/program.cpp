@@ -170,7 +170,10 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
         return name == "A subcommand" ? "missing command" : "missing " + name;
     }
     if (const auto at = text.find(" not expected: "); at != text.npos) {
-        return fmt::format("unexpected argument '{}'", text.substr(at + 15));
+        return fmt::format("unexpected argument '{}'{}", text.substr(at + 15),
+                           used.get_option_no_throw("--module") == nullptr
+                               ? ""
+                               : "; --module QUERY selects modules");
     }
     return text;
 }

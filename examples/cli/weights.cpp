@@ -8,6 +8,8 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,24 +23,52 @@ struct weights_request {
     std::string checkpoint;
 };
 
+/// A line of the list.
+struct origin_row {
+    std::string initializer;
+    std::string entry;
+    std::string transform;
+    std::string evidence;
+};
+
+void print_rows(const std::vector<origin_row>& rows) {
+    const auto widest = [&](std::string origin_row::*column) {
+        std::size_t width = 0;
+        for (const auto& row : rows) {
+            width = std::max(width, width_of(row.*column));
+        }
+        return width;
+    };
+    const auto initializer = widest(&origin_row::initializer);
+    const auto entry = widest(&origin_row::entry);
+    const auto transform = widest(&origin_row::transform);
+    for (const auto& row : rows) {
+        put("{}  {}  {}  {}\n", fitted(row.initializer, initializer),
+            shaded(fitted(row.entry, entry), shade::name), fitted(row.transform, transform),
+            shaded(row.evidence, shade::dim));
+    }
+}
+
 void print_origins(const std::vector<stemma::parameter_origin>& origins,
                    const stemma::attributed_model& opened) {
+    std::vector<origin_row> rows;
     std::size_t unknown = 0;
     for (const auto& origin : origins) {
         if (origin.basis == stemma::parameter_basis::none) {
             ++unknown;
             continue;
         }
-        const auto name = opened.model().text(opened.model().tensors()[origin.tensor].name);
-        put("{}  {}  {}  {}\n", name,
-            shaded(fmt::format("{}", fmt::join(origin.entries, ", ")), shade::name),
-            stemma::transform_text(origin),
-            shaded(fmt::format("{}, {:.2f}", stemma::to_string(origin.basis), origin.confidence),
-                   shade::dim));
+        const auto name =
+            printable(opened.model().text(opened.model().tensors()[origin.tensor].name));
+        const auto evidence =
+            fmt::format("{}, {:.2f}", stemma::to_string(origin.basis), origin.confidence);
+        rows.push_back({name, printable(fmt::format("{}", fmt::join(origin.entries, ", "))),
+                        std::string(stemma::transform_text(origin)), evidence});
         for (const auto& other : origin.shared) {
-            put("{}  {}  shared\n", name, shaded(other, shade::name));
+            rows.push_back({name, printable(other), "shared", evidence});
         }
     }
+    print_rows(rows);
     if (unknown > 0) {
         put("{} of unknown origin\n", counted(unknown, "initializer"));
     }

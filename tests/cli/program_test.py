@@ -395,6 +395,7 @@ class BadInput(Case):
         self.fail_with(2, "tree", saying="tree: missing MODEL; see 'stemma help tree'")
         self.fail_with(2, "tree", model, "--depth", saying="--depth: missing value")
         self.fail_with(2, "query", model, "fc1", "fc2", saying="unexpected argument 'fc2'")
+        self.fail_with(2, "cut", model, "fc1", saying="--module QUERY selects modules")
         self.fail_with(2, saying="missing command")
         self.fail_with(2, "--depth", "2", model, saying="options follow a command")
         self.fail_with(3, self.folder / "nowhere.onnx", saying="No such file")
