@@ -6,9 +6,11 @@
 
 #include <stemma/onnx/wire_model.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace test::onnx_content_hashes {
@@ -66,6 +68,48 @@ TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
     CHECK(found[0].scaled == found[1].scaled);
     CHECK(found[0].scaled != found[2].scaled);
     CHECK(found[0].scaled != 0);
+}
+
+TEST_CASE("hash_contents: of large data in slices of any size", "[onnx]") {
+    const auto hashes_of = [](std::uint64_t rows, const auto& data) {
+        using number = typename std::decay_t<decltype(data)>::value_type;
+        const std::string_view raw(reinterpret_cast<const char*>(data.data()),
+                                   data.size() * sizeof(number));
+        auto graph = test::graph();
+        graph.inner(5, test::tensor("w", {rows, data.size() / rows}, raw)
+                           .number(2, sizeof(number) == 8 ? 11 : 1));
+        const auto bytes = test::model(graph).bytes();
+        return stemma::hash_contents(stemma::wire_model(bytes)).at(0);
+    };
+    const auto check = [&](auto zero, std::uint64_t rows, std::uint64_t columns) {
+        std::vector<decltype(zero)> weights;
+        for (std::uint64_t i = 0; i < rows * columns; ++i) {
+            weights.push_back(static_cast<decltype(zero)>(i * 7919 % 1009) - 504.5F);
+        }
+        const auto original = hashes_of(rows, weights);
+        auto scaled = weights;
+        for (std::uint64_t i = 0; i < scaled.size(); ++i) {
+            scaled[i] *= i / columns % 2 == 0 ? 2.F : -0.5F;
+        }
+        CHECK(hashes_of(rows, scaled).scaled == original.scaled);
+        CHECK(hashes_of(rows, scaled).loose != original.loose);
+        auto reordered = weights;
+        std::reverse(reordered.begin(), reordered.end());
+        CHECK(hashes_of(rows, reordered).loose == original.loose);
+        CHECK(hashes_of(rows, reordered).nonzero == weights.size());
+        for (const auto at : {std::uint64_t{1}, weights.size() / 2 + 1, weights.size() - 1}) {
+            auto other = weights;
+            other[at] = -other[at];
+            INFO(rows << " rows of " << columns << ", " << at);
+            CHECK(hashes_of(rows, other).scaled != original.scaled);
+            CHECK(hashes_of(rows, other).exact != original.exact);
+            CHECK(hashes_of(rows, other).loose != original.loose);
+        }
+    };
+    for (const std::uint64_t columns : {9, 64, 100, 1001}) {
+        check(0.F, 40, columns);
+        check(0., 40, columns);
+    }
 }
 
 TEST_CASE("hash_contents: counts what is not zero, as padding adds zeros only", "[onnx]") {

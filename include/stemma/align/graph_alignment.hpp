@@ -67,6 +67,13 @@ public:
             }));
     }
 
+    /// Reserves room for that many operators.
+    void reserve(std::size_t operators) {
+        found_.reserve(operators);
+        origins_.reserve(operators);
+        first_.reserve(operators + 1);
+    }
+
     /// Appends what was found for the next operator.
     void add(const found_origins& found, std::span<const id> origins) {
         found_.push_back(found);

@@ -11,6 +11,7 @@
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,16 +28,28 @@ struct unordered_content {
     std::uint64_t nonzero = 0;
 };
 
-/// Complexity: two multiplications per element.
+/// Returns: a hash of one element: of up to 32 bits by one multiplication that SSE2 has.
+template <class Word>
+[[nodiscard]] constexpr std::uint64_t hash_element(Word word) noexcept {
+    if constexpr (sizeof(Word) == 8) {
+        auto mixed = (word + 0x9e37'79b9'7f4a'7c15U) * 0xbf58'476d'1ce4'e5b9U;
+        mixed = (mixed ^ mixed >> 29U) * 0x94d0'49bb'1331'11ebU;
+        return mixed ^ mixed >> 32U;
+    } else {
+        const std::uint32_t moved = std::uint32_t{word} + 0x7f4a'7c15U;
+        const auto mixed = std::uint64_t{moved} * 0x9e37'79b1U;
+        return mixed ^ mixed >> 32U;
+    }
+}
+
+/// Complexity: O(elements).
 template <class Word>
 [[nodiscard]] unordered_content unordered_content_of(std::string_view bytes) noexcept {
     unordered_content result;
     for (std::size_t at = 0; at + sizeof(Word) <= bytes.size(); at += sizeof(Word)) {
         Word word = 0;
         std::memcpy(&word, bytes.data() + at, sizeof word);
-        auto mixed = (std::uint64_t{word} + 0x9e37'79b9'7f4a'7c15U) * 0xbf58'476d'1ce4'e5b9U;
-        mixed = (mixed ^ mixed >> 29U) * 0x94d0'49bb'1331'11ebU;
-        result.sum += mixed ^ mixed >> 32U;
+        result.sum += hash_element(word);
         result.nonzero += word == 0 ? 0U : 1U;
     }
     return result;
@@ -63,30 +76,85 @@ template <class Word>
     return unordered_content_of(bytes, bits).sum;
 }
 
-/// Returns: a hash of the signs of floating-point numbers, little-endian words of `width` bytes, in
-/// relation to the first one of each slice; 0 if too few differ to be distinctive.
-/// Complexity: O(bytes).
-[[nodiscard]] inline std::uint64_t hash_signs(std::string_view bytes, std::size_t width,
-                                              std::size_t slice) noexcept {
-    constexpr std::size_t least_changes = 32;
-    std::uint64_t result = 1;
-    std::uint64_t signs = 0;
-    std::size_t changes = 0;
-    std::uint64_t first = 0;
-    std::size_t in_slice = 0;
-    std::size_t count = 0;
-    for (auto at = width - 1; at < bytes.size(); at += width) {
-        const auto sign = static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[at]) >> 7U);
-        first = in_slice == 0 ? sign : first;
-        in_slice = in_slice + 1 == slice ? 0 : in_slice + 1;
-        signs = signs << 1U | (sign ^ first);
-        changes += sign ^ first;
-        if (++count % 64 == 0) {
-            result = hash_mix(result, signs);
+/// Hashes the signs of floating-point numbers in relation to the first one of each slice.
+///
+/// Data come in parts; the hash depends on where they are divided.
+class sign_hasher {
+public:
+    /// Numbers are little-endian words of `width` bytes. Requires: `width` is 2, 4 or 8.
+    sign_hasher(std::size_t width, std::uint64_t slice) noexcept : width_(width), slice_(slice) {}
+
+    /// Appends whole numbers. Complexity: O(bytes).
+    void add(std::string_view bytes) noexcept {
+        while (bytes.size() >= width_) {
+            if (in_slice_ == 0) {
+                first_ = sign(bytes);
+            }
+            if (in_slice_ + block <= slice_ && bytes.size() >= block * width_) {
+                take(block_signs(bytes.data()) ^ (std::uint64_t{0} - first_));
+                pass(bytes, block);
+            } else {
+                signs_ = signs_ << 1U | (sign(bytes) ^ first_);
+                if (++waiting_ == block) {
+                    take(signs_);
+                    waiting_ = 0;
+                }
+                pass(bytes, 1);
+            }
         }
     }
-    return changes < least_changes ? 0 : hash_mix(result, signs);
-}
+
+    /// Returns: the hash of all numbers so far; 0 if too few differ to be distinctive.
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        const auto waiting = waiting_ == 0 ? 0 : signs_ << (block - waiting_);
+        constexpr std::uint64_t least_changes = 32;
+        return changes_ + static_cast<std::uint64_t>(std::popcount(waiting)) < least_changes
+                   ? 0
+                   : hash_mix(result_, waiting);
+    }
+
+private:
+    static constexpr std::size_t block = 64;
+
+    [[nodiscard]] std::uint64_t sign(std::string_view bytes) const noexcept {
+        return static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[width_ - 1]) >> 7U);
+    }
+    [[nodiscard]] std::uint64_t block_signs(const char* bytes) const noexcept {
+        return width_ == 4   ? block_signs<4>(bytes)
+               : width_ == 2 ? block_signs<2>(bytes)
+                             : block_signs<8>(bytes);
+    }
+    template <std::size_t Width>
+    [[nodiscard]] static std::uint64_t block_signs(const char* bytes) noexcept {
+        constexpr auto sign_bits = Width == 2   ? 0x8000'8000'8000'8000U
+                                   : Width == 4 ? 0x8000'0000'8000'0000U
+                                                : 0x8000'0000'0000'0000U;
+        std::uint64_t result = 0;
+        for (std::size_t i = 0; i < 8 * Width; ++i) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, bytes + 8 * i, sizeof word);
+            result |= (word & sign_bits) >> i;
+        }
+        return result;
+    }
+    void take(std::uint64_t signs) noexcept {
+        result_ = hash_mix(result_, signs);
+        changes_ += static_cast<std::uint64_t>(std::popcount(signs));
+    }
+    void pass(std::string_view& bytes, std::size_t count) noexcept {
+        bytes.remove_prefix(count * width_);
+        in_slice_ = in_slice_ + count == slice_ ? 0 : in_slice_ + count;
+    }
+
+    std::size_t width_;
+    std::uint64_t slice_;
+    std::uint64_t result_ = 1;
+    std::uint64_t changes_ = 0;
+    std::uint64_t first_ = 0; // sign of the slice's first number
+    std::uint64_t in_slice_ = 0;
+    std::uint64_t signs_ = 0; // of numbers outside of whole blocks
+    std::size_t waiting_ = 0;
+};
 
 } // namespace detail
 
@@ -109,18 +177,28 @@ public:
         for (const auto extent : header.dims) {
             exact = detail::hash_mix(exact, static_cast<std::uint64_t>(extent));
         }
+        const bool large = header.dims.size() > 1 && header.elements() >= least_elements;
+        const auto bits = large ? detail::bits_of_type(header.data_type) : 0;
+        const bool has_signs = bits >= 16 && is_floating(header.data_type);
+        const auto slice =
+            large ? header.elements() / static_cast<std::uint64_t>(header.dims[0]) : 1;
+        detail::xxh64_digest digest;
+        detail::sign_hasher signs(has_signs ? bits / 8 : 8, slice);
+        content_hash result;
         const auto bytes = content.bytes();
-        content_hash result{detail::hash_mix(exact, detail::xxh64(bytes)) | 1U};
-        if (header.dims.size() > 1 && header.elements() >= least_elements) {
-            const auto bits = detail::bits_of_type(header.data_type);
-            const auto unordered = detail::unordered_content_of(bytes, bits);
-            result.loose = unordered.sum;
-            result.nonzero = unordered.nonzero;
-            if (bits >= 16 && is_floating(header.data_type)) {
-                const auto slice = header.elements() / static_cast<std::uint64_t>(header.dims[0]);
-                result.scaled = detail::hash_signs(bytes, bits / 8, slice);
-                result.scaled = result.scaled == 0 ? 0 : detail::hash_mix(exact, result.scaled);
+        for (std::size_t at = 0; at < bytes.size(); at += cached_bytes) {
+            const auto part = bytes.substr(at, cached_bytes);
+            digest.add(part);
+            const auto unordered = detail::unordered_content_of(part, bits);
+            result.loose += unordered.sum;
+            result.nonzero += unordered.nonzero;
+            if (has_signs) {
+                signs.add(part);
             }
+        }
+        result.exact = detail::hash_mix(exact, digest.value()) | 1U;
+        if (has_signs && signs.value() != 0) {
+            result.scaled = detail::hash_mix(exact, signs.value());
         }
         return result;
     }
@@ -131,6 +209,7 @@ private:
     }
 
     static constexpr std::uint64_t least_elements = 8;
+    static constexpr std::size_t cached_bytes = std::size_t{1} << 14U; // hashed in all ways at once
 
     detail::tensor_content_reader reader_;
 };

@@ -68,8 +68,9 @@ public:
                 follow_readers(op);
             }
         }
+        result.reserve(after_.operator_count());
         for (id op = 0; op < after_.operator_count(); ++op) {
-            result.add(found_[op], origins_[op]);
+            result.add(found_[op], origins_of(op));
         }
     }
 
@@ -80,6 +81,14 @@ private:
         if (std::find(list.begin(), list.end(), v) == list.end()) {
             list.push_back(v);
         }
+    }
+
+    /// Returns: the origins of a settled operator; of one that is the same, its partner.
+    [[nodiscard]] std::span<const id> origins_of(id op) const {
+        const auto& own = origins_[op];
+        return own.empty() && found_[op].kind == origin_kind::kept
+                   ? std::span(&values_.partner(op), 1)
+                   : std::span(own);
     }
 
     [[nodiscard]] bool is_known(id v) const { return v == no_id || values_.value(v) != no_id; }
@@ -97,7 +106,6 @@ private:
     void settle(id op) {
         if (is_same(op)) {
             found_[op] = {origin_kind::kept, certainty(op)};
-            origins_[op] = {values_.partner(op)};
             return;
         }
         if (!stands_alone(op)) {
@@ -291,7 +299,7 @@ private:
             return std::any_of(readers.begin(), readers.end(), [&](id reader) {
                 return reader > op &&
                        (survives(inputs[0]) || (takes_matrices(reader) && !from_matrix)) &&
-                       (!origins_[reader].empty() || found_[reader].kind == origin_kind::served);
+                       (!origins_of(reader).empty() || found_[reader].kind == origin_kind::served);
             });
         });
     }
@@ -309,7 +317,8 @@ private:
             }
             if (found_[maker].kind != origin_kind::unknown &&
                 found_[maker].kind != origin_kind::served && maker < op) {
-                origins_[op] = origins_[maker];
+                const auto origins = origins_of(maker);
+                origins_[op].assign(origins.begin(), origins.end());
                 found_[op].confidence = std::min(found_[op].confidence, found_[maker].confidence);
                 return;
             }
@@ -326,7 +335,8 @@ private:
             }
             for (const auto reader : values_.after_readers()[v]) {
                 if (reader > op && mine.size() < most_in_group) {
-                    mine.insert(mine.end(), origins_[reader].begin(), origins_[reader].end());
+                    const auto origins = origins_of(reader);
+                    mine.insert(mine.end(), origins.begin(), origins.end());
                 }
             }
         }
@@ -343,7 +353,7 @@ private:
     std::vector<bool> remaining_; // by value of the original: whether the changed graph has it
     slice_finder slices_;
     group_aligner groups_;
-    std::vector<std::vector<id>> origins_;
+    std::vector<std::vector<id>> origins_; // empty for an operator that is the same
     std::vector<graph_alignment::found_origins> found_;
     std::vector<bool> grouped_;
     std::vector<id> begins_;

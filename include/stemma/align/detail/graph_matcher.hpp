@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -53,6 +54,8 @@ public:
         grow();
         match_anchored(most_readers); // calls that share parameters, in order
         grow();
+        operators_.reset();
+        next_free_ = {};
     }
 
     [[nodiscard]] std::vector<id> take_values() { return std::move(value_); }
@@ -174,7 +177,7 @@ private:
             hinted_.push_back(op);
             return;
         }
-        const auto same = operators_.find(name);
+        const auto same = operators_->find(name);
         if (same != no_id && types_.equal(before_.type(same), after_.type(op))) {
             const auto others = before_.outputs(same);
             for (std::size_t i = 0; i < std::min(outputs.size(), others.size()); ++i) {
@@ -222,9 +225,9 @@ private:
     }
 
     value_names names_;
-    operator_names operators_;
-    std::vector<id> next_free_; // by the first operator of a number
-    std::vector<id> hinted_;    // operators found by their own names
+    std::optional<operator_names> operators_; // until values are matched
+    std::vector<id> next_free_;               // by the first operator of a number
+    std::vector<id> hinted_;                  // operators found by their own names
     bool uses_names_ = false;
 };
 

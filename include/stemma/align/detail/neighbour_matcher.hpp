@@ -48,8 +48,8 @@ public:
     [[nodiscard]] id value(id after) const noexcept { return value_[after]; }
     /// Returns: how it was matched.
     [[nodiscard]] match_basis basis(id after) const noexcept { return basis_[after]; }
-    /// Returns: the matching operator of the same type, or `no_id`.
-    [[nodiscard]] id partner(id after) const noexcept { return partner_[after]; }
+    /// Returns: the matching operator of the same type, or `no_id`; valid as long as this.
+    [[nodiscard]] const id& partner(id after) const noexcept { return partner_[after]; }
     [[nodiscard]] const grouped_ids& before_readers() const noexcept { return before_readers_; }
     [[nodiscard]] const grouped_ids& after_readers() const noexcept { return after_readers_; }
 
