@@ -63,11 +63,9 @@ public:
         values_.reserve(values);
     }
 
-    /// Returns: the number of a new value. Its name may be "". Requires: the name is shorter than
-    /// 4 GiB.
+    /// Returns: the number of a new value. Its name may be "".
     id add_value(value_role role, std::string_view name, content_hash content = {}) {
-        values_.push_back({name.data(), static_cast<std::uint32_t>(name.size()), no_id,
-                           content.exact, content.nonzero, role});
+        values_.push_back({name, content.exact, content.nonzero, no_id, role});
         const auto added = static_cast<id>(values_.size() - 1);
         note(added, content);
         return added;
@@ -160,7 +158,7 @@ public:
 
     /// Returns: the name of a value, possibly "".
     [[nodiscard]] std::string_view value_name(id value) const noexcept {
-        return {values_[value].name, values_[value].name_size};
+        return values_[value].name;
     }
     /// Returns: the operator that produces a value, or `no_id`.
     [[nodiscard]] id maker(id value) const noexcept { return values_[value].maker; }
@@ -196,12 +194,11 @@ private:
     };
 
     struct value_record {
-        const char* name = nullptr;
-        std::uint32_t name_size = 0;
-        id maker = no_id;
+        std::string_view name;
         std::uint64_t content = 0;
-        std::uint64_t nonzero : 62;
-        value_role role : 2;
+        std::uint64_t nonzero = 0;
+        id maker = no_id;
+        value_role role = value_role::made;
     };
 
     void note(id value, const content_hash& content) {
