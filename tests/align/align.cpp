@@ -381,6 +381,113 @@ TEST_CASE("align: branches reordered by an optimizer are found by data flow", "[
     CHECK(found.flows == found.links);
 }
 
+TEST_CASE("align: equal branches in exchanged order are told apart by their reader", "[align]") {
+    const bool first_is_read_first = GENERATE(true, false);
+    alignment_scene scene;
+    const std::vector<id> modules{scene.add_module(), scene.add_module(), scene.add_module()};
+    std::vector<id> results;
+    for (auto module : modules) {
+        scene.capture(module, "aten.relu.default", {alignment_scene::tensor{}});
+        scene.capture(module, "aten.tanh.default", {scene.last(no_id)});
+        results.push_back(scene.captured.size() - 1);
+    }
+    std::vector<id> ends(modules.size());
+    for (const std::size_t k : {2, 0, 1}) {
+        const auto relu = scene.export_node(modules[k], "Relu", {no_id});
+        ends[k] = scene.export_node(modules[k], "Tanh", {relu});
+    }
+    if (!first_is_read_first) {
+        std::reverse(results.begin(), results.end());
+        std::reverse(ends.begin(), ends.end());
+    }
+    scene.captured.add({0, 0, true, false}, "aten.cat.default");
+    for (auto source : results) {
+        scene.captured.add_source(source);
+    }
+    scene.export_node(0, "Concat", {ends[0], ends[1], ends[2]});
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
+TEST_CASE("align: the branch that ran may be any, and has the operators that fit", "[align]") {
+    alignment_scene scene;
+    const auto gate = scene.add_module();
+    const auto other = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    scene.capture(gate, "aten.relu.default", {x});
+    scene.capture(gate, "aten.exp.default", {scene.last(no_id)});
+    const auto y = scene.last(no_id);
+    // else: Relu, Sin, Cos; then: Relu, Exp
+    const auto begin = scene.export_node(gate, "Relu", {x.node});
+    const auto sin = scene.export_node(gate, "Sin", {begin});
+    const auto cos = scene.export_node(gate, "Cos", {sin});
+    const auto relu = scene.export_node(gate, "Relu", {x.node});
+    const auto exp = scene.export_node(gate, "Exp", {relu});
+    const auto owner = scene.export_node(gate, "If", {cos, exp});
+    for (auto v : {begin, sin, cos}) {
+        scene.graph.set_owner(v, owner, 1);
+    }
+    for (auto v : {relu, exp}) {
+        scene.graph.set_owner(v, owner, 2);
+    }
+    scene.capture(other, "aten.tanh.default", {y});
+    static_cast<void>(scene.export_node(other, "Tanh", {owner}));
+    const auto found = align_scene(scene);
+    CHECK(found.of[relu].confidence > found.of[begin].confidence);
+    CHECK(found.of[exp].module == gate);
+    CHECK(found.of[cos].module == gate);
+    CHECK(found.of[cos].confidence < 0.9F);
+    CHECK(found.share_inside() == 1);
+}
+
+TEST_CASE("align: nothing is claimed about a body of which most does not fit", "[align]") {
+    alignment_scene scene;
+    const auto loop = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    scene.capture(loop, "aten.relu.default", {x});
+    const auto y = scene.last(no_id);
+    std::vector<id> body{scene.export_node(loop, "Relu", {x.node})};
+    for (const char* type : {"Sin", "Cos", "Tan"}) {
+        body.push_back(scene.export_node(loop, type, {body.back()}));
+    }
+    const auto owner = scene.export_node(loop, "Loop", {body.back()});
+    for (auto v : body) {
+        scene.graph.set_owner(v, owner);
+    }
+    static_cast<void>(scene.linear({y.operation, owner}, 0));
+    const auto found = align_scene(scene);
+    for (auto v : body) {
+        CHECK(found.of[v].module == no_id);
+    }
+    CHECK(found.share_inside() < 1);
+}
+
+TEST_CASE("align: the order inside a body is found by data flow, too", "[align]") {
+    alignment_scene scene;
+    const auto loop = scene.add_module();
+    const auto x = scene.linear({}, 0);
+    auto y = x;
+    for (int i = 0; i < 2; ++i) {
+        scene.capture(loop, "aten.tanh.default", {y});
+        const auto left = scene.last(no_id);
+        scene.capture(loop, "aten.exp.default", {y});
+        scene.capture(loop, "aten.sub.Tensor", {left, scene.last(no_id)});
+        y = scene.last(no_id);
+    }
+    const auto exp = scene.export_node(loop, "Exp", {no_id});
+    const auto tanh = scene.export_node(loop, "Tanh", {no_id});
+    const auto difference = scene.export_node(loop, "Sub", {tanh, exp});
+    const auto owner = scene.export_node(loop, "Loop", {difference});
+    for (auto v : {exp, tanh, difference}) {
+        scene.graph.set_owner(v, owner);
+    }
+    static_cast<void>(scene.linear({y.operation, owner}, 0));
+    const auto found = align_scene(scene);
+    for (auto v : {exp, tanh, difference}) {
+        CHECK(found.of[v].module == loop);
+    }
+    CHECK(found.share_inside() == 1);
+}
+
 namespace {
 
 /// Knows one operator, under another name.

@@ -9,6 +9,7 @@ import { Curve, percent } from "./confidence.mjs";
 import { asDynamoExport } from "./dynamo.mjs";
 import { modulesAfter } from "./origins.mjs";
 import { FixtureSuite, firstLine, printTable } from "./suite.mjs";
+import { byName, readJson, relationOf, truthOf } from "./truth.mjs";
 import { Graphs } from "./wire.mjs";
 
 const levels = ["basic", "extended", "all"];
@@ -277,28 +278,6 @@ class OptimizedTest extends FixtureSuite {
     }
 }
 
-/** @returns the file with the modules of a model's nodes, which may be missing. */
-function truthOf(file) {
-    const whole = ["model.onnx", "model.structure.onnx"].includes(path.basename(file));
-    return whole ? path.join(path.dirname(file), "truth.json") : file.replace(/\.onnx$/, ".truth.json");
-}
-
-function readJson(file) {
-    return JSON.parse(fs.readFileSync(file, "utf8"));
-}
-
-/** @returns modules by name of a node, without names used in several modules. */
-function byName(truth, keys) {
-    const modules = new Map();
-    for (const node of truth.nodes) {
-        const module = node.module ?? node.known_module ?? node.inferred_module ?? undefined;
-        for (const name of keys.map((key) => node[key]).filter((one) => one !== undefined)) {
-            modules.set(name, !modules.has(name) || modules.get(name) === module ? module : undefined);
-        }
-    }
-    return modules;
-}
-
 function withAncestors(modules) {
     const parts = [...modules].filter((module) => module !== undefined).map((module) => module.split("."));
     return new Set(["", ...parts.flatMap((names) => names.map((_, k) => names.slice(0, k + 1).join(".")))]);
@@ -307,14 +286,6 @@ function withAncestors(modules) {
 /** Whether a node came out of a function, as its name or one of its values says. */
 function wasInlined({ name, inputs, outputs }) {
     return [name, ...inputs, ...outputs].some((one) => one.includes("_inlfunc_"));
-}
-
-function relationOf(found, truth) {
-    const isAbove = (a, b) => a === "" || b.startsWith(`${a}.`);
-    if (found === truth) {
-        return "exact";
-    }
-    return isAbove(found, truth) ? "ancestor" : isAbove(truth, found) ? "descendant" : "contaminated";
 }
 
 process.exitCode = await new OptimizedTest().main();

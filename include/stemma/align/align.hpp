@@ -5,11 +5,16 @@
 #include <stemma/align/alignment.hpp>
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligner.hpp>
+#include <stemma/align/detail/captured_order.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
+
+#include <span>
+#include <utility>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -20,7 +25,8 @@ namespace stemma::inline STEMMA_ABI {
 /// flow. The confidence of a module is its share of all alignments by weight; if the capture as a
 /// whole does not fit, it is low everywhere. If data flow contradicts the order of the operators or
 /// much does not fit, as after an optimizer reordered them, the order in which they read each other
-/// is tried too, and the better fit wins.
+/// is tried too, and the better fit wins. If operands are in other positions than captured, equal
+/// branches are exchanged.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
@@ -29,17 +35,32 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
                               const detail::path_mapping& mapping = {},
                               const detail::parameter_shapes& shapes = {},
                               const Lexicon& lexicon = {}) {
-    const auto run = [&](detail::run_order order) {
-        return detail::aligner<Ops, Lexicon>(ops, order, modules, captured, mapping, shapes,
+    const auto run = [&](detail::run_order order, std::span<const id> ran = {}) {
+        return detail::aligner<Ops, Lexicon>(ops, order, ran, modules, captured, mapping, shapes,
                                              lexicon)
             .run();
     };
     auto result = run(detail::run_order::as_written);
-    if (result.flows < result.links || result.quality() < 0.95) {
+    if (result.flows < result.links || result.quality() < 0.95 ||
+        result.fitting_inside < result.inside) {
         auto other = run(detail::run_order::as_read);
-        if (other.quality() > result.quality()) {
-            return other;
+        const auto fit = [](const alignment& one) {
+            return std::pair(one.quality(), one.share_inside());
+        };
+        if (fit(other) > fit(result)) {
+            result = std::move(other);
         }
+    }
+    constexpr int max_rounds = 3; // branches within exchanged branches show afterwards
+    auto order = detail::captured_order_finder(ops, captured, result).find();
+    for (int round = 0; round < max_rounds && order.crossed > 0; ++round) {
+        auto other = run(detail::run_order::as_read, order.operation);
+        auto next = detail::captured_order_finder(ops, captured, other).find();
+        if (other.quality() < result.quality() || next.crossed >= order.crossed) {
+            break;
+        }
+        result = std::move(other);
+        order = std::move(next);
     }
     return result;
 }

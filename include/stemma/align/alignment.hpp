@@ -34,6 +34,8 @@ struct alignment {
     std::size_t flows = 0;            ///< those that the operations have too
     std::size_t reads = 0;            ///< reads of parameters with known name or shape
     std::size_t agreed = 0;           ///< those that the operations have too
+    std::size_t inside = 0;           ///< operators in bodies that ran
+    std::size_t fitting_inside = 0;   ///< those that fit an operation
     std::size_t contradicted = 0;     ///< parameters that others should read, by name
     bool partial = false;             ///< operators in function bodies were excluded
     std::vector<std::string> doubts;  ///< why it is not to be trusted, in words
@@ -47,8 +49,14 @@ struct alignment {
                          share(agreed, reads)});
     }
 
+    /// Returns: the share of operators in bodies that fits, 0 to 1.
+    [[nodiscard]] double share_inside() const noexcept {
+        return inside == 0 ? 1.0
+                           : static_cast<double>(fitting_inside) / static_cast<double>(inside);
+    }
+
     /// Returns: whether capture and model may be of the same model at all.
-    [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
+    [[nodiscard]] bool is_plausible() const noexcept { return quality() > 0.5; }
 
     /// Returns: whether data flow between the operators as between their operations. If not, many
     /// were taken for others, as in a graph without names that an optimizer reordered.

@@ -11,6 +11,7 @@
 #include <range/v3/algorithm/equal.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace test::align_detail_aligned_items {
@@ -60,6 +61,28 @@ TEST_CASE(
     CHECK(items.leaves == std::vector{trail::always, trail::maybe});
     CHECK(items.is_fused[conv]);
     CHECK_FALSE(items.is_fused[types.find("Relu")]);
+}
+
+TEST_CASE("describe_items: a bias may have become part of a product", "[alignment]") {
+    stemma::captured_operations captured;
+    captured.add({}, "aten.mm.default");
+    captured.add_input();
+    captured.add({}, "aten.add.Tensor");
+    captured.add_source(0);
+    captured.add_parameter("bias", std::vector<std::int64_t>{8});
+    captured.add({}, "aten.add.Tensor"); // of two results
+    captured.add_source(0);
+    captured.add_source(1);
+    const auto leaves_with = [&](const char* product) {
+        stemma::detail::string_pool types;
+        types.intern(product);
+        types.intern("Add");
+        return stemma::detail::describe_items(captured, types, stemma::torch_lexicon{},
+                                              alignment_weights{})
+            .leaves;
+    };
+    CHECK(leaves_with("Gemm") == std::vector{trail::always, trail::maybe, trail::always});
+    CHECK(leaves_with("MatMul") == std::vector{trail::always, trail::always, trail::always});
 }
 
 } // namespace test::align_detail_aligned_items

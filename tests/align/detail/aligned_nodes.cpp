@@ -58,4 +58,22 @@ TEST_CASE("aligned_nodes: constants are excluded, and shape computations are kno
     CHECK(ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
 }
 
+TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is first",
+          "[alignment]") {
+    test::exported_graph graph;
+    const auto left = graph.add("Relu", {no_id});
+    const auto right = graph.add("Tanh", {no_id});
+    const auto both = graph.add("Add", {left, right});
+    const auto alone = graph.add("Exp", {no_id});
+    graph.finish();
+    const auto order_of = [&](const std::vector<id>& ran) {
+        return stemma::detail::aligned_nodes_finder(graph, stemma::detail::run_order::as_read, ran)
+            .find()
+            .vertex;
+    };
+    CHECK(order_of({}) == std::vector<id>{left, right, both, alone});
+    CHECK(order_of({2, 1, 3, 4}) == std::vector<id>{right, left, both, alone});
+    CHECK(order_of({2, 3, 4, 1}) == std::vector<id>{alone, left, right, both});
+}
+
 } // namespace test::align_detail_aligned_nodes

@@ -78,13 +78,24 @@ template <class Lexicon>
     std::vector<std::vector<correspondence>> by_name(names.size());
     std::vector<std::vector<bool>> fused_by_name(names.size());
     std::vector<bool> has_head(names.size(), false);
+    std::vector<bool> adds(names.size(), false);
+    std::vector<bool> multiplies(names.size(), false);
     for (id n = 0; n < names.size(); ++n) {
         for (id t = 0; t < types.size(); ++t) {
             by_name[n].push_back(lexicon.correspond(names[n], plain_type(types[t])));
             fused_by_name[n].push_back(fuses(lexicon, names[n], types[t]));
             has_head[n] = has_head[n] || by_name[n].back() == correspondence::head;
         }
+        adds[n] = lexicon.correspond(names[n], "Add") == correspondence::head;
+        multiplies[n] = lexicon.correspond(names[n], "Gemm") == correspondence::head;
     }
+    // A bias that the program added by itself may have become part of the product.
+    const auto may_be_bias = [&](id i) {
+        const auto sources = captured.sources_of(i);
+        return types.find("Gemm") != no_id && adds[captured.names_of(i).front()] &&
+               !captured.parameters_of(i).empty() && sources.size() == 1 &&
+               multiplies[captured.names_of(sources.front()).front()];
+    };
     std::map<std::vector<id>, id> profiles;
     double total = 0;
     for (id i = 0; i < captured.size(); ++i) {
@@ -122,7 +133,7 @@ template <class Lexicon>
         // is the same on every run and may have been computed during export, or because it may have
         // been fused into another operator.
         const auto& row = items.table[known->second];
-        bool spared = !head || !captured[i].varies || captured[i].optional;
+        bool spared = !head || !captured[i].varies || captured[i].optional || may_be_bias(i);
         for (id t = 0; t < types.size() && !spared; ++t) {
             spared = items.fuses[known->second][t] && row[t] != correspondence::head;
         }

@@ -90,10 +90,14 @@ enum class run_order : std::uint8_t {
 template <named_operators Ops>
 class aligned_nodes_finder {
 public:
-    explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written)
+    /// `ran` gives, by vertex index, when an operator ran, for those `as_read`: of inputs and of
+    /// results, the earlier one is first. Outlives this.
+    explicit aligned_nodes_finder(const Ops& ops, run_order order = run_order::as_written,
+                                  std::span<const id> ran = {})
         : ops_(ops)
         , graph_(ops.graph())
         , count_(num_vertices(graph_))
+        , ran_(ran)
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
         , place_(count_, no_id) {
         found_.owner_of.push_back(no_id);
@@ -135,10 +139,12 @@ private:
         }
         // From the results backwards; operators in a cycle are no results, and come last.
         std::vector<vertex_type> ends(first_vertex, last_vertex);
-        std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
-            const auto [out, out_last] = out_edges(v, graph_);
-            return out == out_last;
-        });
+        const auto results =
+            std::stable_partition(ends.begin(), ends.end(), [&](const vertex_type& v) {
+                const auto [out, out_last] = out_edges(v, graph_);
+                return out == out_last;
+            });
+        sort_by_time(ends.begin(), results);
         std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
         std::vector<vertex_type> open;
         for (const auto& end : ends) {
@@ -154,7 +160,9 @@ private:
                             open.push_back(source(*in, graph_));
                         }
                     }
-                    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
+                    const auto inputs = open.begin() + static_cast<std::ptrdiff_t>(first);
+                    sort_by_time(inputs, open.end());
+                    std::reverse(inputs, open.end());
                     continue;
                 }
                 open.pop_back();
@@ -163,6 +171,15 @@ private:
                     f(v);
                 }
             }
+        }
+    }
+
+    template <class Iterator>
+    void sort_by_time(Iterator first, Iterator last) const {
+        if (!ran_.empty()) {
+            std::stable_sort(first, last, [&](const vertex_type& a, const vertex_type& b) {
+                return ran_[index_of(graph_, a)] < ran_[index_of(graph_, b)];
+            });
         }
     }
 
@@ -269,6 +286,7 @@ private:
     const Ops& ops_;
     const graph_of<Ops>& graph_;
     std::size_t count_;
+    std::span<const id> ran_; // by vertex index; may be empty
     bool as_written_;
     std::vector<id> place_; // by vertex index
     std::map<std::pair<id, id>, id> chain_of_body_;

@@ -7,6 +7,7 @@
 #include <stemma/align/detail/aligned_items.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/align/detail/alignment_lattice.hpp>
+#include <stemma/align/detail/doubt_branch.hpp>
 #include <stemma/align/detail/follow_readers.hpp>
 #include <stemma/align/detail/join_fused.hpp>
 #include <stemma/align/detail/parameter_scores.hpp>
@@ -31,13 +32,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <class Ops, class Lexicon>
 class aligner {
 public:
-    aligner(const Ops& ops, run_order order, const tree_index& modules,
+    aligner(const Ops& ops, run_order order, std::span<const id> ran, const tree_index& modules,
             const captured_operations& captured, const path_mapping& mapping,
             const parameter_shapes& shapes, const Lexicon& lexicon)
         : ops_(ops)
         , modules_(modules)
         , captured_(captured)
-        , nodes_(aligned_nodes_finder<Ops>(ops, order).find())
+        , nodes_(aligned_nodes_finder<Ops>(ops, order, ran).find())
         , items_(describe_items(captured, nodes_.types, lexicon, weights_))
         , parameters_(ops, captured, mapping, shapes, weights_)
         , item_of_(nodes_.size(), no_id)
@@ -183,9 +184,11 @@ private:
                       std::size_t k, id first, id last, int depth, alignment& result) {
         for (auto i = k; i-- > 0;) {
             const auto inner = used_.find(nodes[i]);
-            const auto before = inner != used_.end() ? inner->second.second : item_of_[nodes[i]];
+            // Bodies of different owners do not share an operation.
+            const auto before =
+                inner != used_.end() ? inner->second.second + 1 : item_of_[nodes[i]];
             if (before != no_id) {
-                first = before;
+                first = std::min(before, last - 1);
                 break;
             }
         }
@@ -199,25 +202,59 @@ private:
         for (auto item = first + 1; item + 1 < last; ++item) {
             left_out_[item] = true;
         }
-        auto ran = no_id; // the body that ran; if there are several, the one that starts first
+        auto ran = no_id; // the body that ran: the one that fits best, else the first to start
         std::pair<id, id> used{no_id, no_id};
+        std::size_t fitting = 0; // of its operators
         for (auto chain : bodies_[nodes[k]]) {
             align_chain(chains, chain, first, last, depth, result);
             const auto here = used_by(chains[chain], result);
-            if (here.first != no_id && (used.first == no_id || here.first < used.first)) {
+            if (here.first == no_id) {
+                continue;
+            }
+            const auto fit = count_fitting(chains[chain], result);
+            const auto mine = fit * (ran == no_id ? 1 : chains[ran].size());
+            const auto best = fitting * chains[chain].size();
+            if (ran == no_id || mine > best || (mine == best && here.first < used.first)) {
                 used = here;
                 ran = chain;
+                fitting = fit;
             }
         }
-        if (ran != no_id) {
+        if (ran == no_id) {
+            return;
+        }
+        result.inside += chains[ran].size();
+        result.fitting_inside += fitting;
+        if (fitting * 2 <= chains[ran].size()) {
+            for (auto chain : bodies_[nodes[k]]) {
+                forget(chains[chain], result);
+            }
+        } else {
             used_[nodes[k]] = used;
             for (auto chain : bodies_[nodes[k]]) {
                 if (chain != ran) {
                     align_chain(chains, chain, used.first, used.second + 1, depth, result);
-                    doubt_branch(chains[chain], chains[ran], result);
+                    doubt_branch(nodes_, modules_, chains[chain], chains[ran], result);
                 }
             }
         }
+    }
+
+    /// Nothing is claimed about a body of which most does not fit.
+    void forget(std::span<const id> body, alignment& result) {
+        for (auto n : body) {
+            result.of[nodes_.vertex[n]] = {};
+            item_of_[n] = no_id;
+        }
+    }
+
+    /// Returns: the number of a body's operators that fit their operations.
+    [[nodiscard]] std::size_t count_fitting(std::span<const id> body,
+                                            const alignment& result) const {
+        return static_cast<std::size_t>(std::count_if(body.begin(), body.end(), [&](id n) {
+            const auto item = result.of[nodes_.vertex[n]].operation;
+            return nodes_.owns[n] || (item != no_id && fits(n, item) >= correspondence::part);
+        }));
     }
 
     /// Returns: the first and the last operation that explain operators of a body.
@@ -238,30 +275,6 @@ private:
             }
         }
         return used;
-    }
-
-    /// The modules of a branch that did not run are known from the one that did: it is somewhere
-    /// among those.
-    void doubt_branch(std::span<const id> branch, std::span<const id> ran,
-                      alignment& result) const {
-        auto common = no_id;
-        bool several = false;
-        for (auto n : ran) {
-            const auto module = result.of[nodes_.vertex[n]].module;
-            if (module != no_id) {
-                several = several || (common != no_id && common != module);
-                common = common == no_id ? module : modules_.lca(common, module);
-            }
-        }
-        for (auto n : branch) {
-            auto& entry = result.of[nodes_.vertex[n]];
-            if (common != no_id && !nodes_.owns[n]) {
-                entry.module = common;
-                entry.call = no_id;
-                entry.exact = entry.exact && !several;
-                entry.confidence = std::min(entry.confidence, confidence::aligned_branch);
-            }
-        }
     }
 
     [[nodiscard]] correspondence fits(id n, id item) const {
