@@ -84,12 +84,13 @@ TEST_CASE("identify_parameters: numbers of values tell whether folded convolutio
     }
 }
 
-TEST_CASE("identify_parameters: a computed weight of a convolution without norm is no entry",
+TEST_CASE("identify_parameters: a computed weight of a convolution without norm has weight norm",
           "[weights][identify_parameters]") {
     const stemma::attributed_model opened(STEMMA_TEST_DATA "/weights/normed.onnx", {});
     const auto origins = stemma::identify_parameters(opened);
-    CHECK(origin_of(origins, opened, "onnx::Conv_14").transform ==
-          stemma::parameter_transform::none);
+    const auto& computed = origin_of(origins, opened, "onnx::Conv_14");
+    CHECK(computed.transform == stemma::parameter_transform::normed);
+    CHECK(computed.entries == std::vector<std::string>{"0.weight_v", "0.weight_g"});
     CHECK(origin_of(origins, opened, "2.weight").transform == stemma::parameter_transform::as_is);
 }
 

@@ -8,6 +8,7 @@
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/derived_entries.hpp>
 #include <stemma/weights/detail/layer_entries.hpp>
+#include <stemma/weights/detail/normed_entries.hpp>
 #include <stemma/weights/detail/sliced_entries.hpp>
 #include <stemma/weights/detail/used_entries.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
@@ -158,6 +159,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
         detail::derived_entries derived(search, *contents);
         derived.find_gates();
         derived.find_folded();
+        derived.find_normed();
         derived.find_joined();
         derived.find_sliced();
     }
@@ -168,6 +170,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     if (!reliable) {
         detail::find_gates(search);
         folds.find_declared();
+        detail::normed_entries(search).find_declared();
     }
     const detail::computed_initializers computed(search, names);
     names.find_declared(computed);

@@ -24,12 +24,14 @@ enum class parameter_transform : std::uint8_t {
     gates,        ///< of a recurrent layer: gates in another order, directions stacked
     folded,       ///< of a convolution, multiplied by the following batch norm
     sliced,       ///< a part of an entry
+    normed,       ///< directions times lengths: weight norm
 };
 
 /// Returns: `none`, `as is`, `reshaped`, ...
 [[nodiscard]] constexpr std::string_view to_string(parameter_transform transform) noexcept {
-    constexpr std::array<std::string_view, 8> names{
-        "none", "as is", "reshaped", "transposed", "concatenated", "gates", "folded", "sliced"};
+    constexpr std::array<std::string_view, 9> names{"none",       "as is",        "reshaped",
+                                                    "transposed", "concatenated", "gates",
+                                                    "folded",     "sliced",       "normed"};
     return names[static_cast<std::size_t>(transform)];
 }
 

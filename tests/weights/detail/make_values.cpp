@@ -129,4 +129,24 @@ TEST_CASE("make_values: what does not fit is said", "[weights][make_values]") {
     CHECK_FALSE(known.make(origin_of(parameter_transform::concatenated, {"a", "a"}), {2, 3}));
 }
 
+TEST_CASE("make_values: weight norm gives directions the lengths beside them",
+          "[weights][make_values]") {
+    entries known;
+    known.add("v", {2, 2}, {3, 4, 0, 5}).add("g", {2, 1}, {10, 1}).add("h", {3, 1}, {1, 1, 1});
+    auto normed = origin_of(parameter_transform::normed, {"v", "g"});
+    CHECK(known.make(normed, {2, 2}) == std::vector<float>{6, 8, 0, 1});
+    normed.axes = {1, 0};
+    CHECK(known.make(normed, {2, 2}) == std::vector<float>{6, 0, 8, 1});
+    std::string problem;
+    CHECK_FALSE(known.make(normed, {2, 3}, &problem));
+    CHECK(problem == "v is [2,2] where [2,3] is needed");
+    normed.entries[1] = "h";
+    CHECK_FALSE(known.make(normed, {2, 2}, &problem));
+    CHECK(problem == "h is [3,1] where [2,2] is needed");
+    normed.entries[1] = "nothing";
+    CHECK_FALSE(known.make(normed, {2, 2}));
+    normed.entries.pop_back();
+    CHECK_FALSE(known.make(normed, {2, 2}));
+}
+
 } // namespace test::weights_detail_make_values

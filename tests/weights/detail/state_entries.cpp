@@ -57,6 +57,7 @@ TEST_CASE("state_entries: what modules compute a parameter of is not the paramet
     add("norm", "weight_g");
     add("norm", "weight_v");
     add("pruned", "weight_orig");
+    add("pruned", "weight_mask");
     add("new.parametrizations.weight", "original0");
     add("plain", "weight_v");
     add("plain", "weight");

@@ -7,6 +7,7 @@
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/layer_entries.hpp>
 #include <stemma/weights/detail/make_values.hpp>
+#include <stemma/weights/detail/normed_entries.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -83,6 +84,23 @@ public:
             }
             for (const auto e : kernels) {
                 if (find_folded(one, e, folds)) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Weights with weight norm: of the module that reads them, else of any with matching values.
+    /// Complexity: O(initializers * entries tried), plus the bytes of matching shapes.
+    void find_normed() {
+        const normed_entries normed(search_);
+        for (id t = 0; t < search_.headers.size(); ++t) {
+            auto tried = normed.candidates(t);
+            tried.resize(std::min(tried.size(), most_tried));
+            for (auto& [origin, taken] : tried) {
+                if (contents_.holds(t, origin, 1e-5F)) {
+                    const auto owner = search_.entries[taken.front()].owner;
+                    accept(t, std::move(origin), taken, normed_entries::module_of(owner));
                     break;
                 }
             }

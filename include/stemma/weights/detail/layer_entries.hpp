@@ -4,7 +4,9 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/weights/detail/norm_names.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -157,48 +159,6 @@ struct convolution {
     return result;
 }
 
-/// A candidate name of the batch norm after a convolution.
-struct norm_name {
-    std::string name;
-    bool paired; ///< with the name of the convolution: `bn1` with `conv1`
-};
-
-/// Returns: candidate names, siblings of the convolution, the likeliest first. Complexity:
-/// O(length).
-[[nodiscard]] inline std::vector<norm_name> norm_names(std::string_view last) {
-    std::vector<norm_name> names;
-    std::uint32_t number = 0;
-    const auto digits = last.find_last_not_of("0123456789") + 1;
-    const auto tail = last.substr(digits);
-    const auto parsed = std::from_chars(tail.data(), tail.data() + tail.size(), number);
-    const bool numbered = !tail.empty() && parsed.ec == std::errc() && number < 1'000'000'000;
-    if (digits == 0) {
-        return numbered ? std::vector{norm_name{std::to_string(number + 1), true}} : names;
-    }
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 5> pairs{
-        {{"conv", "bn"},
-         {"conv", "norm"},
-         {"proj", "norm"},
-         {"Conv", "BatchNorm"},
-         {"conv", "batch_norm"}}};
-    for (const auto& [from, to] : pairs) {
-        if (const auto at = last.find(from); at != last.npos) {
-            auto name = std::string(last.substr(0, at)).append(to);
-            names.push_back({name.append(last.substr(at + from.size())), true});
-        }
-    }
-    const auto stem = last.substr(0, digits);
-    if (numbered && stem == "conv") { // pre-activation: the next norm
-        names.push_back({"norm" + std::to_string(number + 1), true});
-        names.push_back({"bn" + std::to_string(number + 1), true});
-    }
-    names.push_back({std::string(last) + "_bn", false});
-    names.push_back({"bn_" + std::string(last), false});
-    names.push_back({"bn", false});
-    names.push_back({"norm", false});
-    return names;
-}
-
 /// Finds convolutions with a folded batch norm.
 class folded_entries {
 public:
@@ -250,6 +210,9 @@ public:
                    !search_.is_open(one.bias) || !moved(one.weight) || !moved(one.bias);
         });
         const bool biased = had_biases(folded);
+        for (const auto& one : folded) {
+            folded_.insert(one.module);
+        }
         for (const auto& one : folded) {
             const auto path = search_.modules.path(one.module);
             if (const auto [norm, sure] = likely_norm(one.module, path); !norm.empty()) {
@@ -313,6 +276,11 @@ public:
                 return e;
             }
         }
+        for (const auto& candidate : norms_beside(path)) {
+            if (const auto e = entries.find(candidate, "running_var"); fits(e)) {
+                return e;
+            }
+        }
         const auto next = std::upper_bound(norms_.begin(), norms_.end(), weight);
         const bool beside = next != norms_.end() && entries[*next].owner.starts_with(parent);
         return beside && fits(*next) && !has_convolution(weight + 1, *next) ? *next : no_id;
@@ -364,6 +332,14 @@ private:
         return !folded.empty() && first == before + folded.size();
     }
 
+    /// Returns: the name of a module so many places behind one in a list; "" for other names.
+    [[nodiscard]] static std::string neighbour(std::string_view name, int places) {
+        int number = 0;
+        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+        const bool whole = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
+        return whole && number < 1'000'000'000 ? std::to_string(number + places) : std::string();
+    }
+
     /// Returns: the path of the norm, and the confidence in it; "" if there is none.
     [[nodiscard]] std::pair<std::string, float> likely_norm(id module,
                                                             const std::string& path) const {
@@ -378,7 +354,21 @@ private:
             return m == no_id || search_.nodes_of[m] == 0;
         };
         const auto prefix = path.substr(0, path.size() - last.size());
-        for (const auto& [name, paired] : norm_names(last)) {
+        const auto is_folded = [&](id m) {
+            return m != module && m != no_id && folded_.contains(m);
+        };
+        if (is_folded(modules.child(parent, neighbour(last, 1))) ||
+            is_folded(modules.child(parent, neighbour(last, -1)))) {
+            for (const auto& candidate : norms_beside(path)) {
+                const auto m = find_module(module_lookup<module_tree>(modules), candidate);
+                if (m == no_id || search_.nodes_of[m] == 0) {
+                    return {candidate, confidence::entry_unpaired};
+                }
+            }
+        }
+        const auto siblings = modules.children(parent);
+        const bool alone = std::none_of(siblings.begin(), siblings.end(), is_folded);
+        for (const auto& [name, paired] : norm_names(last, alone)) {
             const bool may = !norms_are_called_norm_ || name.starts_with("norm");
             if (may && is_absent(name)) {
                 return {prefix + name,
@@ -391,6 +381,7 @@ private:
     weight_search& search_;
     std::vector<id> norms_;
     std::vector<id> taken_;
+    std::set<id> folded_; // modules of convolutions with a norm, without entries
     bool norms_are_called_norm_ = false;
 };
 

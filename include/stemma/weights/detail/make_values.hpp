@@ -6,6 +6,7 @@
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/weights/detail/element_moves.hpp>
+#include <stemma/weights/detail/weight_norm.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
 #include <algorithm>
@@ -93,6 +94,8 @@ public:
             return reordered(origin, header);
         case parameter_transform::folded:
             return folded(origin, header);
+        case parameter_transform::normed:
+            return normed(origin, header);
         }
         return std::nullopt;
     }
@@ -324,6 +327,34 @@ private:
             }
         }
         auto bytes = bytes_of(result);
+        return header.data_type == float32 ? std::move(bytes)
+                                           : convert_reals(bytes, float32, header.data_type);
+    }
+
+    /// Directions, each divided by its length and multiplied by the other entry; then transposed.
+    made normed(const parameter_origin& origin, const tensor_header& header) {
+        if (origin.entries.size() != 2) {
+            return fail("it is not a weight with weight norm");
+        }
+        const auto directions = take(origin.entries[0], float32);
+        const auto lengths = directions ? take(origin.entries[1], float32) : std::nullopt;
+        if (!lengths) {
+            return std::nullopt;
+        }
+        auto shape = directions->shape;
+        const auto axis = length_axis_of(shape, lengths->shape);
+        if (!axis) {
+            return fail_shape(origin.entries[1], lengths->shape, shape);
+        }
+        auto bytes = bytes_of(
+            with_lengths(floats_of(directions->bytes()), *axis, floats_of(lengths->bytes())));
+        if (!origin.axes.empty() && shape.size() == 2) {
+            bytes = permute_axes(bytes, shape, origin.axes, sizeof(float));
+            std::swap(shape[0], shape[1]);
+        }
+        if (shape != header.dims) {
+            return fail_shape(origin.entries[0], directions->shape, header.dims);
+        }
         return header.data_type == float32 ? std::move(bytes)
                                            : convert_reals(bytes, float32, header.data_type);
     }

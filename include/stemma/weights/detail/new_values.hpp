@@ -241,6 +241,7 @@ private:
     [[nodiscard]] std::optional<std::string>
     added(const parameter_origin& origin, const tensor_header& header, std::string_view bytes) {
         if (origin.quantized || origin.transform == parameter_transform::folded ||
+            origin.transform == parameter_transform::normed ||
             origin.transform == parameter_transform::gates || !is_convertible(header.data_type)) {
             problem_ =
                 "is " + transform_text(origin) + "; merging the adapter needs the original weights";

@@ -111,7 +111,7 @@ public:
         const auto& owner = entries_[e].owner;
         const auto& attribute = entries_[e].attribute;
         const auto stem = attribute.substr(0, attribute.rfind('_'));
-        return attribute.ends_with("_orig") ||
+        return find(owner, stem + "_orig") != no_id ||
                (attribute.ends_with("_v") && find(owner, stem + "_g") != no_id) ||
                (attribute.ends_with("_g") && find(owner, stem + "_v") != no_id) ||
                ("." + owner).find(".parametrizations.") != owner.npos;

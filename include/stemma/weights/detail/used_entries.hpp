@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -277,10 +278,11 @@ private:
             const auto& dims = search_.headers[t].dims;
             const auto wide = std::count_if(dims.begin(), dims.end(), [](auto n) { return n > 1; });
             const bool leaf = search_.is_leaf(use.module);
-            // A computed one that is read as stored is a function of several entries.
-            const bool derived =
-                moved && role.sure && !role.transposed && dims.size() > 2 && wide > 1;
-            if (role.attribute.empty() || derived || (!role.sure && (!leaf || wide > 1))) {
+            if (role.attribute.empty() || (!role.sure && (!leaf || wide > 1))) {
+                continue;
+            }
+            if (moved && wide > 1 && role.sure && !role.transposed && is_read_as_stored(t, use)) {
+                guess_normed(t, use);
                 continue;
             }
             auto path = search_.modules.path(use.module);
@@ -324,6 +326,28 @@ private:
                            leaf || beside != bias_owners_.end() ? confidence::entry_used
                                                                 : confidence::entry_guessed);
         }
+    }
+
+    /// Whether an exporter had no reason to compute a weight, but its being a function of several
+    /// entries: it does not move those of convolutions and of transposing products.
+    [[nodiscard]] bool is_read_as_stored(std::size_t t, const weight_use& use) const {
+        return search_.headers[t].dims.size() > 2 ||
+               (search_.model.op_type(use.node) == "Gemm" && use.slot == 1 &&
+                search_.name(t).find("::") != std::string_view::npos &&
+                node_attributes(search_.model, use.node).whole("transB").value_or(0) != 0);
+    }
+
+    /// The most common such function is weight norm.
+    void guess_normed(std::size_t t, const weight_use& use) {
+        auto& origin = search_.origins[t];
+        if (!origin.entries.empty() || search_.role(use).attribute != "weight") {
+            return;
+        }
+        const auto path = search_.modules.path(use.module);
+        const auto prefix = path.empty() ? path : path + ".";
+        origin.entries = {prefix + "weight_v", prefix + "weight_g"};
+        origin.transform = parameter_transform::normed;
+        search_.settle(t, {}, path, parameter_basis::usage, confidence::entry_guessed);
     }
 
     /// Returns: the name in `torch.nn.MultiheadAttention` of a matrix or bias three times as long

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_WEIGHT_NORM_HPP
+#define STEMMA_WEIGHTS_DETAIL_WEIGHT_NORM_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// A tensor seen as `outer * extent * inner` elements: it has one length for each of `extent`.
+struct length_axis {
+    std::size_t outer = 1;
+    std::size_t extent = 1;
+    std::size_t inner = 1;
+};
+
+/// Returns: the axis along which weight norm keeps lengths of this shape; nothing if the shapes do
+/// not fit. A single length is that of the whole tensor. Complexity: O(rank).
+[[nodiscard]] inline std::optional<length_axis>
+length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t> lengths) {
+    length_axis result;
+    bool passed = false;
+    if (!lengths.empty() && lengths.size() != shape.size()) {
+        return std::nullopt;
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const auto extent = static_cast<std::size_t>(std::max<std::int64_t>(shape[i], 0));
+        const auto kept = lengths.empty() ? 1 : lengths[i];
+        if (kept != 1 && (passed || kept != shape[i])) {
+            return std::nullopt;
+        }
+        (kept != 1 ? result.extent : passed ? result.inner : result.outer) *= extent;
+        passed = passed || kept != 1;
+    }
+    if (!passed) {
+        std::swap(result.outer, result.inner);
+    }
+    return result;
+}
+
+/// The lengths of the parts of a tensor, with the rounding steps of PyTorch on processors with
+/// AVX2: numbers side by side are summed in eight columns, others one after another.
+/// Complexity: O(elements).
+[[nodiscard]] inline std::vector<float> weight_lengths(std::span<const float> values,
+                                                       const length_axis& axis) {
+    constexpr std::size_t columns = 8;
+    std::vector<float> lengths(axis.extent, 0);
+    if (axis.outer > 1) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            auto& sum = lengths[i / axis.inner % axis.extent];
+            sum = std::fma(values[i], values[i], sum);
+        }
+    }
+    for (std::size_t k = 0; axis.outer == 1 && k < axis.extent; ++k) {
+        const auto row = values.subspan(k * axis.inner, axis.inner);
+        std::array<float, columns> sums{};
+        std::size_t i = 0;
+        for (; i + columns <= row.size(); i += columns) {
+            for (std::size_t c = 0; c < columns; ++c) {
+                sums[c] = std::fma(row[i + c], row[i + c], sums[c]);
+            }
+        }
+        auto& sum = lengths[k];
+        sum = sums[0];
+        for (std::size_t c = 1; c < columns; ++c) {
+            sum += sums[c];
+        }
+        // Of the rest, four squares are rounded before they are added.
+        for (const auto four = i + columns / 2; four <= row.size() && i < four; ++i) {
+            sum += std::fma(row[i], row[i], 0.0F);
+        }
+        for (; i < row.size(); ++i) {
+            sum = std::fma(row[i], row[i], sum);
+        }
+    }
+    for (auto& length : lengths) {
+        length = std::sqrt(length);
+    }
+    return lengths;
+}
+
+/// Returns: `values` of the given lengths: each divided by the length it has and multiplied by the
+/// new one. Requires: as many new lengths as `axis` has. Complexity: O(elements).
+[[nodiscard]] inline std::vector<float>
+with_lengths(std::vector<float> values, const length_axis& axis, std::span<const float> wanted) {
+    const auto lengths = weight_lengths(values, axis);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto k = i / axis.inner % axis.extent;
+        values[i] = values[i] / lengths[k] * wanted[k];
+    }
+    return values;
+}
+
+/// Returns: the name of the entry with the lengths that belongs to one with the directions, as
+/// `torch.nn.utils.weight_norm` and its parametrization name them; "" for other entries.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string lengths_name(std::string_view directions) {
+    std::string name;
+    if (directions.ends_with("_v")) {
+        name = std::string(directions.substr(0, directions.size() - 1)) + "g";
+    } else if (directions.ends_with(".original1") &&
+               directions.find("parametrizations.") != directions.npos) {
+        name = std::string(directions.substr(0, directions.size() - 1)) + "0";
+    }
+    return name;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_WEIGHT_NORM_HPP

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/detail/norm_names.hpp>
+
+#include "../../catch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace test::weights_detail_norm_names {
+
+using namespace stemma::detail;
+
+TEST_CASE("norm_names: the pair of a name comes first", "[weights][norm_names]") {
+    CHECK(norm_names("conv1").front().name == "bn1");
+    CHECK(norm_names("conv1").front().paired);
+    CHECK(norm_names("convolution").front().name == "normalization");
+    CHECK(norm_names("3").front().name == "4");
+    CHECK_FALSE(norm_names("depthwise").front().paired);
+}
+
+TEST_CASE(
+    "norm_names: of names without pair, a norm without number is that of a single convolution",
+    "[weights][norm_names]") {
+    CHECK(norm_names("c").front().name == "c_bn");
+    CHECK(norm_names("c", true).front().name == "bn");
+    CHECK(norm_names("conv1", true).front().name == "bn1");
+}
+
+TEST_CASE("norms_beside: a list of convolutions has a list of norms beside it",
+          "[weights][norm_names]") {
+    CHECK(norms_beside("net.convs.2").front() == "net.bns.2");
+    CHECK(norms_beside("convs.0").front() == "bns.0");
+    CHECK(norms_beside("net.layers.2").empty());
+    CHECK(norms_beside("conv1.0").empty());
+    CHECK(norms_beside("convs.first").empty());
+    CHECK(norms_beside("3").empty());
+}
+
+} // namespace test::weights_detail_norm_names
