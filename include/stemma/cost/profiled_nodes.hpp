@@ -2,6 +2,7 @@
 #ifndef STEMMA_COST_PROFILED_NODES_HPP
 #define STEMMA_COST_PROFILED_NODES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cost/profile.hpp>
@@ -72,9 +73,7 @@ private:
     static std::string identifier(std::string_view name) {
         std::string text(name);
         for (auto& c : text) {
-            const bool keeps =
-                (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-            c = keeps ? c : '_';
+            c = detail::is_alphanumeric(c) ? c : '_';
         }
         return text;
     }

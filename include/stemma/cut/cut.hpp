@@ -3,6 +3,7 @@
 #define STEMMA_CUT_CUT_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/model/dependence.hpp>
 
 #include <array>
@@ -101,8 +102,8 @@ struct plain_names_cut : standard_cut {
         constexpr std::string_view hex = "0123456789abcdef";
         std::string plain;
         for (char c : name) {
-            const bool keeps = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                               (c >= '0' && c <= '9' && !plain.empty());
+            const bool keeps =
+                detail::is_alphanumeric(c) && (!detail::is_digit(c) || !plain.empty());
             if (keeps) {
                 plain.push_back(c);
             } else {

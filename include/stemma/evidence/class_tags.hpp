@@ -4,7 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_USER_FRAMES_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/held_policy.hpp>
 #include <stemma/model/source_lines.hpp>
 
@@ -60,7 +61,7 @@ concept has_frame_kind = requires(const P& p, const source_position& at) {
         const auto version = slash == path.npos
                                  ? std::string_view()
                                  : path.substr(at + folder.size(), slash - at - folder.size());
-        const bool numbered = !version.empty() && version.front() >= '0' && version.front() <= '9';
+        const bool numbered = !version.empty() && detail::is_digit(version.front());
         return numbered ? slash + 1 : path.npos;
     };
     if (const auto unix_like = behind("/lib/python"); unix_like != path.npos) {

@@ -4,6 +4,7 @@
 
 #include <stemma/align/align_graphs.hpp>
 #include <stemma/align/graph_alignment.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -182,11 +183,9 @@ private:
 
     /// Exporters number values, so equal numbers only match within the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
-        const bool is_number =
-            detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
         const auto made = made_.find(name);
         const auto producer = a_.opened->model().producer(value);
-        return !is_number || made == made_.end() || producer == no_id ||
+        return !detail::is_number(name) || made == made_.end() || producer == no_id ||
                path_of(*a_.opened, producer) == path_of(*b_.opened, made->second);
     }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_QUERY_PARSE_QUERY_HPP
 #define STEMMA_QUERY_PARSE_QUERY_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/query/detail/query_keys.hpp>
 #include <stemma/query/detail/query_lexer.hpp>
@@ -238,12 +239,11 @@ private:
     void read_lines(query& asked) {
         const auto start = in_.at();
         asked.pattern = in_.take_pattern();
-        const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
         const auto colon = asked.pattern.rfind(':');
         const auto wanted =
             std::string_view(asked.pattern).substr(std::min(colon, asked.pattern.size() - 1) + 1);
-        const bool bare = colon == asked.pattern.npos &&
-                          std::all_of(asked.pattern.begin(), asked.pattern.end(), is_digit);
+        const bool bare =
+            colon == asked.pattern.npos && (asked.pattern.empty() || is_number(asked.pattern));
         if (bare || colon == 0) {
             in_.fail(start, "missing file before the line: line:FILE:LINE");
         }
@@ -253,8 +253,7 @@ private:
         const auto number = [&](std::string_view text) {
             std::uint32_t line = 0;
             const auto* end = text.data() + text.size();
-            const bool reads = !text.empty() && text.size() < 10 &&
-                               std::all_of(text.begin(), text.end(), is_digit) &&
+            const bool reads = text.size() < 10 && is_number(text) &&
                                std::from_chars(text.data(), end, line).ptr == end && line >= 1;
             if (!reads) {
                 in_.fail(start,

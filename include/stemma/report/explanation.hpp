@@ -2,7 +2,7 @@
 #ifndef STEMMA_REPORT_EXPLANATION_HPP
 #define STEMMA_REPORT_EXPLANATION_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>

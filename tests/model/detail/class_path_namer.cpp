@@ -16,7 +16,6 @@
 
 namespace test::model_detail_class_path_namer {
 
-using stemma::detail::is_number;
 using stemma::detail::special_characters;
 
 namespace {
@@ -35,14 +34,6 @@ std::string segment(const stemma::tag_table& tags, const stemma::module_tree& tr
 }
 
 } // namespace
-
-TEST_CASE("is_number: digits only, at least one") {
-    CHECK(is_number("0"));
-    CHECK(is_number("0123456789"));
-    for (const auto* text : {"", "a", "1a", "-1", "1.0", " 1", "\xd9\xa1"}) {
-        CHECK_FALSE(is_number(text));
-    }
-}
 
 TEST_CASE("special_characters: each is escaped, and nothing else") {
     const special_characters special("\\/.");

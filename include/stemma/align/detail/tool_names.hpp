@@ -3,6 +3,7 @@
 #define STEMMA_ALIGN_DETAIL_TOOL_NAMES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -91,7 +92,7 @@ ConvAddFusion_Add_B_
         const bool counts = suffix.ends_with('#');
         if (counts) {
             suffix.remove_suffix(1);
-            while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9') {
+            while (end > 0 && is_digit(name[end - 1])) {
                 --end;
             }
         }

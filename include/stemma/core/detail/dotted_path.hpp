@@ -4,16 +4,9 @@
 
 #include <stemma/config.hpp>
 
-#include <algorithm>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// Whether a text consists of digits, like a segment that is an index into a list.
-[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
-    return !text.empty() &&
-           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
 
 /// Returns: whether any dot-separated segment is empty. No module path has one: nothing would
 /// distinguish the module from its parent. The root's path, "", has no segments. Complexity:

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_PART_FILES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -48,8 +49,7 @@ inline void check_replaceable(const std::string& path, bool force) {
     constexpr std::string_view hex = "0123456789abcdef";
     std::string name;
     for (char c : text) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+        const bool plain = is_alphanumeric(c) || c == '.' || c == '-' || c == '_';
         if (plain) {
             name.push_back(c);
         } else if (c == '/') {

@@ -3,7 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_CALL_RESOLVER_HPP
 
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/function_names.hpp>

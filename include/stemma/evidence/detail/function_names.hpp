@@ -2,7 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 #define STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -79,8 +79,7 @@ private:
     [[nodiscard]] static std::string plain_path(std::string_view text) {
         std::string plain;
         for (char c : text) {
-            const bool word =
-                (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            const bool word = is_alphanumeric(c);
             if (word || (!plain.empty() && plain.back() != '_')) {
                 plain.push_back(word ? c : '_');
             }

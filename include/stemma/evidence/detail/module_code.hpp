@@ -2,7 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 #define STEMMA_EVIDENCE_DETAIL_MODULE_CODE_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>

@@ -2,7 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 #define STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/model/module_tree_builder.hpp>

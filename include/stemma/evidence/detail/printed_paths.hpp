@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_PATHS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PRINTED_PATHS_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 
@@ -104,11 +105,6 @@ private:
         std::string_view function; ///< up to the number of the call
         std::string path;          ///< words, joined by `_`
     };
-
-    [[nodiscard]] static bool is_number(std::string_view text) {
-        return !text.empty() &&
-               detail::range::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-    }
 
     /// Returns: the words of a text, which are views of it.
     [[nodiscard]] static std::vector<std::string_view> words_of(std::string_view text) {

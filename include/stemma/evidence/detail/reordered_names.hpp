@@ -3,7 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_REORDERED_NAMES_HPP
 
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPED_NAME_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -29,9 +30,7 @@ inline constexpr id scope_style_count = 3;
         return false;
     }
     text.remove_prefix(stem.size());
-    return text.empty() ||
-           (text.size() > 1 && text.front() == '_' &&
-            std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; }));
+    return text.empty() || (text.front() == '_' && is_number(text.substr(1)));
 }
 
 /// A parsed name: its scope and the style it is written in.
@@ -45,7 +44,7 @@ struct scoped_name {
 /// Removes `suffix` and a number after it, `_token_12`; leaves other names unchanged.
 constexpr void drop_numbered(std::string_view& name, std::string_view suffix) noexcept {
     auto stem = name;
-    while (!stem.empty() && stem.back() >= '0' && stem.back() <= '9') {
+    while (!stem.empty() && is_digit(stem.back())) {
         stem.remove_suffix(1);
     }
     if (stem.size() < name.size() && stem.ends_with(suffix)) {

@@ -3,7 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_STACK_FORMATS_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/io/json_text.hpp>
 
 #include <algorithm>

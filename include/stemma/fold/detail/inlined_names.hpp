@@ -2,7 +2,7 @@
 #ifndef STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 #define STEMMA_FOLD_DETAIL_INLINED_NAMES_HPP
 
-#include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/function_calls.hpp>
@@ -12,7 +12,6 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -171,8 +170,7 @@ private:
         bool first = true;
         for (auto m = way.rbegin(); m != way.rend(); ++m, first = false) {
             const auto name = modules_.name(*m);
-            const bool member =
-                !first && detail::range::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+            const bool member = !first && is_number(name);
             scope.append(scope.empty() ? "" : member ? "." : "/").append(name);
         }
         return scope;

@@ -6,6 +6,7 @@
 // 20; there the C library does the same, whatever its locale.
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 
 #include <algorithm>
 #include <array>
@@ -56,7 +57,7 @@ template <std::floating_point Real>
         real_digits result;
         const char* at = text.data();
         for (; *at != 'e'; ++at) {
-            if (*at >= '0' && *at <= '9') {
+            if (is_digit(*at)) {
                 result.digits.push_back(*at);
             }
         }

@@ -2,7 +2,7 @@
 #ifndef STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 #define STEMMA_MODEL_DETAIL_CLASS_PATH_NAMER_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>

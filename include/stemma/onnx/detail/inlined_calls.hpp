@@ -2,8 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 #define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
-#include <stemma/core/detail/dotted_path.hpp>
-#include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -239,9 +238,7 @@ private:
         for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
              begin = dot + 1, dot = parameter.find('.', begin)) {
             const auto part = parameter.substr(begin, dot - begin);
-            const bool member = !scope.empty() && detail::range::all_of(part, [](char c) {
-                return c >= '0' && c <= '9';
-            });
+            const bool member = !scope.empty() && is_number(part);
             scope.append(member ? "." : "/").append(part);
         }
         return scope;

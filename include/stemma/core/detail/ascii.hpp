@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_CORE_DETAIL_ASCII_HPP
+#define STEMMA_CORE_DETAIL_ASCII_HPP
+
+#include <stemma/config.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+// Independent of the locale, unlike <cctype>.
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
+[[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Whether a text consists of digits, like a segment that is an index into a list.
+[[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_CORE_DETAIL_ASCII_HPP
