@@ -21,6 +21,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/report/analyze_model.hpp>
 #include <stemma/report/detail/module_looks.hpp>
+#include <stemma/report/detail/shape_arithmetic.hpp>
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/fold_graph.hpp>
@@ -217,13 +218,14 @@ public:
             shown[node] = stemma::hide_constants().shows(opened.operators(), node);
             module[node] = opened.tags().attributions[node].module;
         }
-        folded_ = stemma::fold_graph(graph_, opened.modules().index(), module, shown, how);
+        folded_ = stemma::fold_graph(graph_, opened.modules().index(), module, shown, how,
+                                     stemma::detail::find_shape_arithmetic(model));
     }
 
     void write() {
         json_.key("boxes");
         json_.begin_array(true);
-        for (const auto& box : folded_.boxes) {
+        for (id box = 0; box < folded_.boxes.size(); ++box) {
             write_box(box);
         }
         find_ends();
@@ -282,24 +284,66 @@ private:
         }
     }
 
-    void write_box(const stemma::folded_box& box) {
+    void write_box(id number) {
+        const auto& box = folded_.boxes[number];
         const auto& modules = opened_.modules();
         json_.begin_object(true);
         if (box.kind == stemma::box_kind::one_operator) {
-            json_.member("node", box.of);
-            json_.member("title", opened_.model().op_type(box.of));
-            json_.member("about", opened_.model().name(box.of));
-            json_.member("place", stemma::position_text(opened_.model(), box.of));
+            write_operator(box.of);
         } else if (box.kind == stemma::box_kind::closed_module) {
             json_.member("module", box.of);
             json_.member("title", modules.name(box.of));
             json_.member("class", modules.class_name(box.of));
             json_.member("about", modules.path(box.of));
+        } else if (box.kind == stemma::box_kind::shape_arithmetic) {
+            write_inside(number);
         } else {
             json_.member("rest", true);
         }
         json_.member("around", box.around);
         json_.member("nodes", box.operators);
+        json_.end_object();
+    }
+
+    void write_operator(id node) {
+        json_.member("node", node);
+        json_.member("title", opened_.model().op_type(node));
+        json_.member("about", opened_.model().name(node));
+        json_.member("place", stemma::position_text(opened_.model(), node));
+    }
+
+    /// Writes the operators that a box joins, and the edges between them.
+    void write_inside(id box) {
+        std::vector<id> nodes;
+        for (id node = 0; node < folded_.box_of.size(); ++node) {
+            if (folded_.box_of[node] == box) {
+                nodes.push_back(node);
+            }
+        }
+        json_.key("inside");
+        json_.begin_object(true);
+        json_.key("boxes");
+        json_.begin_array(true);
+        for (const auto node : nodes) {
+            json_.begin_object(true);
+            write_operator(node);
+            json_.end_object();
+        }
+        json_.end_array();
+        json_.key("edges");
+        json_.begin_array(true);
+        for (id to = 0; to < nodes.size(); ++to) {
+            std::set<id> written; // sources
+            for (auto [e, end] = in_edges(nodes[to], graph_); e != end; ++e) {
+                const auto from = std::lower_bound(nodes.begin(), nodes.end(), source(*e, graph_));
+                if (from != nodes.end() && *from == source(*e, graph_) &&
+                    written.insert(*from).second) {
+                    write_edge(static_cast<id>(from - nodes.begin()), to,
+                               get(stemma::value_index, graph_, *e), 1);
+                }
+            }
+        }
+        json_.end_array();
         json_.end_object();
     }
 

@@ -99,6 +99,13 @@ async function test() {
   await page.click("#found .row", "encoder.layer.1.attention.self");
   await shown("encoder.layer.1.attention.self", "graph");
   assert.ok((await page.texts("#panel svg text")).some(text => text === "Softmax"));
+  assert.match((await page.texts("svg .quiet text")).join("|"), /^(shape arithmetic, \d+ nodes\|?)+$/);
+  assert.ok(!(await page.texts("svg .node text")).includes("Shape"));
+  await page.click("svg .quiet .toggle");
+  assert.ok((await page.texts("svg .quiet.open .node text")).includes("Shape"));
+  await accessible("opened shape arithmetic");
+  await page.click("svg .quiet.open > .toggle");
+  assert.deepEqual(await page.texts("svg .open"), []);
   await page.click("svg .module .toggle");
   await until(`document.querySelector("#panel svg .module.open .node")`, "a module open in its place");
   await page.click("svg .module.open > .toggle");

@@ -91,7 +91,7 @@ function paintBox(box, redraw) {
 }
 
 function paintToggle(box, left, y, redraw) {
-  const what = `${box.open ? "close" : "open"} ${box.title}`;
+  const what = `${box.open ? "close" : "open"} ${box.title || box.sub}`;
   const toggle = draw("g", {class: "toggle", tabindex: "0", role: "button", "aria-label": what, "aria-expanded": String(Boolean(box.open))},
     draw("title", {}, box.open ? "close" : "open in place"),
     draw("circle", {cx: left + 13, cy: y, r: 7}),

@@ -23,7 +23,7 @@ function inOrder({boxes, edges}) {
   const place = [];
   order.forEach((box, i) => { place[box] = i; });
   return {boxes: order.map(i => boxes[i]), edges: edges.map(([from, to, shape, count, name]) =>
-    ({from: place[from], to: place[to], label: clip(shapeOf(shape), 30) + (count > 1 ? ` +${count - 1}` : ""), about: `${name} ${shape}`}))};
+    ({from: place[from], to: place[to], label: clip(shapeOf(shape), 30) + (count > 1 ? ` +${count - 1}` : ""), about: `${name} ${shape}`, quiet: false}))};
 }
 
 /** @param {any} app @param {any} box as the library describes it @returns {any} a Box */
@@ -41,25 +41,37 @@ function makeBox(app, box, depth) {
     return {kind: "node", key: `n${box.node}`, title: box.title, sub: "", about: lines(box.title, box.about),
             press: () => app.explain(box.place, box.about || box.place)};
   }
+  if (box.inside) {
+    const key = `q${box.inside.boxes[0].node}`;
+    const open = depth < 8 && opened.has(key);
+    return {kind: "quiet", key, title: "", sub: `shape arithmetic, ${plural(box.nodes, "node")}`, parts: [{title: ""}],
+            about: `${plural(box.nodes, "node")} that only work with shapes and constants`,
+            open, inner: open ? [{title: "", ...place(app, box.inside, depth + 1)}] : undefined};
+  }
   return box.rest ? {kind: "rest", key: "rest", title: `and ${number(box.nodes)} more nodes`, sub: "", about: ""}
     : {kind: "end", key: box.title, title: box.title, sub: box.about, about: lines(box.title, box.about)};
 }
 
-function build(app, m, depth) {
-  const {boxes, edges} = inOrder(graphs.get(app.engine).get(m));
+/** @param {any} app @param {{boxes: any[], edges: any[]}} graph as the library describes it @param {number} depth how many boxes are around it */
+function place(app, graph, depth) {
+  const {boxes, edges} = inOrder(graph);
   const made = boxes.map(box => makeBox(app, box, depth));
   for (const box of made) {
     box.title = clipMiddle(box.title, 40);
     box.sub = clip(box.sub, 48);
     measureBox(box);
   }
-  for (const edge of edges) { // inputs and outputs show their shapes
-    if (made[edge.from].kind === "end" || made[edge.to].kind === "end") {
+  for (const edge of edges) {
+    const kinds = [made[edge.from].kind, made[edge.to].kind];
+    edge.quiet = kinds.includes("quiet");
+    if (edge.quiet || kinds.includes("end")) { // inputs and outputs show their shapes
       edge.label = "";
     }
   }
   return {...arrange(made, edges), note: "Constants are omitted."};
 }
+
+const build = (app, m, depth) => place(app, graphs.get(app.engine).get(m), depth);
 
 /** @returns {Promise<any>} the picture of a module */
 export async function moduleGraph(app, m) {
