@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 #define STEMMA_EVIDENCE_DETAIL_HIDDEN_LEVELS_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_tree_builder.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_MERGED_PARAMETERS_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 #define STEMMA_EVIDENCE_DETAIL_PATH_MAPPING_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_text.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_PRINTED_MODULES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_MODULES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/printed_modules.hpp>
