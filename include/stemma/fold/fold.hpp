@@ -3,6 +3,7 @@
 #define STEMMA_FOLD_FOLD_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
