@@ -106,7 +106,7 @@ TEST_CASE("hash_contents: of large data in slices of any size", "[onnx]") {
             CHECK(hashes_of(rows, other).loose != original.loose);
         }
     };
-    for (const std::uint64_t columns : {9, 64, 100, 1001}) {
+    for (const std::uint64_t columns : {9U, 64U, 100U, 1001U}) {
         check(0.F, 40, columns);
         check(0., 40, columns);
     }

@@ -26,6 +26,7 @@ const goals = {
 const leastMatched = 95;
 
 const contaminated = "contaminated";
+const broken = "differs after an intermediate file";
 const unoptimizable = "not optimized by ONNX Runtime";
 
 class CarriedTest extends FixtureSuite {
@@ -33,7 +34,7 @@ class CarriedTest extends FixtureSuite {
     modules = { matched: 0, all: 0 }; // of the older exports, in the newer ones
 
     constructor() {
-        super(["carried", "nodes"], [contaminated, unoptimizable]);
+        super(["carried", "nodes", "chained"], [contaminated, unoptimizable, broken]);
     }
 
     takes(file) {
@@ -105,9 +106,40 @@ class CarriedTest extends FixtureSuite {
                 this.judge(where, counts, graphs, truth, this.carry(where, before, after));
                 [before, after].forEach((one) => fs.rmSync(one));
             }
+            if (kind === "TorchScript" && level === "basic" && !external) {
+                await this.chain(where, tagged, out);
+            }
             fs.rmSync(out);
             fs.rmSync(`${out}.data`, { force: true });
         }
+    }
+
+    /** Carrying to a further optimized file by way of `between` must give what carrying directly gives. */
+    async chain(where, original, between) {
+        const carried = between.replace(/\.onnx$/, ".tagged.onnx");
+        const made = this.stemma(["carry", original, between, "-o", carried, "--quiet", "--no-sync"]);
+        if (made.status !== 0) {
+            this.fail(where, made.reason);
+            return;
+        }
+        const last = between.replace(/\.onnx$/, ".last.onnx");
+        try {
+            await this.harness.optimize(between, last, "all", { external: false });
+        } catch (error) {
+            this.note(unoptimizable, `${where}, again: ${firstLine(error.message)}`);
+            return;
+        }
+        const [direct, chained] = [original, carried].map((from) => this.carry(`${where}, all`, from, last));
+        for (const [at, node] of direct ?? []) {
+            const other = chained?.get(at);
+            const text = (one) => `${one?.scope_module}, ${one?.origins?.map(({ graph, index }) => `${graph}#${index}`).sort()}`;
+            this.row.chained += 1;
+            if (text(node) !== text(other)) {
+                this.note(broken, `${where}: ${node.name} (${node.op_type}): ${text(other)}, directly ${text(node)}`);
+                this.fail(where, `${node.name} ${broken}`);
+            }
+        }
+        [carried, last].forEach((one) => fs.rmSync(one));
     }
 
     /** @returns the result of `stemma carry` for the nodes of a model, by position; null if it fails. */
