@@ -392,7 +392,7 @@ TEST_CASE("align: equal branches in exchanged order are told apart by their read
         results.push_back(scene.captured.size() - 1);
     }
     std::vector<id> ends(modules.size());
-    for (const std::size_t k : {2, 0, 1}) {
+    for (const std::size_t k : {2U, 0U, 1U}) {
         const auto relu = scene.export_node(modules[k], "Relu", {no_id});
         ends[k] = scene.export_node(modules[k], "Tanh", {relu});
     }
