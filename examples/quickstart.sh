@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds the program, without optimization, which takes most of a build, and demonstrates it on an exported BERT.
-# Runs unattended; takes a few minutes if packages are missing. Results stay in build/quickstart.
+# Builds the program unoptimized, which is much faster, and demonstrates it on an exported BERT. Runs unattended; takes
+# a few minutes if packages are missing. Results stay in build/quickstart.
 #
 # usage: sh examples/quickstart.sh
 set -eu

@@ -5,6 +5,7 @@
 
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/write_diff.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cost/cost_report.hpp>
 #include <stemma/cost/model_cost.hpp>
@@ -220,6 +221,13 @@ public:
         }
         folded_ = stemma::fold_graph(graph_, opened.modules().index(), module, shown, how,
                                      stemma::detail::find_shape_arithmetic(model));
+        inside_ = stemma::detail::grouped_ids(folded_.boxes.size(), [&](auto take) {
+            for (id node = 0; node < folded_.box_of.size(); ++node) {
+                if (folded_.box_of[node] != no_id) {
+                    take(folded_.box_of[node], node);
+                }
+            }
+        });
     }
 
     void write() {
@@ -314,12 +322,7 @@ private:
 
     /// Writes the operators that a box joins, and the edges between them.
     void write_inside(id box) {
-        std::vector<id> nodes;
-        for (id node = 0; node < folded_.box_of.size(); ++node) {
-            if (folded_.box_of[node] == box) {
-                nodes.push_back(node);
-            }
-        }
+        const auto nodes = inside_[box];
         json_.key("inside");
         json_.begin_object(true);
         json_.key("boxes");
@@ -372,6 +375,7 @@ private:
     const stemma::operator_graph& graph_;
     stemma::value_descriptions describe_;
     stemma::folded_graph folded_;
+    stemma::detail::grouped_ids inside_;             // nodes by box
     std::array<std::map<id, std::set<id>>, 2> ends_; // boxes of the graph by value
 };
 

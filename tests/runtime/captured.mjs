@@ -14,8 +14,8 @@ const levels = ["basic", "extended", "all"];
 const captures = [["modules"], ["modules", "trace"], ["modules", "fx"], ["modules", "trace", "fx"]];
 
 // Operations of scripted modules are only known to be in a module or below: what a runtime fuses and moves in their
-// bodies may go to the wrong one of the two. A trace of torch.fx does not see into them: exactly half of the model fits,
-// which is the least that is believed.
+// bodies may go to the wrong one of the two. A trace of torch.fx does not see into them: the alignment's quality is
+// exactly 0.5, the least that is believed.
 const maxFewerExact = 8;
 const halfFitting = /^scripted_children\//;
 

@@ -226,7 +226,7 @@ function describeBox(box, depth) {
   const texts = {
     module: () => [modules[box.m].name, [modules[box.m].cls, plural(modules[box.m].count, "node")].filter(Boolean).join(", "), modules[box.m].path],
     node: () => [nodes[box.n].op, weightsOf(nodes[box.n]), [nodes[box.n].name, ...nodes[box.n].attributes].join("\n")],
-    quiet: () => ["", `shape arithmetic, ${plural(box.count, "node")}`, `${plural(box.count, "node")} that only work with shapes and constants`],
+    quiet: () => quietTexts(box.count),
     rest: () => [`and ${number(box.count)} more nodes`, "", ""],
     end: () => box.many ? [`and ${plural(box.all.size, "more value")}`, "", lines(box.all)]
       : [values[box.v].name, values[box.v].type, `${values[box.v].name} ${values[box.v].type}`],

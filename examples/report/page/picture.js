@@ -11,6 +11,10 @@ const opened = new Set(); // keys of boxes
 const mostLabels = 180;
 const heading = 24; // of an open box
 
+/** @param {number} count @returns title, text below and tooltip of a box of connected shape arithmetic */
+const quietTexts = count =>
+  ["", `shape arithmetic, ${plural(count, "node")}`, `${plural(count, "node")} that only work with shapes and constants`];
+
 /** Measures a box: its texts, and the graphs in it. */
 function measureBox(box) {
   const toggle = box.parts?.length > 0 ? 18 : 0;

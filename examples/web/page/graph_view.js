@@ -44,8 +44,8 @@ function makeBox(app, box, depth) {
   if (box.inside) {
     const key = `q${box.inside.boxes[0].node}`;
     const open = depth < 8 && opened.has(key);
-    return {kind: "quiet", key, title: "", sub: `shape arithmetic, ${plural(box.nodes, "node")}`, parts: [{title: ""}],
-            about: `${plural(box.nodes, "node")} that only work with shapes and constants`,
+    const [title, sub, about] = quietTexts(box.nodes);
+    return {kind: "quiet", key, title, sub, about, parts: [{title: ""}],
             open, inner: open ? [{title: "", ...place(app, box.inside, depth + 1)}] : undefined};
   }
   return box.rest ? {kind: "rest", key: "rest", title: `and ${number(box.nodes)} more nodes`, sub: "", about: ""}

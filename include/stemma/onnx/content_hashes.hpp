@@ -197,8 +197,8 @@ public:
             }
         }
         result.exact = detail::hash_mix(exact, digest.value()) | 1U;
-        if (has_signs && signs.value() != 0) {
-            result.scaled = detail::hash_mix(exact, signs.value());
+        if (const auto scaled = has_signs ? signs.value() : 0; scaled != 0) {
+            result.scaled = detail::hash_mix(exact, scaled);
         }
         return result;
     }

@@ -34,7 +34,7 @@ struct no_annotations {
     [[nodiscard]] std::string operator_attributes(id) const { return {}; }
     /// Whether an operator is shape arithmetic: connected ones become one box.
     [[nodiscard]] bool is_quiet(id) const { return false; }
-    /// A line in the box of a closed module, and below the title of a coloured open one.
+    /// A line in a closed module's box; in an open one, if it has a colour, below the title.
     [[nodiscard]] std::string module_note(id) const { return {}; }
     /// The colour of an operator's box: `#dbeafe`; "" for the default.
     [[nodiscard]] std::string operator_colour(id) const { return {}; }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace test::weights_detail_weight_norm {
@@ -66,6 +67,16 @@ TEST_CASE("with_lengths: the direction stays, the length is the given one",
           "[weights][weight_norm]") {
     const auto made = with_lengths({3, 4, 0, 5}, {1, 2, 2}, std::vector<float>{10, 1});
     CHECK(made == std::vector<float>{6, 8, 0, 1});
+}
+
+TEST_CASE("parametrization_at: a whole segment, the first one", "[weights][weight_norm]") {
+    using stemma::detail::parametrization_at;
+    CHECK(parametrization_at("parametrizations.weight") == 0);
+    CHECK(parametrization_at("a.b.parametrizations.weight.parametrizations.x") == 4);
+    CHECK(parametrization_at("a.my_parametrizations.b.parametrizations.weight") == 24);
+    for (const auto* path : {"", "a.weight", "a.parametrizations", "my_parametrizations.weight"}) {
+        CHECK(parametrization_at(path) == std::string_view::npos);
+    }
 }
 
 TEST_CASE("lengths_name: both ways of PyTorch to write it", "[weights][weight_norm]") {

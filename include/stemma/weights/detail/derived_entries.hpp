@@ -99,7 +99,7 @@ public:
             tried.resize(std::min(tried.size(), most_tried));
             for (auto& [origin, taken] : tried) {
                 if (contents_.holds(t, origin, 1e-5F)) {
-                    const auto owner = search_.entries[taken.front()].owner;
+                    const auto& owner = search_.entries[taken.front()].owner;
                     accept(t, std::move(origin), taken, normed_entries::module_of(owner));
                     break;
                 }

@@ -76,8 +76,11 @@ struct norm_name {
     }
     const auto list = path.substr(0, dot);
     const auto last = list.substr(list.rfind('.') + 1);
+    if (last.find_first_of("0123456789") != last.npos) {
+        return paths;
+    }
     for (const auto& [name, paired] : norm_names(last)) {
-        if (paired && last.find_first_of("0123456789") == last.npos) {
+        if (paired) {
             paths.push_back(std::string(list.substr(0, list.size() - last.size())) + name +
                             std::string(item));
         }

@@ -41,7 +41,7 @@ public:
     /// Returns: the module with weight norm that an entry belongs to, by the path of the entry's
     /// module. Complexity: O(length).
     [[nodiscard]] static std::string_view module_of(std::string_view owner) noexcept {
-        const auto at = std::string(".").append(owner).find(".parametrizations.");
+        const auto at = parametrization_at(owner);
         return at == owner.npos ? owner : owner.substr(0, at == 0 ? 0 : at - 1);
     }
 

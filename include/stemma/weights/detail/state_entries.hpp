@@ -7,6 +7,7 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/weights/detail/weight_norm.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -114,7 +115,7 @@ public:
         return find(owner, stem + "_orig") != no_id ||
                (attribute.ends_with("_v") && find(owner, stem + "_g") != no_id) ||
                (attribute.ends_with("_g") && find(owner, stem + "_v") != no_id) ||
-               ("." + owner).find(".parametrizations.") != owner.npos;
+               parametrization_at(owner) != owner.npos;
     }
 
     /// Returns: a module's own entries, in order. Complexity: O(length * log entries).

@@ -49,39 +49,44 @@ length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t
     return result;
 }
 
-/// The lengths of the parts of a tensor, with the rounding steps of PyTorch on processors with
-/// AVX2: numbers side by side are summed in eight columns, others one after another.
-/// Complexity: O(elements).
+/// Returns: the sum of squares of numbers side by side, in eight columns, with the rounding steps
+/// of PyTorch on processors with AVX2. Complexity: O(numbers).
+[[nodiscard]] inline float sum_of_squares(std::span<const float> row) {
+    constexpr std::size_t columns = 8;
+    std::array<float, columns> sums{};
+    std::size_t i = 0;
+    for (; i + columns <= row.size(); i += columns) {
+        for (std::size_t c = 0; c < columns; ++c) {
+            sums[c] = std::fma(row[i + c], row[i + c], sums[c]);
+        }
+    }
+    auto sum = sums[0];
+    for (std::size_t c = 1; c < columns; ++c) {
+        sum += sums[c];
+    }
+    // Of the rest, four squares are rounded before they are added.
+    for (const auto four = i + columns / 2; four <= row.size() && i < four; ++i) {
+        sum += std::fma(row[i], row[i], 0.0F);
+    }
+    for (; i < row.size(); ++i) {
+        sum = std::fma(row[i], row[i], sum);
+    }
+    return sum;
+}
+
+/// The lengths of the parts of a tensor, rounded as by `sum_of_squares`; numbers of a part that are
+/// not side by side are summed one after another. Complexity: O(elements).
 [[nodiscard]] inline std::vector<float> weight_lengths(std::span<const float> values,
                                                        const length_axis& axis) {
-    constexpr std::size_t columns = 8;
     std::vector<float> lengths(axis.extent, 0);
-    if (axis.outer > 1) {
+    if (axis.outer == 1) {
+        for (std::size_t k = 0; k < axis.extent; ++k) {
+            lengths[k] = sum_of_squares(values.subspan(k * axis.inner, axis.inner));
+        }
+    } else {
         for (std::size_t i = 0; i < values.size(); ++i) {
             auto& sum = lengths[i / axis.inner % axis.extent];
             sum = std::fma(values[i], values[i], sum);
-        }
-    }
-    for (std::size_t k = 0; axis.outer == 1 && k < axis.extent; ++k) {
-        const auto row = values.subspan(k * axis.inner, axis.inner);
-        std::array<float, columns> sums{};
-        std::size_t i = 0;
-        for (; i + columns <= row.size(); i += columns) {
-            for (std::size_t c = 0; c < columns; ++c) {
-                sums[c] = std::fma(row[i + c], row[i + c], sums[c]);
-            }
-        }
-        auto& sum = lengths[k];
-        sum = sums[0];
-        for (std::size_t c = 1; c < columns; ++c) {
-            sum += sums[c];
-        }
-        // Of the rest, four squares are rounded before they are added.
-        for (const auto four = i + columns / 2; four <= row.size() && i < four; ++i) {
-            sum += std::fma(row[i], row[i], 0.0F);
-        }
-        for (; i < row.size(); ++i) {
-            sum = std::fma(row[i], row[i], sum);
         }
     }
     for (auto& length : lengths) {
@@ -102,6 +107,17 @@ with_lengths(std::vector<float> values, const length_axis& axis, std::span<const
     return values;
 }
 
+/// Returns: where the segment `parametrizations` of a path begins, in which PyTorch keeps what it
+/// computes a parameter from; `npos` without one. Complexity: O(length).
+[[nodiscard]] constexpr std::size_t parametrization_at(std::string_view path) noexcept {
+    constexpr std::string_view segment = "parametrizations.";
+    auto at = path.find(segment);
+    while (at != path.npos && at != 0 && path[at - 1] != '.') {
+        at = path.find(segment, at + 1);
+    }
+    return at;
+}
+
 /// Returns: the name of the entry with the lengths that belongs to one with the directions, as
 /// `torch.nn.utils.weight_norm` and its parametrization name them; "" for other entries.
 /// Complexity: O(length).
@@ -110,7 +126,7 @@ with_lengths(std::vector<float> values, const length_axis& axis, std::span<const
     if (directions.ends_with("_v")) {
         name = std::string(directions.substr(0, directions.size() - 1)) + "g";
     } else if (directions.ends_with(".original1") &&
-               directions.find("parametrizations.") != directions.npos) {
+               parametrization_at(directions) != directions.npos) {
         name = std::string(directions.substr(0, directions.size() - 1)) + "0";
     }
     return name;
