@@ -209,7 +209,7 @@ private:
             if constexpr (requires { context.ops().result_name(v); }) {
                 return std::string_view(context.ops().result_name(v))
                            .starts_with(detail::inlined_prefix) ||
-                       std::string_view(context.ops().name(v)).starts_with("gemm_input_reshape");
+                       std::string_view(context.ops().name(v)).starts_with(detail::reshaped_prefix);
             } else {
                 return false;
             }

@@ -136,6 +136,53 @@ TEST_CASE("find_recorded_origins: a Reshape inserted for a product belongs to it
     CHECK(modules_of(bytes) == std::vector<id>{conv, norm, relu, pool, head, fc, fc});
 }
 
+TEST_CASE("find_recorded_origins: what was inlined for an operator belongs where its readers do") {
+    const auto bytes =
+        bytes_of({node("Conv", {"x", "w"}, {"c"}), node("BatchNormalization", {"c", "b"}, {"n"}),
+                  node("Exp", {"n"}, {"_inlfunc_Mish_a"}),
+                  node("Tanh", {"_inlfunc_Mish_a"}, {"_inlfunc_Mish_b"}),
+                  node("Mul", {"n", "_inlfunc_Mish_b"}, {"r"}), node("MaxPool", {"r"}, {"p"}),
+                  node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"}),
+                  node("Exp", {"y"}, {"_inlfunc_Mish_unread"})},
+                 "y");
+    CHECK(modules_of(bytes) ==
+          std::vector<id>{conv, norm, relu, relu, relu, pool, head, fc, no_id});
+    // Read in two modules.
+    CHECK(modules_of(bytes_of({node("Conv", {"x", "w"}, {"c"}), node("Exp", {"c"}, {"_inlfunc_a"}),
+                               node("BatchNormalization", {"_inlfunc_a", "b"}, {"n"}),
+                               node("Relu", {"_inlfunc_a"}, {"r"})},
+                              "r")) == std::vector<id>{conv, block, norm, relu});
+}
+
+TEST_CASE("find_recorded_origins: conversions of layout stand for transpositions alone") {
+    // Each in its own module.
+    const auto before = bytes_of({node("Relu", {"x"}, {"a"}), node("Transpose", {"a"}, {"t"}),
+                                  node("Conv", {"t", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
+                                  node("MaxPool", {"r"}, {"p"})},
+                                 "p");
+    const stemma::wire_model model(before);
+    std::vector<stemma::attribution> made;
+    for (const auto module : {head, fc, conv, relu, pool}) {
+        made.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
+    }
+    const auto then =
+        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), tree.size());
+    const auto after =
+        bytes_of({node("Relu", {"x"}, {"a"}),
+                  node("ReorderInput", {"a"}, {"reorder"}, "", "com.microsoft.nchwc"),
+                  node("Conv", {"reorder", "w"}, {"reorder_1"}, "c_nchwc", "com.microsoft.nchwc"),
+                  node("ReorderOutput", {"reorder_1"}, {"r"}, "", "com.microsoft.nchwc"),
+                  node("MaxPool", {"r"}, {"p"})},
+                 "p");
+    const stemma::wire_model now(after);
+    std::vector<id> modules;
+    for (const auto& one : stemma::detail::find_recorded_origins(now, then, tree, {}).of) {
+        modules.push_back(one.module);
+    }
+    // The transposition became part of the first conversion, the activation of the convolution.
+    CHECK(modules == std::vector<id>{head, fc, block, block, pool});
+}
+
 TEST_CASE("find_recorded_origins: marks count if all values were renamed") {
     const auto renamed =
         bytes_of({node("Conv", {"x", "w"}, {"1"}), node("BatchNormalization", {"1", "b"}, {"2"}),

@@ -27,8 +27,8 @@ stemma::detail::graph_sketch sketch() {
     const auto bytes =
         test::model(test::graph({node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"}),
                                  node("Relu", {"b"}, {"c"}), node("Relu", {"c"}, {"d"}),
-                                 node("Relu", {"d"}, {"e"}), node("Relu", {"e"}, {"f"}),
-                                 node("Shape", {"x"}, {"s"}), node("Add", {"f", "s"}, {"y_2"})},
+                                 node("Relu", {"d"}, {"e"}), node("Relu", {"e"}, {"gemm"}),
+                                 node("Shape", {"x"}, {"s"}), node("Add", {"gemm", "s"}, {"y_2"})},
                                 {"x"}, {"y_2"}))
             .bytes();
     const stemma::wire_model model(bytes);
@@ -50,7 +50,13 @@ TEST_CASE("sketch_lookup: finds values by name, and by derived names") {
     CHECK(lookup.maker_within("y_2_token_40") == 7);
     CHECK(lookup.maker_within("c_40") == no_id); // may be another value's own name
     CHECK(lookup.maker_within("node_y_2/QuickGeluFusion/") == 7);
+    CHECK(lookup.maker_within("node_y_2/MatMulAddFusion") == 7);
     CHECK(lookup.maker_within("node_q/QuickGeluFusion/") == no_id);
+    CHECK(lookup.maker_within("Fusion") == no_id);
+    CHECK(lookup.maker_of("gemm") == 5);
+    CHECK(lookup.maker_within("gemm_nchwc") == 5);
+    CHECK(lookup.maker_within("gemm_input_reshape_arg") == no_id); // not from its name
+    CHECK(lookup.maker_within("gemm_output_reshape_token_3") == no_id);
     CHECK(lookup.maker_within("token") == no_id);
     CHECK(lookup.maker_within("_c") == no_id);
 }

@@ -14,6 +14,9 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
 inline constexpr std::string_view inlined_prefix = "_inlfunc_";
 
+/// ONNX Runtime's name for a Reshape inserted before a matrix product; a suffix may follow.
+inline constexpr std::string_view reshaped_prefix = "gemm_input_reshape";
+
 /// The scope of an operator that stood in a function.
 struct inlined_scope {
     std::string_view scope; ///< as written by torch's exporter, without enclosing slashes

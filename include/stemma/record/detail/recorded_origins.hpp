@@ -11,6 +11,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
+#include <stemma/record/detail/inserted_nodes.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
 #include <stemma/record/detail/sketch_types.hpp>
 
@@ -46,6 +47,7 @@ public:
         , types_(now, then)
         , lookup_(then)
         , modules_(modules)
+        , readers_(find_readers(now))
         , found_(now.node_count())
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
@@ -54,6 +56,7 @@ public:
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
+        find_transposed();
         take_marks(given);
         for (id node = 0; node < now.node_count(); ++node) {
             absorb(node);
@@ -68,7 +71,7 @@ public:
                 table.of[node] = settle(node);
             }
         }
-        follow_data(table.of);
+        place_inserted(now_, readers_, modules_, table.of);
         return table;
     }
 
@@ -91,38 +94,19 @@ private:
         bool by_hint = false; // by name only
     };
 
-    /// Conversions inserted for a runtime belong where the data come from, a Reshape to its Gemm.
-    void follow_data(std::vector<claim>& of) {
-        for (id node = 0; node < now_.node_count(); ++node) {
-            const auto inputs = now_.inputs(node);
-            if (of[node].module != no_id || inputs.empty()) {
-                continue;
-            }
-            const auto type = now_.op_type(node);
-            auto from = no_id;
-            if (type == "ReorderInput" && inputs[0] != no_id) {
-                from = now_.producer(inputs[0]);
-            } else if (type == "Reshape" && readers_of(node).size() == 1) {
-                const auto reader = readers_of(node).front();
-                from = now_.op_type(reader) == "Gemm" ? reader : no_id;
-            }
-            if (from != no_id && of[from].module != no_id) {
-                of[node] = of[from];
-                of[node].confidence = std::min(of[node].confidence, confidence::recorded_alone);
-            }
-        }
-    }
-
     // An operator is made from a handful; a larger region says nothing.
     static constexpr std::size_t max_region = 128;
 
     void find_by_names() {
         for (id node = 0; node < now_.node_count(); ++node) {
-            for (id i = 0; i < now_.output_count(node) && found_[node].node == no_id; ++i) {
-                found_[node].node = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
+            auto maker = no_id;
+            for (id i = 0; i < now_.output_count(node) && maker == no_id; ++i) {
+                maker = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
             }
-            if (found_[node].node != no_id) {
-                holder_[found_[node].node] = node;
+            const auto by = maker == no_id ? no_id : computes(node, maker);
+            if (by != no_id) {
+                found_[by].node = maker;
+                holder_[maker] = by;
             }
         }
         for (id node = 0; node < now_.node_count(); ++node) {
@@ -136,6 +120,35 @@ private:
             found_[node] = {maker, true};
             if (maker != no_id && holder_[maker] == no_id) {
                 holder_[maker] = node;
+            }
+        }
+    }
+
+    /// Returns: what computes the value of a node that makes it now: another one where this only
+    /// converts it from a runtime's layout.
+    [[nodiscard]] id computes(id node, id maker) const {
+        const auto from = converted_by(now_, node, "ReorderOutput");
+        return from == no_id || then_.type(maker) == "Transpose" ? node : from;
+    }
+
+    /// A Transpose in front of a conversion to a runtime's layout became part of it.
+    void find_transposed() {
+        for (id node = 0; node < now_.node_count(); ++node) {
+            const auto from = converted_by(now_, node, "ReorderInput");
+            if (from == no_id || found_[from].node == no_id || found_[node].node != no_id) {
+                continue;
+            }
+            auto transpose = no_id;
+            std::size_t count = 0;
+            for (const auto reader : lookup_.readers(found_[from].node)) {
+                if (then_.type(reader) == "Transpose" && holder_[reader] == no_id) {
+                    transpose = reader;
+                    ++count;
+                }
+            }
+            if (count == 1) {
+                found_[node] = {transpose, true};
+                holder_[transpose] = node;
             }
         }
     }
@@ -217,21 +230,6 @@ private:
             inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
     }
 
-    /// Returns: the current readers of a node's outputs.
-    [[nodiscard]] std::span<const id> readers_of(id node) {
-        if (readers_.size() == 0) {
-            readers_ = grouped_ids(now_.node_count(), [&](auto take) {
-                for (id reader = 0; reader < now_.node_count(); ++reader) {
-                    for (const auto value : now_.inputs(reader)) {
-                        const auto maker = value == no_id ? no_id : now_.producer(value);
-                        maker == no_id ? void() : take(maker, reader);
-                    }
-                }
-            });
-        }
-        return readers_[node];
-    }
-
     /// Collects the nodes of the sketch that a node's neighbours stand for.
     void neighbours(id node) {
         near_.clear();
@@ -247,7 +245,7 @@ private:
             const auto maker = value == no_id ? no_id : now_.producer(value);
             maker == no_id ? void() : note(maker);
         }
-        const auto readers = readers_of(node);
+        const auto readers = readers_[node];
         std::for_each(readers.begin(), readers.end(), note);
     }
 
@@ -301,7 +299,7 @@ private:
         const auto spelled = then_.type(before);
         const auto domain = spelled.rfind("::");
         const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
-        const auto readers = readers_of(node);
+        const auto readers = readers_[node];
         return detail::range::any_of(readers, [&](id reader) {
             return now_.op_type(reader).find(type) != std::string_view::npos;
         });
@@ -392,11 +390,11 @@ private:
     sketch_types types_;
     sketch_lookup lookup_;
     const tree_index& modules_;
+    grouped_ids readers_;         // by node now
     std::vector<identity> found_; // by node now
     std::vector<id> holder_;      // by node then: the one that produces its values now
     std::vector<id> marked_;      // by node then: the one that has its mark now
     std::vector<node_mark_found> marks_;
-    grouped_ids readers_; // by node now
     std::unordered_map<id, std::vector<id>> absorbed_;
     std::vector<id> near_;
     std::vector<id> region_;

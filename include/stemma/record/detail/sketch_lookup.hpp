@@ -63,8 +63,12 @@ public:
     }
 
     /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`, and for that of a
-    /// fusion: `node_<value>/QuickGeluFusion/`. A bare number is part of another value's name.
+    /// fusion: `node_<value>/QuickGeluFusion/`. A bare number is part of another value's name, and
+    /// names around a fused product, as `gemm_input_reshape_arg`, contain none.
     [[nodiscard]] id maker_within(std::string_view name) const {
+        if (name.starts_with("gemm_input_") || name.starts_with("gemm_output_")) {
+            return no_id;
+        }
         if (const auto fused = maker_of_fused(name); fused != no_id) {
             return fused;
         }
@@ -113,12 +117,16 @@ private:
     /// Returns: the node of the sketch whose name a fusion kept in that of the fused node, if it is
     /// derived from that of its value; else `no_id`.
     [[nodiscard]] id maker_of_fused(std::string_view name) const {
-        constexpr std::string_view end = "Fusion/";
+        constexpr std::string_view end = "Fusion";
         constexpr std::string_view node = "node_";
-        if (!name.ends_with(end)) {
+        if (name.ends_with('/')) {
+            name.remove_suffix(1);
+        }
+        const auto slash = name.rfind('/');
+        if (!name.ends_with(end) || slash == name.npos) {
             return no_id;
         }
-        name = name.substr(0, name.rfind('/', name.size() - end.size()));
+        name = name.substr(0, slash);
         const auto named = maker_of(std::string(name) + "_output_0");
         return named != no_id || !name.starts_with(node) ? named
                                                          : maker_of(name.substr(node.size()));
