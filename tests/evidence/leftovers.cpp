@@ -168,6 +168,17 @@ TEST_CASE("leftovers: layout conversions belong where the data come from") {
                                 {"x"}, {"y"}))
             .bytes());
     CHECK(scene.paths<leftovers>("ReorderOutput_token_3") == texts{"b.conv"});
+
+    // Unless they transpose for somebody else.
+    test::evidence_scene transposing(
+        test::model(
+            test::graph(
+                {test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv_output_0_nchwc"),
+                 test::node("ReorderOutput", {"v"}, {"/b/Transpose_1_output_0"}, "ReorderOutput"),
+                 test::node("Relu", {"/b/Transpose_1_output_0"}, {"y"}, "/c/act/Relu")},
+                {"x"}, {"y"}))
+            .bytes());
+    CHECK(transposing.paths<leftovers>("ReorderOutput") == texts{"b"});
 }
 
 TEST_CASE("leftovers: a folded constant belongs where its origins belong") {

@@ -6,6 +6,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -243,7 +244,8 @@ private:
         }
     }
 
-    /// Layout conversions inserted for a runtime belong where the data come from.
+    /// Layout conversions inserted for a runtime belong where the data come from, unless one makes
+    /// the value of a Transpose, whose name is left.
     template <class Ops, class Modules>
     static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
@@ -253,6 +255,10 @@ private:
                 continue;
             }
             const auto v = static_cast<id>(detail::index_of(graph, *it));
+            const auto result = detail::scoped_result(context.ops(), *it);
+            if (result.substr(result.rfind('/') + 1).starts_with("Transpose")) {
+                continue;
+            }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
                 if (const auto known = find_known(context, found, u); known.first != no_id) {
