@@ -193,6 +193,123 @@ class Patch(Case):
 
 
 @unittest.skipIf(torch is None, "python3-torch is not installed")
+class FileAlone(Case):
+    """What exports tell of their initializers without capture and checkpoint."""
+
+    def renamed(self, module, *inputs, trained=True):
+        """{entries: (transform, confidence)} of the initializers that are not called like an entry."""
+        path = self.folder / "model.onnx"
+        for tensor in module.state_dict().values() if trained else ():
+            if tensor.is_floating_point():
+                tensor.copy_(torch.rand(tensor.shape) + 0.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(module.eval(), inputs, str(path), opset_version=16)
+        told = json.loads(self.succeed("weights", path, "--format", "json", "-q").stdout)["initializers"]
+        return {" ".join(one["entries"]): (one["transform"], round(one["confidence"], 2)) for one in told
+                if one["name"] not in module.state_dict()}
+
+    def test_folded_norms_are_called_like_those_that_left_nodes(self):
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self, norm):
+                super().__init__()
+                self.add_module(norm + "1", nn.BatchNorm2d(4))
+                self.conv1 = nn.Conv2d(4, 4, 1, bias=False)
+                self.add_module(norm + "2", nn.BatchNorm2d(4))
+                self.norm = norm
+
+            def forward(self, x):
+                x = self.conv1(torch.relu(self.get_submodule(self.norm + "1")(x)))
+                return torch.relu(self.get_submodule(self.norm + "2")(x))
+
+        for norm in ("bn", "norm", "n"):
+            model = nn.Sequential(nn.Conv2d(3, 4, 1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), Block(norm))
+            # Equal biases of untrained norms are one initializer, which has the name of an entry.
+            weights = {"0.weight 1.weight 1.running_var": ("folded", 0.9),
+                       f"3.conv1.weight 3.{norm}2.weight 3.{norm}2.running_var": ("folded", 0.9)}
+            self.assertEqual(self.renamed(model, torch.zeros(1, 3, 4, 4), trained=False), weights)
+            self.assertEqual(self.renamed(model, torch.zeros(1, 3, 4, 4)), {
+                **weights,
+                "1.weight 1.bias 1.running_mean 1.running_var": ("folded", 0.9),
+                f"3.{norm}2.weight 3.{norm}2.bias 3.{norm}2.running_mean 3.{norm}2.running_var": ("folded", 0.9)})
+
+    def test_members_of_dictionaries_in_a_list_are_told_apart(self):
+        from torch import nn
+
+        class Blocks(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.ModuleList(nn.ModuleDict({
+                    "norm": nn.LayerNorm(4), "up": nn.Linear(4, 8, bias=False),
+                    "down": nn.Linear(8, 4, bias=False)}) for _ in range(2))
+                self.head = nn.Linear(4, 2, bias=False)
+
+            def forward(self, x):
+                for block in self.blocks:
+                    x = x + block["down"](torch.tanh(block["up"](block["norm"](x))))
+                return self.head(x)
+
+        names = [f"blocks.{i}.{name}.weight" for i in range(2) for name in ("up", "down")]
+        self.assertEqual(set(self.renamed(Blocks(), torch.zeros(1, 3, 4))), {*names, "head.weight"})
+
+    def test_computed_weights_are_not_taken_for_weight_norm(self):
+        from torch import nn
+        from torch.nn.utils import prune, weight_norm
+
+        class Scaled(nn.Conv2d):
+            def forward(self, x):
+                return nn.functional.conv2d(x, self.weight * 0.5, self.bias)
+
+        image = torch.zeros(1, 3, 8, 8)
+        self.assertEqual(self.renamed(nn.Sequential(Scaled(3, 4, 1), Scaled(4, 4, 1)), image), {"": ("none", 0)})
+        pruned = nn.Sequential(nn.Conv2d(3, 4, 1), nn.Conv2d(4, 4, 1))
+        for layer in pruned:
+            prune.l1_unstructured(layer, "weight", 0.3)
+        self.assertEqual(self.renamed(pruned, image), {"": ("none", 0)})
+        normed = nn.Sequential(weight_norm(nn.Conv2d(3, 4, 1)), nn.Conv2d(4, 4, 1), weight_norm(nn.Conv2d(4, 4, 1)))
+        self.assertEqual(self.renamed(normed, image), {
+            "0.weight_v 0.weight_g": ("normed", 0.5), "2.weight_v 2.weight_g": ("normed", 0.5)})
+
+    def test_parameters_with_names_of_their_own_are_not_called_weight(self):
+        from torch import nn
+
+        class Own(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.W1, self.b1 = nn.Parameter(torch.rand(4, 3)), nn.Parameter(torch.rand(4))
+                self.W2 = nn.Parameter(torch.rand(2, 4))
+                self.W3 = nn.Parameter(torch.rand(2, 2))
+
+            def forward(self, x):
+                x = nn.functional.linear(nn.functional.linear(x, self.W1, self.b1), self.W2)
+                return x @ self.W3
+
+        self.assertEqual(self.renamed(Own(), torch.zeros(1, 5, 3)), {
+            "W1": ("transposed", 0.5), "": ("none", 0)})
+
+    def test_biases_of_folded_convolutions_are_counted_or_guessed(self):
+        from torch import nn
+
+        class Speech(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.front = nn.Sequential(nn.Conv1d(3, 4, 1), nn.BatchNorm1d(4))
+                self.head = nn.Linear(4, 2)
+
+            def forward(self, x):
+                return self.head(self.front(x).transpose(1, 2))
+
+        counted = self.renamed(Speech(), torch.zeros(1, 3, 5))
+        bias = "front.0.bias front.1.weight front.1.bias front.1.running_mean front.1.running_var"
+        self.assertEqual(counted[bias], ("folded", 0.9))
+        guess = Speech()
+        guess.head = nn.GRU(4, 2)
+        self.assertEqual(self.renamed(guess, torch.zeros(1, 3, 5))[bias], ("folded", 0.5))
+
+
+@unittest.skipIf(torch is None, "python3-torch is not installed")
 class FreshExport(Case):
     """A patched model must equal PyTorch's export with the new weights."""
 

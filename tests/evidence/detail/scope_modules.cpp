@@ -138,6 +138,69 @@ TEST_CASE("bind_scopes: operators of two modules in one scope are distinguished 
     CHECK(s.of(behind).call == 0);
 }
 
+TEST_CASE(
+    "grow_scopes: equal names that read different parameters are modules of several containers") {
+    grown_scene s;
+    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
+        s.builder.at_path(path);
+    }
+    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
+    const auto first = s.ops.add({norm}, "/q/MatMul", "MatMul");
+    const auto inner = s.ops.add({first}, "/ff/up/MatMul", "MatMul");
+    const auto again = s.ops.add({inner}, "/norm_1/Mul", "Mul");
+    const auto second = s.ops.add({again}, "/q_1/MatMul", "MatMul");
+    const auto inner_again = s.ops.add({second}, "/ff/up_1/MatMul", "MatMul");
+    const auto head = s.ops.add({inner_again}, "/head/MatMul", "MatMul");
+    s.ops.read_parameter(norm, "h.0.norm.weight");
+    s.ops.read_parameter(again, "h.1.norm.weight");
+    s.ops.read_parameter(first, "onnx::MatMul_1");
+    s.ops.read_parameter(second, "onnx::MatMul_2");
+    s.ops.read_parameter(inner, "onnx::MatMul_3");
+    s.ops.read_parameter(inner_again, "onnx::MatMul_4");
+    s.ops.read_parameter(head, "onnx::MatMul_5");
+    s.grow();
+    CHECK(s.path(first) == "h.0.q");
+    CHECK(s.path(second) == "h.1.q");
+    CHECK(s.path(inner) == "h.0.ff.up");
+    CHECK(s.path(inner_again) == "h.1.ff.up");
+    CHECK(s.path(head) == "head");
+}
+
+TEST_CASE("grow_scopes: equal names that read the same parameters are calls of one module") {
+    grown_scene s;
+    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
+        s.builder.at_path(path);
+    }
+    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
+    const auto first = s.ops.add({norm}, "/q/MatMul", "MatMul");
+    const auto again = s.ops.add({first}, "/norm_1/Mul", "Mul");
+    const auto second = s.ops.add({again}, "/q_1/MatMul", "MatMul");
+    s.ops.read_parameter(norm, "h.0.norm.weight");
+    s.ops.read_parameter(again, "h.1.norm.weight");
+    s.ops.read_parameter(first, "onnx::MatMul_1");
+    s.ops.read_parameter(second, "onnx::MatMul_1");
+    s.grow();
+    CHECK(s.path(first) == "q");
+    CHECK(s.path(second) == "q");
+}
+
+TEST_CASE("grow_scopes: a series that does not take turns with others tells nothing about them") {
+    grown_scene s;
+    for (const auto* path : {"h.0.norm", "h.1.norm"}) {
+        s.builder.at_path(path);
+    }
+    const auto norm = s.ops.add({}, "/norm/Mul", "Mul");
+    const auto again = s.ops.add({norm}, "/norm_1/Mul", "Mul");
+    const auto first = s.ops.add({again}, "/q/MatMul", "MatMul");
+    const auto second = s.ops.add({first}, "/q_1/MatMul", "MatMul");
+    s.ops.read_parameter(norm, "h.0.norm.weight");
+    s.ops.read_parameter(again, "h.1.norm.weight");
+    s.ops.read_parameter(first, "onnx::MatMul_1");
+    s.ops.read_parameter(second, "onnx::MatMul_2");
+    s.grow();
+    CHECK(s.path(first) == "q");
+}
+
 TEST_CASE("grow_scopes: adds the modules of scopes") {
     grown_scene s;
     const auto a = s.ops.add({}, "/enc/layer.0/fc/Add", "Add");

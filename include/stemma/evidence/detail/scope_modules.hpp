@@ -12,6 +12,7 @@
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/reordered_names.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
+#include <stemma/evidence/detail/scope_series.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -305,7 +306,8 @@ template <parameter_readers Ops>
     }
     detail::hidden_levels hidden(builder);
     std::vector<bool> is_grown(table.scopes.size(), false);
-    std::optional<bool> reordered; // computed on demand
+    std::optional<bool> reordered;           // computed on demand
+    std::optional<scope_series<Ops>> parted; // the same
     const auto grow = [&](id s, auto& self) -> void {
         if (is_grown[s]) {
             return;
@@ -352,9 +354,24 @@ template <parameter_readers Ops>
         // sibling with that name.
         const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
                            !has_inside[first] && resolver.read_alike(s, first);
-        if (repeats &&
-            (is_call || plain ||
-             (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+        if (!parted) {
+            parted.emplace(
+                ops, table, builder,
+                [&](id t) {
+                    const auto m = ranks.of_scope[t].module;
+                    return m == no_id ? no_id : builder_id[m];
+                },
+                [&](id t) {
+                    self(t, self);
+                    return result.of_scope[t].module;
+                });
+        }
+        if (const auto owner = parted->owner(s); owner != no_id) {
+            const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
+            guess(builder.at_path(path, owner), detail::confidence::scope_numbered);
+        } else if (repeats && (is_call || plain ||
+                               (table.scopes[first].operators > 0 &&
+                                table.scopes[first].kinds == scope.kinds))) {
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else if (is_call) {
             guess(make(counted->first), detail::confidence::scope_numbered);

@@ -6,7 +6,10 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/weights/detail/convolutions.hpp>
+#include <stemma/weights/detail/folded_biases.hpp>
 #include <stemma/weights/detail/norm_names.hpp>
+#include <stemma/weights/detail/usual_norms.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -126,39 +129,6 @@ inline void find_gates(weight_search& search) {
     }
 }
 
-/// A convolution and its initializers.
-struct convolution {
-    id module = 0;
-    id weight = no_id; ///< initializer
-    id bias = no_id;   ///< initializer
-};
-
-/// Returns: the convolutions, each pair of initializers once. Complexity: O(uses).
-[[nodiscard]] inline std::vector<convolution> find_convolutions(const weight_search& search) {
-    std::map<id, convolution> by_node;
-    for (id t = 0; t < search.uses.size(); ++t) {
-        for (const auto& use : search.uses[t]) {
-            const auto type = search.model.op_type(use.node);
-            if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
-                auto& found = by_node[use.node];
-                found.module = use.module;
-                (use.slot == 1   ? found.weight
-                 : use.slot == 2 ? found.bias
-                                 : found.module) =
-                    use.slot == 1 || use.slot == 2 ? t : found.module;
-            }
-        }
-    }
-    std::vector<convolution> result;
-    std::set<id> seen;
-    for (const auto& [node, found] : by_node) {
-        if (found.weight != no_id && seen.insert(found.weight).second) {
-            result.push_back(found);
-        }
-    }
-    return result;
-}
-
 /// Finds convolutions with a folded batch norm.
 class folded_entries {
 public:
@@ -166,14 +136,6 @@ public:
         for (id e = 0; e < search.entries.size(); ++e) {
             if (search.entries[e].attribute == "running_var" && is_free(search.entries[e].owner)) {
                 norms_.push_back(e);
-            }
-        }
-        // If some norms left nodes, the others are named like them.
-        for (id node = 0; node < search.model.node_count(); ++node) {
-            if (search.model.op_type(node) == "BatchNormalization") {
-                const auto m = search.attributions[node].module;
-                norms_are_called_norm_ =
-                    norms_are_called_norm_ || search.modules.name(m).starts_with("norm");
             }
         }
     }
@@ -206,17 +168,26 @@ public:
         }
         auto folded = find_convolutions(search_);
         std::erase_if(folded, [&](const convolution& one) {
-            return one.bias == no_id || !search_.is_open(one.weight) ||
-                   !search_.is_open(one.bias) || !moved(one.weight) || !moved(one.bias);
+            if (one.bias == no_id || !search_.is_open(one.weight) || !moved(one.weight)) {
+                return true;
+            }
+            // Untrained norms have equal biases, which share an initializer.
+            const auto own = search_.modules.path(one.module) + ".bias";
+            return search_.is_open(one.bias)
+                       ? !moved(one.bias)
+                       : search_.name(one.weight).find("::") == std::string_view::npos ||
+                             search_.name(one.bias) == own || search_.uses[one.bias].size() < 2;
         });
-        const bool biased = had_biases(folded);
-        for (const auto& one : folded) {
-            folded_.insert(one.module);
-        }
-        for (const auto& one : folded) {
-            const auto path = search_.modules.path(one.module);
-            if (const auto [norm, sure] = likely_norm(one.module, path); !norm.empty()) {
-                settle(one, path, norm, sure, parameter_basis::usage, 0, biased);
+        const auto biases = find_folded_biases(search_, folded);
+        const usual_norms norms(search_, folded);
+        for (std::size_t i = 0; i < folded.size(); ++i) {
+            const auto path = search_.modules.path(folded[i].module);
+            const auto norm = norms.behind(folded[i].module);
+            if (!norm.path.empty()) {
+                settle(folded[i], path, norm.path, norm.sure, parameter_basis::usage, 0,
+                       biases[i].present);
+                auto& bias = search_.origins[folded[i].bias];
+                bias.confidence = std::min(bias.confidence, biases[i].sure);
             }
         }
     }
@@ -309,80 +280,9 @@ private:
         return false;
     }
 
-    /// Whether convolutions had biases before folding. PyTorch numbers values in the order it makes
-    /// them; so the number in the first name that it generates for a folded one is that of all
-    /// before: inputs, entries of the `state_dict`, outputs of nodes, and one.
-    [[nodiscard]] bool had_biases(std::span<const convolution> folded) const {
-        constexpr std::uint64_t of_norm = 6; // entries and output
-        std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
-        for (const auto& one : folded) {
-            const auto name = search_.name(one.weight);
-            const auto tail = name.substr(name.find_last_not_of("0123456789") + 1);
-            std::uint64_t number = 0;
-            std::from_chars(tail.data(), tail.data() + tail.size(), number);
-            first = name.find("::") == name.npos ? 0 : std::min(first, number);
-        }
-        const auto& model = search_.model;
-        std::uint64_t before = 1 + model.graph(0).inputs.size() + model.tensors().size() +
-                               folded.size() * (of_norm - 1);
-        for (id node = 0; node < model.node_count(); ++node) {
-            before += model.output_count(node);
-            before += model.op_type(node) == "BatchNormalization" ? 1U : 0U; // its batch counter
-        }
-        return !folded.empty() && first == before + folded.size();
-    }
-
-    /// Returns: the name of a module so many places behind one in a list; "" for other names.
-    [[nodiscard]] static std::string neighbour(std::string_view name, int places) {
-        int number = 0;
-        const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
-        const bool whole = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size();
-        return whole && number < 1'000'000'000 ? std::to_string(number + places) : std::string();
-    }
-
-    /// Returns: the path of the norm, and the confidence in it; "" if there is none.
-    [[nodiscard]] std::pair<std::string, float> likely_norm(id module,
-                                                            const std::string& path) const {
-        const auto& modules = search_.modules;
-        if (module == 0) {
-            return {};
-        }
-        const auto parent = modules.index().parent(module);
-        const auto last = modules.name(module);
-        const auto is_absent = [&](std::string_view name) {
-            const auto m = modules.child(parent, name);
-            return m == no_id || search_.nodes_of[m] == 0;
-        };
-        const auto prefix = path.substr(0, path.size() - last.size());
-        const auto is_folded = [&](id m) {
-            return m != module && m != no_id && folded_.contains(m);
-        };
-        if (is_folded(modules.child(parent, neighbour(last, 1))) ||
-            is_folded(modules.child(parent, neighbour(last, -1)))) {
-            for (const auto& candidate : norms_beside(path)) {
-                const auto m = find_module(module_lookup<module_tree>(modules), candidate);
-                if (m == no_id || search_.nodes_of[m] == 0) {
-                    return {candidate, confidence::entry_unpaired};
-                }
-            }
-        }
-        const auto siblings = modules.children(parent);
-        const bool alone = std::none_of(siblings.begin(), siblings.end(), is_folded);
-        for (const auto& [name, paired] : norm_names(last, alone)) {
-            const bool may = !norms_are_called_norm_ || name.starts_with("norm");
-            if (may && is_absent(name)) {
-                return {prefix + name,
-                        paired ? confidence::entry_folded : confidence::entry_unpaired};
-            }
-        }
-        return {};
-    }
-
     weight_search& search_;
     std::vector<id> norms_;
     std::vector<id> taken_;
-    std::set<id> folded_; // modules of convolutions with a norm, without entries
-    bool norms_are_called_norm_ = false;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

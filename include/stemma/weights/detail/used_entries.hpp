@@ -6,7 +6,9 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/weights/detail/biased_products.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
+#include <stemma/weights/detail/name_numbers.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -15,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -52,7 +55,7 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, fals
 class used_entries {
 public:
     explicit used_entries(weight_search& search, const content_entries* contents = nullptr)
-        : search_(search), contents_(contents) {
+        : search_(search), contents_(contents), numbers_(search.model) {
         std::map<std::string_view, unsigned> stems;
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
@@ -111,7 +114,13 @@ public:
                 taken.emplace(entry, t);
             }
         }
-        note_biases();
+        product_.emplace(search_);
+        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
+            any_normed_ = any_normed_ || (search_.is_open(t) && !search_.uses[t].empty() &&
+                                          numbers_.steps(t) == steps_of_norm &&
+                                          is_read_as_stored(t, search_.uses[t].front()) &&
+                                          has_own_bias(search_.uses[t].front()));
+        }
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty()) {
                 continue;
@@ -254,24 +263,6 @@ private:
         }
     }
 
-    /// Notes the owners of named biases by the values that they are added to: a module may use the
-    /// parameters of its children itself.
-    void note_biases() {
-        for (std::size_t t = 0; t < search_.headers.size(); ++t) {
-            const auto& origin = search_.origins[t];
-            const bool named = origin.basis == parameter_basis::name &&
-                               search_.headers[t].dims.size() == 1 &&
-                               origin.entries.front().ends_with(".bias");
-            for (const auto& use : search_.uses[t]) {
-                const auto inputs = search_.model.inputs(use.node);
-                if (named && search_.model.op_type(use.node) == "Add" && inputs.size() == 2) {
-                    const auto owner = owner_path(origin.entries.front());
-                    bias_owners_.emplace(inputs[1 - use.slot], owner);
-                }
-            }
-        }
-    }
-
     void guess(std::size_t t, bool moved, std::map<std::string, std::size_t>& taken) {
         for (const auto& use : search_.uses[t]) {
             const auto role = search_.role(use);
@@ -281,17 +272,22 @@ private:
             if (role.attribute.empty() || (!role.sure && (!leaf || wide > 1))) {
                 continue;
             }
-            if (moved && wide > 1 && role.sure && !role.transposed && is_read_as_stored(t, use)) {
+            if (moved && wide > 1 && role.sure && is_normed(t, use)) {
                 guess_normed(t, use);
+                continue;
+            }
+            if (moved && wide > 1 && role.sure && !role.transposed && is_read_as_stored(t, use)) {
                 continue;
             }
             auto path = search_.modules.path(use.module);
             std::string attribute(role.attribute);
-            const auto beside = role.transposed
-                                    ? bias_owners_.find(search_.model.first_output(use.node))
-                                    : bias_owners_.end();
-            if (beside != bias_owners_.end()) {
-                path = beside->second;
+            const auto* const beside =
+                role.transposed ? product_->of(search_.model.first_output(use.node)) : nullptr;
+            if (beside != nullptr) {
+                path = beside->owner;
+                attribute = beside->weight;
+            } else if (role.transposed && product_->is_custom(path)) {
+                continue;
             } else if (auto name = attention_name(t, use, role); !name.empty()) {
                 attribute = std::move(name);
             }
@@ -323,8 +319,9 @@ private:
             origin.entries = {std::move(entry)};
             origin.quantized = is_narrow_type(search_.headers[t].data_type);
             search_.settle(t, {}, path, parameter_basis::usage,
-                           leaf || beside != bias_owners_.end() ? confidence::entry_used
-                                                                : confidence::entry_guessed);
+                           beside != nullptr ? beside->sure
+                           : leaf            ? confidence::entry_used
+                                             : confidence::entry_guessed);
         }
     }
 
@@ -337,16 +334,39 @@ private:
                 node_attributes(search_.model, use.node).whole("transB").value_or(0) != 0);
     }
 
-    /// The most common such function is weight norm.
+    /// Whether an exporter computed a weight as weight norm is: in three steps, before transposing.
+    [[nodiscard]] bool is_normed(std::size_t t, const weight_use& use) const {
+        const auto steps = numbers_.steps(t);
+        const bool first = numbers_.of(t) != 0 && steps == 0;
+        return any_normed_ && has_own_bias(use) &&
+               (is_read_as_stored(t, use)
+                    ? first || steps == steps_of_norm
+                    : search_.role(use).transposed && steps == steps_of_norm + 1);
+    }
+
+    /// Whether the reader of a weight has the bias of its module, or none: that of a folded norm
+    /// may be another's.
+    [[nodiscard]] bool has_own_bias(const weight_use& use) const {
+        const auto inputs = search_.model.inputs(use.node);
+        const auto path = search_.modules.path(use.module);
+        return inputs.size() <= use.slot + 1 || inputs[use.slot + 1] == no_id ||
+               search_.model.value_name(inputs[use.slot + 1]) ==
+                   (path.empty() ? path : path + ".") + "bias";
+    }
+
     void guess_normed(std::size_t t, const weight_use& use) {
         auto& origin = search_.origins[t];
-        if (!origin.entries.empty() || search_.role(use).attribute != "weight") {
+        const auto role = search_.role(use);
+        if (!origin.entries.empty() || role.attribute != "weight") {
             return;
         }
         const auto path = search_.modules.path(use.module);
         const auto prefix = path.empty() ? path : path + ".";
         origin.entries = {prefix + "weight_v", prefix + "weight_g"};
         origin.transform = parameter_transform::normed;
+        if (role.transposed) {
+            origin.axes = {1, 0};
+        }
         search_.settle(t, {}, path, parameter_basis::usage, confidence::entry_guessed);
     }
 
@@ -380,11 +400,14 @@ private:
     }
 
     static constexpr std::size_t most_below = 4096;
+    static constexpr std::uint64_t steps_of_norm = 3; // length, quotient, product
 
     weight_search& search_;
-    const content_entries* contents_;               // if the model holds the entries' values
-    std::set<std::string_view> series_;             // names that occur with many numbers
-    std::map<id, std::string> bias_owners_;         // by value that a named bias is added to
+    const content_entries* contents_; // if the model holds the entries' values
+    name_numbers numbers_;
+    bool any_normed_ = false;                // a weight took as many steps as weight norm does
+    std::set<std::string_view> series_;      // names that occur with many numbers
+    std::optional<biased_products> product_; // weights named by biases added later
     std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
                                                     // matrices three times as long as wide
 };

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP
+
+#include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_below.hpp>
+#include <stemma/evidence/detail/scope_resolver.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Scopes that print alike, `q` and `q_1`, but read different parameters: different modules, in
+/// containers that are never called and so are in no name, such as members of a list of ModuleDict.
+/// Siblings with known modules show the containers: if `norm` and `norm_1` are `h.0.norm` and
+/// `h.1.norm`, then `q_1` is `h.1.q`.
+template <parameter_readers Ops>
+class scope_series {
+public:
+    /// Returns the module of a scope, by its id in the builder.
+    using module_of_scope = std::function<id(id)>;
+
+    /// `read` gives modules shown by parameters, or `no_id`; `any` also those inferred from names.
+    /// Requires: all arguments outlive it. Complexity: O(scopes + reads of parameters).
+    scope_series(const Ops& ops, const scope_table& table, module_tree_builder& builder,
+                 module_of_scope read, module_of_scope any)
+        : table_(table)
+        , builder_(builder)
+        , read_(std::move(read))
+        , any_(std::move(any))
+        , parameters_(table.scopes.size())
+        , inside_(table.scopes.size()) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s != no_id) {
+                ops.for_each_parameter(*it, [&](id p) { parameters_[s].push_back(p); });
+            }
+        }
+        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+            inside_[table.scopes[s].parent].push_back(s);
+        }
+        for (const auto& scope : table.scopes) {
+            first_.push_back(scope.first_operator);
+        }
+        for (auto s = static_cast<id>(first_.size()); s-- > scope_style_count;) {
+            auto& around = first_[table.scopes[s].parent];
+            around = std::min(around, first_[s]);
+        }
+    }
+
+    /// Returns: the module that owns the module of scope `s`, or `no_id` if its series does not
+    /// tell. Complexity: O(scopes beside it
+    /// and around it * length of series), once for each series.
+    [[nodiscard]] id owner(id s) {
+        const auto all = series_of(s);
+        const auto at = std::find(all.begin(), all.end(), s);
+        if (at == all.end()) {
+            return no_id;
+        }
+        auto cached = owners_.find(all.front());
+        if (cached == owners_.end()) {
+            auto owners =
+                read_apart(all) ? owners_in(table_.scopes[s].parent, all) : std::vector<id>{};
+            cached = owners_.emplace(all.front(), std::move(owners)).first;
+        }
+        const auto& owners = cached->second;
+        return owners.empty() ? no_id : owners[static_cast<std::size_t>(at - all.begin())];
+    }
+
+    /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
+    [[nodiscard]] std::string_view stem(id s) const {
+        const auto counted = split_count(table_.scopes[s].instance());
+        const bool numbered =
+            counted && table_.find(table_.scopes[s].parent, counted->first) != no_id;
+        return numbered ? counted->first : table_.scopes[s].instance();
+    }
+
+private:
+    /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
+    [[nodiscard]] std::vector<id> series_of(id s) const {
+        std::vector<id> all;
+        if (table_.scopes[s].style != scope_style::called) {
+            return all;
+        }
+        const auto parent = table_.scopes[s].parent;
+        const std::string name(stem(s));
+        for (auto next = table_.find(parent, name); next != no_id;
+             next = table_.find(parent, name + "_" + std::to_string(all.size()))) {
+            all.push_back(next);
+        }
+        return all.size() < 2 ? std::vector<id>{} : all;
+    }
+
+    /// Whether scopes read different parameters, or those inside them do.
+    [[nodiscard]] bool read_apart(const std::vector<id>& all) const {
+        std::set<id> seen;
+        std::size_t count = 0;
+        const bool each = std::all_of(all.begin(), all.end(), [&](id s) {
+            const std::set<id> own(parameters_[s].begin(), parameters_[s].end());
+            seen.insert(own.begin(), own.end());
+            count += own.size();
+            return !own.empty();
+        });
+        if (each || all.empty()) {
+            return seen.size() == count && count != 0;
+        }
+        const auto& inside = inside_[all.front()];
+        return std::any_of(inside.begin(), inside.end(), [&](id s) {
+            const auto below = series_of(s);
+            return below.size() == all.size() && below.front() == s && read_apart(below);
+        });
+    }
+
+    /// The module that calls nothing but contains `m`, perhaps in a list.
+    [[nodiscard]] id owner_of(id m) const {
+        while (m != 0 && is_number(builder_.name(m))) {
+            m = builder_.parent(m);
+        }
+        return m == 0 || m == no_id ? no_id : builder_.parent(m);
+    }
+
+    [[nodiscard]] static bool are_distinct(std::vector<id> modules) {
+        std::sort(modules.begin(), modules.end());
+        return !modules.empty() && modules.back() != no_id &&
+               std::adjacent_find(modules.begin(), modules.end()) == modules.end();
+    }
+
+    /// Whether the first of both series come before the second of both, and so on.
+    [[nodiscard]] bool take_turns(const std::vector<id>& a, const std::vector<id>& b) const {
+        for (std::size_t i = 1; i < a.size(); ++i) {
+            if (std::max(first_[a[i - 1]], first_[b[i - 1]]) >=
+                std::min(first_[a[i]], first_[b[i]])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// The owners of the modules of a series in scope `parent`, one for each, or nothing.
+    [[nodiscard]] std::vector<id> owners_in(id parent, const std::vector<id>& all) {
+        std::vector<id> best;
+        auto nearest = no_id;
+        for (const auto beside : inside_[parent]) {
+            const auto others = series_of(beside);
+            if (others.size() != all.size() || others.front() != beside) {
+                continue;
+            }
+            std::vector<id> owners;
+            for (const auto other : others) {
+                const auto m = read_(other);
+                owners.push_back(m == no_id ? no_id : owner_of(m));
+            }
+            const auto a = first_[beside];
+            const auto b = first_[all.front()];
+            const auto distance = a < b ? b - a : a - b;
+            if (distance < nearest && are_distinct(owners) && take_turns(others, all)) {
+                nearest = distance;
+                best = std::move(owners);
+            }
+        }
+        if (!best.empty() || parent < scope_style_count) {
+            return best;
+        }
+        const auto around = series_of(parent);
+        if (around.size() == all.size()) {
+            std::transform(around.begin(), around.end(), std::back_inserter(best), any_);
+            return are_distinct(best) ? best : std::vector<id>{};
+        }
+        best = owners_in(table_.scopes[parent].parent, all);
+        for (auto& m : best) {
+            const std::string path(
+                path_below(builder_, m, scope_style::called, table_.scopes[parent].instance()));
+            m = builder_.at_path(path, m);
+        }
+        return best;
+    }
+
+    const scope_table& table_;
+    module_tree_builder& builder_;
+    module_of_scope read_;
+    module_of_scope any_;
+    std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
+    std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
+    std::vector<id> first_;                   // by scope: the first operator in or below it
+    std::map<id, std::vector<id>> owners_;    // by first scope of a series: as far as asked for
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_CONVOLUTIONS_HPP
+#define STEMMA_WEIGHTS_DETAIL_CONVOLUTIONS_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/weights/detail/weight_search.hpp>
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// A convolution and its initializers.
+struct convolution {
+    id module = 0;
+    id weight = no_id; ///< initializer
+    id bias = no_id;   ///< initializer
+};
+
+/// Returns: the convolutions, each pair of initializers once. Complexity: O(uses).
+[[nodiscard]] inline std::vector<convolution> find_convolutions(const weight_search& search) {
+    std::map<id, convolution> by_node;
+    for (id t = 0; t < search.uses.size(); ++t) {
+        for (const auto& use : search.uses[t]) {
+            const auto type = search.model.op_type(use.node);
+            if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
+                auto& found = by_node[use.node];
+                found.module = use.module;
+                (use.slot == 1   ? found.weight
+                 : use.slot == 2 ? found.bias
+                                 : found.module) =
+                    use.slot == 1 || use.slot == 2 ? t : found.module;
+            }
+        }
+    }
+    std::vector<convolution> result;
+    std::set<id> seen;
+    for (const auto& [node, found] : by_node) {
+        if (found.weight != no_id && seen.insert(found.weight).second) {
+            result.push_back(found);
+        }
+    }
+    return result;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_CONVOLUTIONS_HPP
