@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/value_names.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/align/comparable_graph.hpp>
+#include <stemma/core/id.hpp>
+
+#include <vector>
+
+namespace test::align_detail_value_names {
+
+using stemma::comparable_graph;
+using stemma::id;
+using stemma::no_id;
+using stemma::value_role;
+
+TEST_CASE("value_names: finds values by name, but none by an ambiguous or empty one") {
+    comparable_graph graph;
+    const auto x = graph.add_value(value_role::given, "x");
+    graph.add_value(value_role::made, "twice");
+    graph.add_value(value_role::made, "twice");
+    graph.add_value(value_role::made, "");
+    const stemma::detail::value_names names(graph);
+    CHECK(names.find("x") == x);
+    CHECK(names.find("y") == no_id);
+    CHECK(names.find("twice") == no_id);
+    CHECK(names.find("") == no_id);
+}
+
+TEST_CASE("value_names: finds values by names to which tools added something") {
+    comparable_graph graph;
+    const auto fc = graph.add_value(value_role::stored, "fc.weight");
+    const auto a = graph.add_value(value_role::made, "a_token_1");
+    const stemma::detail::value_names names(graph);
+    CHECK(names.find_within("fc.weight_quantized") == fc);
+    CHECK(names.find_within("fc.weight_quantized_scale") == fc);
+    CHECK(names.find_within("InsertedCast_fc.weight") == fc);
+    CHECK(names.find_within("a_token_1_nchwc") == a); // no further than needed
+    CHECK(names.find_within("fc.weight") == no_id);   // nothing was added
+    CHECK(names.find_within("_nchwc") == no_id);
+    CHECK(names.find_within("fc.weight_other") == no_id);
+}
+
+TEST_CASE("operator_names: finds operators by unambiguous names") {
+    comparable_graph graph;
+    const auto x = graph.add_value(value_role::given, "x");
+    const auto add = [&](const char* name) {
+        const auto y = graph.add_value(value_role::made, "");
+        return graph.add_operator({.type = "Relu", .name = name}, std::vector<id>{x},
+                                  std::vector<id>{y});
+    };
+    const auto one = add("one");
+    add("two");
+    add("two");
+    add("");
+    const stemma::detail::operator_names names(graph);
+    CHECK(names.find("one") == one);
+    CHECK(names.find("two") == no_id);
+    CHECK(names.find("") == no_id);
+    CHECK(names.find("x") == no_id);
+}
+
+} // namespace test::align_detail_value_names
