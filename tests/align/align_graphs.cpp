@@ -78,6 +78,24 @@ TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its r
     CHECK(origins(found, 6) == ids{3});
 }
 
+TEST_CASE("align_graphs: an operator ends where its result is passed on to one that goes on",
+          "[align]") {
+    scene before({"x"});
+    before.add("Conv", {"x", "w1"}, "a").add("Relu", {"a"}, "b");
+    before.add("Conv", {"b", "w2"}, "c").add("Relu", {"c"}, "d").result("d");
+    scene after({"x"});
+    after.add("com.microsoft.nchwc::Conv", {"x", "w1_blocked"}, "t1", "b_nchwc");
+    after.add("com.microsoft.nchwc::ReorderOutput", {"t1"}, "b", "reorder");
+    after.add("com.microsoft.nchwc::Conv", {"b", "w2_blocked"}, "t2", "d_nchwc");
+    after.add("com.microsoft.nchwc::ReorderOutput", {"t2"}, "d", "reorder_1").result("d");
+    const auto found = align_graphs(before.graph, after.graph);
+    for (id op = 0; op < 4; ++op) {
+        CAPTURE(op);
+        CHECK(origins(found, op) == (op < 2 ? ids{0, 1} : ids{2, 3}));
+        CHECK(found.of(op).kind == (op % 2 == 0 ? origin_kind::replaced : origin_kind::inserted));
+    }
+}
+
 TEST_CASE("align_graphs: what is reshaped for a matrix product belongs to the product", "[align]") {
     const auto before = original();
     for (const bool named : {true, false}) {

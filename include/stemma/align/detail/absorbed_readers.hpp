@@ -61,6 +61,8 @@ public:
     }
 
 private:
+    static constexpr int most_passed = 4;
+
     [[nodiscard]] id only_reader(id before) const {
         const auto readers = before_readers_[before];
         const bool one = !readers.empty() && readers.size() <= most_readers &&
@@ -99,12 +101,17 @@ private:
         });
     }
 
-    /// Whether a value has a reader that may be one of `reads` in the original.
-    [[nodiscard]] bool is_read_on(id value, id before, id reads) const {
+    /// Whether a value, or one that it is passed on as, has a reader that may be one of `reads` in
+    /// the original.
+    [[nodiscard]] bool is_read_on(id value, id before, id reads, int passed = 0) const {
         const auto readers = after_readers_[value];
         return std::any_of(readers.begin(), readers.end(), [&](id reader) {
-            return types_.fit(before_.type(before), after_.type(reader)) == correspondence::head &&
-                   reads_all_of(reader, before, reads);
+            const auto outputs = after_.outputs(reader);
+            return (types_.fit(before_.type(before), after_.type(reader)) == correspondence::head &&
+                    reads_all_of(reader, before, reads)) ||
+                   (passed < most_passed && types_.passes(after_.type(reader)) &&
+                    !outputs.empty() && outputs[0] != no_id &&
+                    is_read_on(outputs[0], before, reads, passed + 1));
         });
     }
 
