@@ -9,8 +9,10 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/write_tagged.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace test::open_original_model {
 
@@ -62,6 +64,35 @@ TEST_CASE("carry_tags: output round-trips, and refers to the first original", "[
                   original->tags().attributions[node].module);
         }
     }
+}
+
+TEST_CASE("carry_tags: a node keeps its only tag, even if that is not its module's", "[carry]") {
+    const auto path = test::fixture("control_flow/model.onnx");
+    const test::scratch_folder folder;
+    const auto first = folder.file("first.onnx");
+    const auto original = std::make_shared<attributed_model>(path, stemma::attribution_options{});
+    auto carried = stemma::carry_tags(original, path);
+    stemma::write_tagged(*carried, first);
+    const auto again = std::make_shared<attributed_model>(first, stemma::attribution_options{});
+    const auto twice = stemma::carry_tags(again, path);
+    const auto tags_of = [](const attributed_model& model, id node) {
+        std::vector<std::string> texts;
+        const auto& tagged = model.tags();
+        tagged.pool.for_each(tagged.tag_sets[node],
+                             [&](id m) { texts.push_back(std::string(tagged.tags.text(m))); });
+        return texts;
+    };
+    std::size_t elsewhere = 0;
+    for (id node = 0; node < original->model().node_count(); ++node) {
+        CAPTURE(node);
+        const auto tags = tags_of(*original, node);
+        const auto& tagged = original->tags();
+        elsewhere += tags.size() == 1 && tagged.tag_sets[node] != tagged.selected(node) ? 1U : 0U;
+        for (const auto* one : {carried.get(), again.get(), twice.get()}) {
+            CHECK(tags_of(*one, node) == tags);
+        }
+    }
+    CHECK(elsewhere > 0);
 }
 
 TEST_CASE("captures_or_original: reports a model unrelated to the original", "[carry]") {

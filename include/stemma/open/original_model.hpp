@@ -179,7 +179,10 @@ private:
             members_.empty() ? origin_kind::unknown : composed(entry.kind, origins), members_);
         std::sort(modules_.begin(), modules_.end());
         modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
-        if (modules_.size() > 1) {
+        if (modules_.size() > 1 ||
+            (modules_.size() == 1 &&
+             modules_.front() !=
+                 original_->tags().tags.selected(result.claims.front().of[node].module))) {
             result.carried.several.emplace_back(node, modules_);
         }
     }

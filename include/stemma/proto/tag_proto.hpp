@@ -232,7 +232,7 @@ public:
     void edit_node(id node, Node& message) {
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
-        if (module != last_module_ || tags != last_tags_) {
+        if (module != last_module_ || tags != last_tags_ || !found_->origins.empty()) {
             last_module_ = module;
             last_tags_ = tags;
             sink_ = {};

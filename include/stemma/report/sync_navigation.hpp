@@ -14,8 +14,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Writes linked nodes as the mapping for Model Explorer's side-by-side view (`sync_navigation`):
-/// nodes of the main graphs, with the ids of `write_model_explorer`. Complexity: O(nodes in links).
+/// Writes linked nodes as the mapping for Model Explorer's side-by-side view, its
+/// `SyncNavigationData` (common/sync_navigation.ts there): nodes of the main graphs, with the ids
+/// of `write_model_explorer`. That view expects a node in at most one entry.
+/// Requires: no node is in two links. Complexity: O(nodes in links).
 template <text_sink Sink>
 void write_sync_navigation(Sink& sink, std::span<const node_link> links, const onnx_model& first,
                            const onnx_model& second) {

@@ -6,6 +6,7 @@
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/record/detail/lineage_text.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -28,7 +29,8 @@ public:
         const auto module = found_->attributions[v].module;
         const auto set = found_->tag_sets[v];
         all_.clear();
-        if (found_->pool.size_of(set) < 2) {
+        const bool recomputed = found_->origins.kind(v) == origin_kind::unknown;
+        if (found_->pool.size_of(set) < 2 && (recomputed || set == found_->selected(v))) {
             return {tag_of(module), path_of(module), all_, {}};
         }
         found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
