@@ -31,6 +31,7 @@ SOURCES = [path for folder in ("examples", "tests") for path in sorted((ROOT / f
 # Files that commands of documents read, and `program.cpp`.
 STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
              "optimized.onnx": "examples/data/bert_micro.onnx",
+             "compiled.onnx": "examples/data/bert_micro.onnx",
              "modules.json": "examples/data/bert_micro.modules.json",
              "model.capture.json": "examples/data/bert_micro.modules.json"}
 PROGRAM = "#include <stemma/core.hpp>\nint main() {}\n"

@@ -9,12 +9,16 @@
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/sync_navigation.hpp>
+#include <stemma_report/html_diff.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -26,7 +30,8 @@ using stemma::no_id;
 
 struct diff_options {
     common_options common;
-    std::string other;
+    output_options output;
+    std::vector<std::string> others;
     std::vector<std::string> other_captures;
     std::vector<std::string> modules;
     bool nodes = false;
@@ -34,6 +39,8 @@ struct diff_options {
     double tolerance = 0;
     std::size_t rows = 100;
 };
+
+constexpr std::size_t most_panes = 8;
 
 shade shade_of(stemma::module_change change) {
     switch (change) {
@@ -233,10 +240,6 @@ id module_of(const stemma::attributed_model& opened, const std::string& asked) {
 
 int diff_modules(const diff_options& options, const stemma::diff_options& how,
                  const stemma::attributed_model& first, const stemma::attributed_model& second) {
-    if (options.common.format == "sync_navigation") {
-        throw stemma::error(stemma::error_code::refused, "", "--format",
-                            "sync_navigation links whole models; leave out --module");
-    }
     if (options.modules.size() > 2) {
         throw stemma::error(stemma::error_code::refused, "", "--module",
                             "is given more than twice: one module of each model is compared");
@@ -245,8 +248,9 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
         stemma::compare_modules(first, module_of(first, options.modules.front()), second,
                                 module_of(second, options.modules.back()), how);
     if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_module_diff(out, found, first, second, options.nodes);
+        write_output(options.output, [&](auto& sink) {
+            stemma::write_module_diff(sink, found, first, second, options.nodes);
+        });
     } else {
         const auto& entry = found.difference;
         put("{} and {}: {}; {} and {}: {} matched", path_text(first, entry.first),
@@ -269,33 +273,69 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
     return found.same_function ? done : found_something;
 }
 
+/// Throws if options do not fit each other.
+void refuse_misplaced(const diff_options& options) {
+    const auto& format = options.common.format;
+    const auto refuse = [](bool wrong, std::string_view option, const std::string& why) {
+        if (wrong) {
+            throw stemma::error(stemma::error_code::refused, "", option, why);
+        }
+    };
+    refuse((format == "sync_navigation" || format == "html") && !options.modules.empty(),
+           "--format", format + " shows whole models; leave out --module");
+    refuse(format != "html" && options.others.size() > 1, "--format",
+           format + " compares two models; html shows more");
+    refuse(format == "text" && options.output.path != "-", "-o", "does not apply to text");
+    refuse(options.others.size() + 1 > most_panes, "OTHER",
+           fmt::format("is given too often: {} models fit side by side", most_panes));
+}
+
 int diff(const diff_options& options) {
-    const auto first = open_model(options.common);
-    auto other = options.common;
-    other.model = options.other;
-    if (!options.other_captures.empty()) {
-        other.captures = options.other_captures;
+    refuse_misplaced(options);
+    std::vector<std::unique_ptr<stemma::attributed_model>> models;
+    models.push_back(open_model(options.common));
+    for (const auto& path : options.others) {
+        auto other = options.common;
+        other.model = path;
+        if (!options.other_captures.empty()) {
+            other.captures = options.other_captures;
+        }
+        models.push_back(open_model(other));
     }
-    const auto second = open_model(other);
     stemma::diff_options how;
     how.weights = !options.no_weights;
     how.tolerance = options.tolerance;
     how.threads = threads_of(options.common);
+    const auto& first = *models[0];
+    const auto& second = *models[1];
     if (!options.modules.empty()) {
-        return diff_modules(options, how, *first, *second);
+        return diff_modules(options, how, first, second);
     }
-    const auto found = stemma::diff_models(*first, *second, how);
-    if (options.common.format == "sync_navigation") {
-        standard_output out;
-        stemma::write_sync_navigation(out, stemma::link_nodes(found, *first, *second, how),
-                                      first->model(), second->model());
-    } else if (options.common.format == "json") {
-        standard_output out;
-        stemma::write_diff(out, found, *first, *second, options.nodes);
+    std::vector<stemma::model_diff> all;
+    for (std::size_t i = 1; i < models.size(); ++i) {
+        all.push_back(stemma::diff_models(*models[i - 1], *models[i], how));
+    }
+    const auto& found = all.front();
+    if (options.common.format == "text") {
+        diff_printer(found, first, second, options).print();
     } else {
-        diff_printer(found, *first, *second, options).print();
+        write_output(options.output, [&](auto& sink) {
+            if (options.common.format == "html") {
+                std::vector<stemma::attributed_model*> shown;
+                for (const auto& model : models) {
+                    shown.push_back(model.get());
+                }
+                stemma_report::write_html_diff(sink, shown, all, how);
+            } else if (options.common.format == "sync_navigation") {
+                stemma::write_sync_navigation(sink, stemma::link_nodes(found, first, second, how),
+                                              first.model(), second.model());
+            } else {
+                stemma::write_diff(sink, found, first, second, options.nodes);
+            }
+        });
     }
-    return found.is_equal() ? done : found_something;
+    const auto is_equal = [](const auto& one) { return one.is_equal(); };
+    return std::all_of(all.begin(), all.end(), is_equal) ? done : found_something;
 }
 
 } // namespace
@@ -304,8 +344,11 @@ void add_diff(CLI::App& app, action& chosen) {
     add_command<diff_options>(
         app, chosen, "diff", "show what changed between two models, module by module", diff,
         [](command_line takes, diff_options& options) {
-            takes.common(options.common, "text,json,sync_navigation");
-            takes.argument("OTHER", options.other, "the model to compare with");
+            takes.common(options.common, "text,json,html,sync_navigation");
+            takes.argument("OTHER", options.others,
+                           "the model to compare with; html: each is compared with the previous "
+                           "one, and all are shown side by side");
+            takes.output(options.output);
             takes
                 .value("--other-modules", options.other_captures, "CAPTURE",
                        "a capture of OTHER, if it needs its own")
@@ -324,6 +367,8 @@ void add_diff(CLI::App& app, action& chosen) {
                          "Examples:\n  stemma diff old.onnx new.onnx\n"
                          "  stemma diff model.onnx optimized.onnx --nodes\n"
                          "  stemma diff model.onnx finetuned.onnx --tolerance 1e-3 --format json\n"
+                         "  stemma diff model.onnx optimized.onnx compiled.onnx --format html -o "
+                         "diff.html\n"
                          "  stemma diff model.onnx model.onnx --module layer.0 --module layer.1");
         });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the scripts of the page joined into one, as tests/page/lint_test.mjs does.
-const browser = ["document", "location", "window", "Element", "Event", "HTMLElement", "ResizeObserver", "URLSearchParams"];
+const browser = ["document", "location", "window", "Element", "Event", "HTMLElement", "ResizeObserver", "URLSearchParams", "history"];
 
 export default [{
   files: ["**/*.js"],

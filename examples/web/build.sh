@@ -23,7 +23,7 @@ done
 # For other versions of Node than Debian's, which emscripten's scripts are made for.
 NODE_PATH=${NODE_PATH:+$NODE_PATH:}/usr/share/nodejs
 export NODE_PATH
-cmake -DPAGE="$root/examples/report/page/page.html" -DHEADER="$out/include/stemma_report/page.hpp" \
+cmake -DFOLDER="$root/examples/report/page" -DHEADER="$out/include/stemma_report/page.hpp" \
     -P "$root/examples/report/embed.cmake"
 flags="-std=c++20 $optimize -fexceptions -DNDEBUG -Wall -Wextra -I$root/include -I$root/examples/report -isystem $out/include"
 for one in sparse_file web_session web_main; do

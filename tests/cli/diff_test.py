@@ -6,6 +6,7 @@ usage: diff_test.py PROGRAM FIXTURES [unittest arguments]
 """
 import json
 import random
+import re
 import sys
 import unittest
 
@@ -202,6 +203,20 @@ class Diff(Case):
     def test_bad_input(self):
         self.fail_with(3, "diff", self.path("bert_micro"), self.folder / "missing.onnx")
         self.assertEqual(run("diff", self.path("bert_micro")).returncode, 2)
+        path = self.path("bert_micro")
+        self.fail_with(2, "diff", path, path, path, saying="compares two models; html shows more")
+        self.fail_with(2, "diff", *[path] * 9, "--format", "html", saying="8 models fit side by side")
+        self.fail_with(2, "diff", path, path, "-o", self.folder / "text", saying="does not apply to text")
+
+    def test_a_page_of_equal_models(self):
+        page = self.folder / "page.html"
+        path = self.path("bert_micro")
+        self.succeed("diff", path, path, "--format", "html", "-o", page, "--no-sync")
+        (steps,) = re.findall('id="steps">(.*?)</script>', page.read_text(), re.DOTALL)
+        (step,) = json.loads(steps)["steps"]
+        self.assertEqual(step["changes"], [])
+        self.assertEqual(step["nodes"][::2], step["nodes"][1::2])
+        self.assertEqual(step["same"], step["of"])
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,33 @@ TEST_CASE(
                  {node("FusedConv", {"x", "l.w"}, {"b"}, "/l/Conv", "com.microsoft"),
                   node("Identity", {"b"}, {"c"}, "copy"), node("Tanh", {"c"}, {"y"}, "/t/Tanh")});
     CHECK(links == std::vector<node_link>{{{0, 1}, {0}}, {{2}, {2}}});
+}
+
+TEST_CASE(
+    "linked_pairs: a node belongs to its origin, not to an equal partner; one without to that") {
+    const auto bytes =
+        test::model(test::graph({node("Relu", {"x"}, {"a"}), node("Relu", {"a"}, {"b"}),
+                                 node("Tanh", {"b"}, {"y"})},
+                                {"x"}, {"y"}))
+            .bytes();
+    const stemma::attributed_model model(stemma::mapped_file::holding(bytes, "memory"), {});
+    stemma::model_diff swapped;
+    swapped.nodes = stemma::node_match(3, 3);
+    swapped.nodes.add(0, 1);
+    swapped.nodes.add(1, 0);
+    const std::vector<std::pair<id, id>> same{{0, 0}, {1, 1}, {2, 2}};
+    CHECK(stemma::linked_pairs(swapped, model, model) == same);
+
+    const auto other =
+        test::model(
+            test::graph({node("Sign", {"x"}, {"q"}), node("Neg", {"q"}, {"r"})}, {"x"}, {"r"}))
+            .bytes();
+    const stemma::attributed_model unrelated(stemma::mapped_file::holding(other, "memory"), {});
+    stemma::model_diff partners;
+    partners.nodes = stemma::node_match(3, 2);
+    partners.nodes.add(2, 1);
+    const auto pairs = stemma::linked_pairs(partners, model, unrelated);
+    CHECK(std::count(pairs.begin(), pairs.end(), std::pair<id, id>(2, 1)) == 1);
 }
 
 TEST_CASE("group_links: connected pairs form one link, in the order of the first model") {

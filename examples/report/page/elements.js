@@ -38,3 +38,10 @@ const clipMiddle = (text, most) => {
   const begin = Math.floor(most / 3);
   return text.length > most ? `${text.slice(0, begin)}\u2026${text.slice(text.length - (most - begin - 1))}` : text;
 };
+
+// A text cut in the middle if too wide: names differ at their ends.
+function middle(text, longest = 28) {
+  const tail = Math.min(Math.floor(text.length / 2), longest);
+  return make("span", {class: "middle", title: text}, make("span", {}, text.slice(0, text.length - tail)),
+              make("span", {}, text.slice(text.length - tail)));
+}

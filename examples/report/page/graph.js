@@ -239,7 +239,10 @@ function describeBox(box, depth) {
   box.sub = clip(sub, 48);
   box.about = about;
   box.press = {module: () => go(`m=${box.m}`), node: () => go(`m=${chosen}&n=${box.n}`), quiet: () => go(`m=${chosen}&n=${box.n}`)}[box.kind];
-  box.shade = group => shade(group, box);
+  box.shade = group => {
+    shade(group, box);
+    mark(group, box);
+  };
   if (box.kind === "module") {
     box.look = modules[box.m].look;
   }

@@ -104,6 +104,9 @@ function shade(group, box) {
 
 // The end of a module's row in the tree: its number in the chosen column, else its nodes.
 function tailOf({m, count, parameters}) {
+  if (others.length > 0) {
+    return [...stateChips(m), make("span", {class: "count", title: plural(parameters, "parameter")}, number(count))];
+  }
   if (!painted) {
     return shareOf(count / Math.max(1, nodes.length), number(count), plural(parameters, "parameter")).all;
   }

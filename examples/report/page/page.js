@@ -76,6 +76,18 @@ function showModule(m) {
   at("content").scrollTop = 0;
 }
 
+/** Shows a module, and a node if one is given. */
+function show(m, n) {
+  at("detail").hidden = n === undefined; // takes room from the picture
+  chosen = m;
+  if (shown !== m) {
+    shown = m;
+    showModule(m);
+    tree.reveal(m);
+  }
+  showDetail(n);
+}
+
 let arrived = null;
 const go = place => {
   location.hash = place;
@@ -90,14 +102,8 @@ function arrive() {
   };
   const m = read("m", modules.length) ?? 0;
   const n = read("n", nodes.length);
-  at("detail").hidden = n === undefined; // takes room from the picture
-  chosen = m;
-  if (shown !== m) {
-    shown = m;
-    showModule(m);
-    tree.reveal(m);
-  }
-  showDetail(n);
+  show(m, n);
+  announce(m, n);
 }
 
 painted = measures.find(measure => [...runs[measure.run].cells.modules.values()].some(cells => isNumber(cells[measure.c]))) ?? null;

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search field and its results, which take the place of the tree.
 
-// A text cut in the middle if too wide: names differ at their ends.
-function middle(text) {
-  const tail = Math.min(Math.floor(text.length / 2), 28);
-  return make("span", {class: "middle", title: text}, make("span", {}, text.slice(0, text.length - tail)),
-              make("span", {}, text.slice(text.length - tail)));
-}
-
 const foundRow = (properties, action, ...cells) => make("div", {class: "row", tabindex: "0", role: "link", onclick: action,
   onkeydown: event => {
     if (event.key === "Enter" || event.key === " ") {

@@ -72,33 +72,47 @@ group_links(std::size_t first_count, std::size_t second_count,
 
 } // namespace detail
 
-/// Returns: corresponding nodes of two compared models: partners, and the origins of fused or split
-/// nodes as found by `align_graphs`. Inserted nodes are in no group. Complexity: that of
-/// `align_graphs`, and O(data) with `options.weights`.
-[[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& diff,
-                                                       const attributed_model& first,
-                                                       const attributed_model& second,
-                                                       const diff_options& options = {}) {
+/// Returns: pairs of corresponding nodes of two compared models, ascending: nodes with their
+/// origins as found by `align_graphs`, and partners of which at least one has no other pair.
+/// Inserted nodes without a partner are in no pair. Complexity: that of `align_graphs`, and O(data)
+/// with `options.weights`.
+[[nodiscard]] inline std::vector<std::pair<id, id>> linked_pairs(const model_diff& diff,
+                                                                 const attributed_model& first,
+                                                                 const attributed_model& second,
+                                                                 const diff_options& options = {}) {
     const auto alignment =
         align_graphs(comparable_model(first.model(), options.weights, options.threads),
                      comparable_model(second.model(), options.weights, options.threads));
     std::vector<std::pair<id, id>> pairs;
-    for (id w = 0; w < diff.nodes.to_first.size(); ++w) {
-        const auto partner = diff.nodes.to_first[w];
-        if (partner != no_id) {
-            pairs.emplace_back(partner, w);
-        }
+    std::vector<char8_t> has_first(diff.nodes.to_second.size(), 0);
+    std::vector<char8_t> has_second(diff.nodes.to_first.size(), 0);
+    for (id w = 0; w < has_second.size(); ++w) {
         const auto kind = alignment.of(w).kind;
         if (kind != origin_kind::kept && kind != origin_kind::replaced) {
             continue;
         }
         for (const auto v : alignment.origins(w)) {
-            if (partner == no_id || diff.nodes.to_second[v] == no_id) {
-                pairs.emplace_back(v, w);
-            }
+            pairs.emplace_back(v, w);
+            has_first[v] = has_second[w] = 1;
         }
     }
-    return detail::group_links(diff.nodes.to_second.size(), diff.nodes.to_first.size(), pairs);
+    for (id w = 0; w < has_second.size(); ++w) {
+        const auto partner = diff.nodes.to_first[w];
+        if (partner != no_id && (has_first[partner] == 0 || has_second[w] == 0)) {
+            pairs.emplace_back(partner, w);
+        }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+/// Returns: connected groups of `linked_pairs`. Complexity: that of `linked_pairs`.
+[[nodiscard]] inline std::vector<node_link> link_nodes(const model_diff& diff,
+                                                       const attributed_model& first,
+                                                       const attributed_model& second,
+                                                       const diff_options& options = {}) {
+    return detail::group_links(diff.nodes.to_second.size(), diff.nodes.to_first.size(),
+                               linked_pairs(diff, first, second, options));
 }
 
 } // namespace stemma::inline STEMMA_ABI

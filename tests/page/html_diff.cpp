@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../catch.hpp"
+#include "../model_files.hpp"
+#include "../wire_builder.hpp"
+
+#include <stemma/compare/diff_models.hpp>
+#include <stemma/compare/link_nodes.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/json_writer.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/open/attributed_model.hpp>
+#include <stemma_report/html_diff.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test::page_html_diff {
+
+namespace {
+
+using nlohmann::json;
+using stemma::id;
+
+template <std::size_t N>
+std::string page_of(const std::array<stemma::attributed_model*, N>& models) {
+    std::vector<stemma::model_diff> diffs;
+    for (std::size_t i = 1; i < N; ++i) {
+        diffs.push_back(stemma::diff_models(*models[i - 1], *models[i]));
+    }
+    stemma::string_sink sink;
+    stemma_report::write_html_diff(sink, models, diffs);
+    return std::move(sink.text);
+}
+
+json data_in(const std::string& page, std::string_view opening) {
+    const auto begin = page.find(opening) + opening.size();
+    return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+    std::size_t count = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("write_html_diff: has every model, and each step with its changes and pairs") {
+    stemma::attributed_model first(test::fixture("bert_micro/model.onnx"), {});
+    stemma::attributed_model second(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model third(test::fixture("bert_micro/anonymous.onnx"), {});
+    const auto page = page_of(std::array{&first, &second, &third});
+    CHECK(count_of(page, "class=\"model\">") == 3);
+    const auto told = data_in(page, "id=\"steps\">");
+    REQUIRE(told["files"].size() == 3);
+    REQUIRE(told["steps"].size() == 2);
+    CHECK(told["page"].size() == 3);
+    const auto diff = stemma::diff_models(second, third);
+    const auto& step = told["steps"][1];
+    REQUIRE(step["changes"].size() == diff.modules.size());
+    for (std::size_t i = 0; i < diff.modules.size(); ++i) {
+        const auto of = [](id m) { return m == stemma::no_id ? json(-1) : json(m); };
+        const auto& entry = diff.modules[i];
+        CHECK(step["changes"][i]["ends"] == json::array({of(entry.first), of(entry.second)}));
+        CHECK(step["changes"][i]["changes"].size() == entry.changes.size());
+    }
+    CHECK(step["modules"][0].size() == second.modules().size());
+    CHECK(step["modules"][1].size() == third.modules().size());
+    const auto pairs = stemma::linked_pairs(diff, second, third);
+    REQUIRE(step["nodes"].size() == 2 * pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        CHECK(step["nodes"][2 * i] == pairs[i].first);
+        CHECK(step["nodes"][2 * i + 1] == pairs[i].second);
+    }
+}
+
+TEST_CASE("write_html_diff: texts of models stay texts, and the page loads no file") {
+    const std::string name = "</script><script>alert(1)</script>";
+    const auto bytes =
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, name)}, {"x"}, {"y"})).bytes();
+    const auto open = [&] {
+        return stemma::attributed_model(stemma::mapped_file::holding(bytes, name), {});
+    };
+    auto first = open();
+    auto second = open();
+    const auto page = page_of(std::array{&first, &second});
+    CHECK(page.find(name) == page.npos);
+    CHECK(page.find("<script>alert") == page.npos);
+    // Two models, the steps, and the script of the page.
+    CHECK(count_of(page, "</script>") == 4);
+    CHECK(data_in(page, "class=\"model\">")["nodes"][0][0] == name);
+    CHECK(data_in(page, "id=\"steps\">")["files"][0] == name);
+    CHECK(page.starts_with("<!DOCTYPE html>\n<html"));
+    CHECK(page.ends_with("</html>\n"));
+    for (const auto* none : {"{{title}}", "{{data}}", "src=", "<link", "SPDX"}) {
+        CAPTURE(none);
+        CHECK(page.find(none) == page.npos);
+    }
+}
+
+} // namespace test::page_html_diff
