@@ -62,8 +62,8 @@ public:
     }
 
     /// Returns: the module that owns the module of scope `s`, or `no_id` if its series does not
-    /// tell. Complexity: O(scopes beside it
-    /// and around it * length of series), once for each series.
+    /// tell. Complexity: O(scopes beside it and around it * length of series), once for each
+    /// series.
     [[nodiscard]] id owner(id s) {
         const auto all = series_of(s);
         const auto at = std::find(all.begin(), all.end(), s);

@@ -38,7 +38,8 @@ struct folded_bias {
 }
 
 /// Returns: for each convolution with a folded norm whether it had a bias.
-///  PyTorch numbers values in the order it makes them, so the number in the first name that it
+///
+/// PyTorch numbers values in the order it makes them, so the number in the first name that it
 /// generates for a folded one is that of all before: inputs, entries of the `state_dict`, outputs
 /// of nodes, one, and for each weight that is transposed later the result of that. What is left are
 /// biases: of all, of none, or of those that are called alike. With more left than that, other
