@@ -42,7 +42,8 @@ public:
         , read_(std::move(read))
         , any_(std::move(any))
         , parameters_(table.scopes.size())
-        , inside_(table.scopes.size()) {
+        , inside_(table.scopes.size())
+        , place_(table.scopes.size(), no_id) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             const auto s = table.scope_of[index_of(ops.graph(), *it)];
             if (s != no_id) {
@@ -65,9 +66,8 @@ public:
     /// tell. Complexity: O(scopes beside it and around it * length of series), once for each
     /// series.
     [[nodiscard]] id owner(id s) {
-        const auto all = series_of(s);
-        const auto at = std::find(all.begin(), all.end(), s);
-        if (at == all.end()) {
+        const auto& all = series_of(s);
+        if (all.empty() || place_[s] == no_id) {
             return no_id;
         }
         auto cached = owners_.find(all.front());
@@ -77,7 +77,7 @@ public:
             cached = owners_.emplace(all.front(), std::move(owners)).first;
         }
         const auto& owners = cached->second;
-        return owners.empty() ? no_id : owners[static_cast<std::size_t>(at - all.begin())];
+        return owners.empty() ? no_id : owners[place_[s]];
     }
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
@@ -90,22 +90,31 @@ public:
 
 private:
     /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
-    [[nodiscard]] std::vector<id> series_of(id s) const {
-        std::vector<id> all;
+    /// Complexity: O(log scopes), and O(length of series) once for each.
+    [[nodiscard]] const std::vector<id>& series_of(id s) {
         if (table_.scopes[s].style != scope_style::called) {
-            return all;
+            return none_;
         }
         const auto parent = table_.scopes[s].parent;
         const std::string name(stem(s));
-        for (auto next = table_.find(parent, name); next != no_id;
+        const auto first = table_.find(parent, name);
+        if (first == no_id) {
+            return none_;
+        }
+        const auto [cached, added] = series_.try_emplace(first);
+        auto& all = cached->second;
+        for (auto next = first; added && next != no_id;
              next = table_.find(parent, name + "_" + std::to_string(all.size()))) {
+            if (stem(next) == name) {
+                place_[next] = static_cast<id>(all.size());
+            }
             all.push_back(next);
         }
-        return all.size() < 2 ? std::vector<id>{} : all;
+        return all.size() < 2 ? none_ : all;
     }
 
     /// Whether scopes read different parameters, or those inside them do.
-    [[nodiscard]] bool read_apart(const std::vector<id>& all) const {
+    [[nodiscard]] bool read_apart(const std::vector<id>& all) {
         std::set<id> seen;
         std::size_t count = 0;
         const bool each = std::all_of(all.begin(), all.end(), [&](id s) {
@@ -119,7 +128,7 @@ private:
         }
         const auto& inside = inside_[all.front()];
         return std::any_of(inside.begin(), inside.end(), [&](id s) {
-            const auto below = series_of(s);
+            const auto& below = series_of(s);
             return below.size() == all.size() && below.front() == s && read_apart(below);
         });
     }
@@ -154,7 +163,7 @@ private:
         std::vector<id> best;
         auto nearest = no_id;
         for (const auto beside : inside_[parent]) {
-            const auto others = series_of(beside);
+            const auto& others = series_of(beside);
             if (others.size() != all.size() || others.front() != beside) {
                 continue;
             }
@@ -174,7 +183,7 @@ private:
         if (!best.empty() || parent < scope_style_count) {
             return best;
         }
-        const auto around = series_of(parent);
+        const auto& around = series_of(parent);
         if (around.size() == all.size()) {
             std::transform(around.begin(), around.end(), std::back_inserter(best), any_);
             return are_distinct(best) ? best : std::vector<id>{};
@@ -195,7 +204,10 @@ private:
     std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
     std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
     std::vector<id> first_;                   // by scope: the first operator in or below it
-    std::map<id, std::vector<id>> owners_;    // by first scope of a series: as far as asked for
+    std::vector<id> place_;                   // by scope: its place in its series, once asked for
+    std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
+    std::map<id, std::vector<id>> owners_;    // the same
+    std::vector<id> none_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -27,10 +27,11 @@ struct convolution {
             if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
                 auto& found = by_node[use.node];
                 found.module = use.module;
-                (use.slot == 1   ? found.weight
-                 : use.slot == 2 ? found.bias
-                                 : found.module) =
-                    use.slot == 1 || use.slot == 2 ? t : found.module;
+                if (use.slot == 1) {
+                    found.weight = t;
+                } else if (use.slot == 2) {
+                    found.bias = t;
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_FOLDED_BIASES_HPP
 #define STEMMA_WEIGHTS_DETAIL_FOLDED_BIASES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/weights/detail/convolutions.hpp>
@@ -29,7 +30,7 @@ struct folded_bias {
 [[nodiscard]] inline std::string without_numbers(const std::string& path) {
     std::string result;
     for (const char c : path) {
-        const bool digit = c >= '0' && c <= '9';
+        const bool digit = is_digit(c);
         if (!digit || !result.ends_with('0')) {
             result.push_back(digit ? '0' : c);
         }
