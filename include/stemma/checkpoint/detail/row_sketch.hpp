@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,9 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+// Numbers are copied directly from the file, in the byte order of checkpoints.
+static_assert(std::endian::native == std::endian::little);
 
 /// Floating-point numbers in a file, with strides.
 struct strided_floats {

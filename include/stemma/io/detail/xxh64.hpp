@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,12 +14,14 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+// Words are read from the text in the byte order of the specification.
+static_assert(std::endian::native == std::endian::little);
+
 /// A hash that may be written to files: XXH64 (the xxHash specification, version 0.1.1), as `xxhsum
 /// -H64` prints it.
 ///
 /// libxxhash would be another dependency and gain nothing: this hashes as fast as memory is copied
-/// (bench/io/detail/xxh64_bench.cpp). It detects accidents, not adversaries. Requires: a
-/// little-endian machine.
+/// (bench/io/detail/xxh64_bench.cpp). It detects accidents, not adversaries.
 class xxh64_digest {
 public:
     /// Appends bytes. Complexity: O(bytes).

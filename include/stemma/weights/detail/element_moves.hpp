@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,9 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+// Elements are in the byte order of ONNX.
+static_assert(std::endian::native == std::endian::little);
 
 /// Convertible floating-point types by number in TensorProto.DataType.
 enum real_type : std::int64_t { float32 = 1, float16 = 10, float64 = 11, bfloat16 = 16 };
