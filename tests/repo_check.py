@@ -174,7 +174,7 @@ def excepted(table, key):
 def files():
     for folder, folders, names in os.walk(ROOT):
         folders[:] = set(folders) - SKIPPED_FOLDERS
-        for name in names:
+        for name in set(names) - SKIPPED_FOLDERS:  # in a worktree, .git is a file
             yield os.path.relpath(os.path.join(folder, name), ROOT)
 
 
@@ -406,16 +406,23 @@ def check_words():
                 complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
 
 
-# Features that libc++ 14 lacks, and their replacements in the library.
-NOT_PORTABLE = re.compile(r"std::(ranges::(?!view_base)|views::|bit_cast|make_unique_for_overwrite)")
+# Features that libc++ 14 lacks; it has the concepts of ranges.
+NOT_PORTABLE = re.compile(r"std::(ranges::(?!(?:\w+_)?range\b|view\b|view_base\b)|views::|make_unique_for_overwrite\b|"
+                          r"format\b|expected\b|source_location\b|jthread\b)")
+# The library for the web is compiled with libc++ 13.
+NOT_IN_LIBRARY = re.compile(r"std::bit_cast\b")
 
 
 def check_portable():
-    for name in HEADERS:
-        for found in NOT_PORTABLE.finditer(TEXT[name]):
-            if not TEXT[name][:found.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
-                complain(name, TEXT[name].count("\n", 0, found.start()) + 1, "needs more than libc++ 14 has",
-                         "core/detail/range.hpp and its neighbours have it")
+    for name in CODE:
+        if not name.endswith((".hpp", ".cpp")):
+            continue
+        in_library = name in HEADERS
+        remedy = "core/detail/range.hpp and its neighbours have it" if in_library else "use range-v3 or <algorithm>"
+        for pattern in [NOT_PORTABLE, NOT_IN_LIBRARY] if in_library else [NOT_PORTABLE]:
+            for found in pattern.finditer(TEXT[name]):
+                if not TEXT[name][:found.start()].rsplit("\n", 1)[-1].lstrip().startswith("//"):
+                    complain(name, TEXT[name].count("\n", 0, found.start()) + 1, "needs more than libc++ 14 has", remedy)
 
 
 def check_sizes():

@@ -342,7 +342,8 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
             const auto* column = find_column(name);
             return column != nullptr && column->source == source;
         };
-        return is_of(options.sort) || std::ranges::any_of(options.columns, is_of);
+        return is_of(options.sort) ||
+               std::any_of(options.columns.begin(), options.columns.end(), is_of);
     };
     if (uses(column_source::times) == options.profiles.empty()) {
         throw stemma::error(stemma::error_code::refused, "",
@@ -367,9 +368,9 @@ tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& 
 
 int tree(tree_options options) {
     auto& columns = options.columns;
-    const bool has_time = std::ranges::find(columns, "time") != columns.end();
+    const bool has_time = std::find(columns.begin(), columns.end(), "time") != columns.end();
     if (!options.profiles.empty() && !has_time) { // before the operators, which come last
-        columns.insert(std::ranges::find(columns, "operators"), "time");
+        columns.insert(std::find(columns.begin(), columns.end(), "operators"), "time");
     }
     const auto opened = open_model(options.common);
     const auto shown = stemma::find_branches(*opened, options.module, options.depth);

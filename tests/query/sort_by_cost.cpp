@@ -6,7 +6,10 @@
 
 #include <stemma/query/find_modules.hpp>
 
-#include <algorithm>
+#include <range/v3/algorithm/is_sorted.hpp>
+#include <range/v3/algorithm/max.hpp>
+
+#include <functional>
 #include <vector>
 
 namespace test::query_sort_by_cost {
@@ -20,10 +23,10 @@ TEST_CASE("sort_by_cost: the most expensive come first, and lists are truncated"
     REQUIRE(first.modules.size() == 3);
     REQUIRE(first.nodes.size() == 3);
     const auto macs = [&](stemma::id m) { return *cost[m].macs.constant(); };
-    CHECK(std::ranges::is_sorted(first.modules, std::greater<>(), macs));
-    CHECK(std::ranges::max(all.modules, {}, macs) == first.modules.front());
+    CHECK(ranges::is_sorted(first.modules, std::greater<>(), macs));
+    CHECK(ranges::max(all.modules, {}, macs) == first.modules.front());
     const auto largest =
-        std::ranges::max(all.nodes, {}, [&](stemma::id node) { return cost.node_macs(node); });
+        ranges::max(all.nodes, {}, [&](stemma::id node) { return cost.node_macs(node); });
     CHECK(cost.node_macs(first.nodes.front()) == cost.node_macs(largest));
     CHECK(cost.node_macs(first.nodes.front()) > 0);
 }

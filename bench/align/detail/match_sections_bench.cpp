@@ -8,6 +8,7 @@
 #include <stemma/core/id.hpp>
 
 #include <benchmark/benchmark.h>
+#include <range/v3/algorithm/equal.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,8 +72,8 @@ void match_sections(benchmark::State& state) {
         for (id item = 0; item < two.partner.size(); ++item) {
             const auto other = two.partner[item];
             if (two.first.label(item) != two.second.label(other) ||
-                !std::ranges::equal(two.first.inputs(item), two.second.inputs(other)) ||
-                !std::ranges::equal(two.first.outputs(item), two.second.outputs(other))) {
+                !ranges::equal(two.first.inputs(item), two.second.inputs(other)) ||
+                !ranges::equal(two.first.outputs(item), two.second.outputs(other))) {
                 return false;
             }
         }
