@@ -4,6 +4,10 @@
 #
 # Requires: the same flags for all targets, and no definitions that affect the headers.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+set(standard 20)
+if(CMAKE_CXX_STANDARD)
+    set(standard ${CMAKE_CXX_STANDARD})
+endif()
 separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/shared_headers)
 file(CONFIGURE OUTPUT ${folder}/empty.cpp CONTENT "")
@@ -14,7 +18,8 @@ target_compile_options(stemma_shared_headers PRIVATE "SHELL:-Xclang -fmodules-co
 
 set(precompiled ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/stemma_shared_headers.dir/cmake_pch.hxx.pch)
 add_custom_command(OUTPUT ${folder}/code.o
-                   COMMAND ${CMAKE_CXX_COMPILER} ${flags} -std=gnu++20 -ffunction-sections -c ${precompiled} -o ${folder}/code.o
+                   COMMAND ${CMAKE_CXX_COMPILER} ${flags} ${CMAKE_CXX${standard}_EXTENSION_COMPILE_OPTION}
+                           -Wno-unused-command-line-argument -ffunction-sections -c ${precompiled} -o ${folder}/code.o
                    DEPENDS ${precompiled} stemma_shared_headers VERBATIM)
 add_library(stemma_shared_code STATIC ${folder}/code.o)
 set_target_properties(stemma_shared_code PROPERTIES LINKER_LANGUAGE CXX)
