@@ -21,6 +21,8 @@ ROOT = HERE.parent.parent
 MODEL = ROOT / "examples/data/bert_micro.onnx"
 # All of the core, in two units: only where compiler options matter, as it takes ten times as long.
 WHOLE_CORE = [HERE / "whole_core.cpp", HERE / "other_unit.cpp"]
+# Clang, if available, takes half the time. CMake reads the variable, too.
+COMPILER = os.environ.setdefault("CXX", shutil.which("clang++") or "c++")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -73,14 +75,14 @@ def pkg_config(folder, component):
     flags = run("pkg-config", "--cflags", name, env=environment).split()
     libraries = run("pkg-config", "--libs", name, env=environment).split()
     sources = WHOLE_CORE if component == "core" else [HERE / f"{component}.cpp"]
-    run("c++", "-std=c++20", *WARNINGS, *flags, *sources, *libraries, "-o",
+    run(COMPILER, "-std=c++20", *WARNINGS, *flags, *sources, *libraries, "-o",
         emptied(folder) / "consumer")
     run_consumer(folder / "consumer", component)
 
 
 def no_exceptions(folder):
     """The core without exceptions, for programs that are built without them."""
-    run("c++", "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", *WHOLE_CORE, "-o", emptied(folder) / "consumer")
+    run(COMPILER, "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", *WHOLE_CORE, "-o", emptied(folder) / "consumer")
     run_consumer(folder / "consumer", "core")
 
 
@@ -233,7 +235,7 @@ def debian(build, folder):
     checked = run(stemma, "validate", ROOT / "examples/data/bert_micro.onnx")
     if "onnx.cannot_judge" in checked:
         sys.exit(checked)
-    run("c++", "-std=c++20", "-fsyntax-only", "-I", root / "usr/include", HERE / "stemma.cpp")
+    run(COMPILER, "-std=c++20", "-fsyntax-only", "-I", root / "usr/include", HERE / "stemma.cpp")
     for name in ["share/man/man1/stemma.1", "share/bash-completion/completions/stemma",
                  "share/fish/vendor_completions.d/stemma.fish"]:
         if not (root / "usr" / name).exists():
