@@ -15,6 +15,7 @@ installed torch does not support are omitted, with the reason under `missing`.
 """
 import argparse
 import contextlib
+import functools
 import glob
 import importlib
 import inspect
@@ -176,9 +177,11 @@ def describe_modules(model, calls):
     """Yields the modules, parents first. `calls` has the number of calls by path, if the model was run."""
     paths = module_paths(model)
     aliases = module_aliases(model, paths)
+    below = {}
     for module, path in paths.items():
         own = list(tensors_of(module))
-        numbers = [(p.numel(), p.requires_grad) for p in module.parameters() if shape_of(p) is not None]
+        numbers = [(p.numel(), p.requires_grad) for p in parameters_below(module, below).values()
+                   if shape_of(p) is not None]
         name, qualified = class_name(module)
         yield {
             "name": path, "class_name": name, "qualified_class": qualified,
@@ -197,6 +200,15 @@ def describe_modules(model, calls):
         }
 
 
+def parameters_below(module, below):
+    """{id: parameter} of a module and those below it; `below` keeps the answers."""
+    if module not in below:
+        below[module] = {id(p): p for _, p, is_parameter in tensors_of(module) if is_parameter}
+        for _, child in children(module):
+            below[module].update(parameters_below(child, below))
+    return below[module]
+
+
 def forward_line(module):
     """The first line of a module's forward, as a traceback of one frame; None if it is not Python."""
     with contextlib.suppress(Exception):  # forward may be any callable
@@ -213,16 +225,16 @@ def stack_text(frames):
                      for file, line, function in frames)
 
 
-def stack_of(node):
-    """The call stack of a node of the exporter's graph, from the model down; None if unknown."""
+def stack_in(source_range):
+    """The call stack in a source range of the exporter's graph, from the model down; None if unknown."""
     frames = []
-    with contextlib.suppress(Exception):  # the format of source ranges is undocumented
-        for line in node.sourceRange().splitlines():
+    with contextlib.suppress(Exception):  # the format is undocumented
+        for line in source_range.splitlines():
             call = re.fullmatch(r"(.+)\((\d+)\): (.+)", line)
             if call is None or call[1].replace("\\", "/").endswith("torch/jit/_trace.py"):
                 break
             frames.append((call[1], int(call[2]), call[3]))
-    return sys.intern(stack_text(reversed(frames))) if frames else None  # shared by many nodes
+    return stack_text(reversed(frames)) if frames else None
 
 
 def shared_parameters(model):
@@ -733,16 +745,24 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     while any(mark in name for name in paths.values()):
         mark += "#"
     setup, assign = internals._setup_trace_module_map, getattr(torch._C, naming)
+    known = {path: module for module, path in paths.items()}
     scopes = {}
+
+    # Many nodes share these.
+    @functools.lru_cache(maxsize=None)
+    def scope_of(text):
+        return full_scope(text, modules, paths, known, mark)
+
+    stack_from = functools.lru_cache(maxsize=None)(stack_in)
 
     def marked_map(*arguments, **more):
         result = setup(*arguments, **more)
-        known = torch.jit._trace._trace_module_map
+        traced = torch.jit._trace._trace_module_map
         numbers = {module: number for number, module in enumerate(modules)}
-        for module, text in list(known.items()):
+        for module, text in list(traced.items()):
             if module in numbers:
                 kind, colons, instance = text.partition("::")
-                known[module] = f"{kind}{mark}{numbers[module]}{colons}{instance}"
+                traced[module] = f"{kind}{mark}{numbers[module]}{colons}{instance}"
         return result
 
     def assign_and_record(graph):
@@ -753,8 +773,7 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     def record(block):
         for node in block.nodes():
             if node.hasAttribute("onnx_name"):
-                scopes[node.s("onnx_name")] = (full_scope(node.scopeName(), modules, paths, mark),
-                                               stack_of(node))
+                scopes[node.s("onnx_name")] = scope_of(node.scopeName()), stack_from(node.sourceRange())
             for inner in node.blocks():
                 record(inner)
 
@@ -764,13 +783,12 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     return scopes
 
 
-def full_scope(scope, modules, paths, mark):
-    """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain.
+def full_scope(scope, modules, paths, known, mark):
+    """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain. `known` is `paths` reversed.
 
     Scripted modules have no mark in their scopes, but paths relative to their parents; if several
     share a class, the scopes of all but the first end above the module.
     """
-    known = {path: module for module, path in paths.items()}
     texts, path, sure = [], None, False
     for atom in scope.split("/"):
         kind, colons, instance = atom.partition("::")
