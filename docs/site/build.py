@@ -132,6 +132,7 @@ def main():
     unlink_private(source / "reference")
     shutil.copytree(asked.page.resolve() / "page", source / "page")
     shutil.copy(ROOT / "docs/site/mkdocs.yml", folder)
+    shutil.copy(ROOT / "docs/site/site.css", source)
     subprocess.run(["mkdocs", "build", "--strict", "--quiet", "--clean", "--config-file", folder / "mkdocs.yml"], check=True)
     broken = list(broken_links(site))
     print("\n".join(broken[:50] + [f"{len(list(site.rglob('*.html')))} pages, {len(broken)} broken links; {site}/index.html"]))

@@ -254,11 +254,11 @@ private:
                         const std::vector<stemma::crossing_value>& values) const {
         print_some(label, values.size(), [&](std::size_t i) {
             const auto& one = values[i];
-            std::string ends =
-                one.of_model ? std::string(to_string(model_.kind(one.value))) : std::string();
-            if (one.of_model && model_.producer(one.value) != no_id) {
-                ends = fmt::format("{} the graph's result", other);
-            }
+            const auto kind = model_.kind(one.value);
+            std::string ends = one.of_model && kind == stemma::value_kind::result
+                                   ? fmt::format("{} the graph's result", other)
+                               : one.modules.empty() ? std::string(to_string(kind))
+                                                     : std::string();
             for (std::size_t k = 0; k < one.modules.size() && k < 3; ++k) {
                 ends += fmt::format("{}{}", ends.empty() ? fmt::format("{} ", other) : ", ",
                                     path_text(opened_, one.modules[k]));

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint64_t block_size = std::uint64_t{1} << 14U;
 constexpr std::uint64_t beginning = std::uint64_t{1}
                                     << 12U; // the first numbers of a tensor may be shown
+constexpr std::uint64_t farthest = 64;      // blocks that are read at once, beyond what is needed
 constexpr unsigned deepest = 100;
 
 [[noreturn]] void fail(const std::string& path, std::string_view reason) {
@@ -82,10 +83,15 @@ void sparse_file::load(std::uint64_t begin, std::uint64_t end) {
         if (blocks_[block]) {
             continue;
         }
+        // A slice takes long to ask for: where slices follow each other, they grow.
+        ahead_ = block == next_ ? std::min(2 * ahead_, farthest) : 1;
         auto last = block;
-        for (; last * block_size < end && !blocks_[last]; ++last) {
+        for (; last < blocks_.size() && !blocks_[last] &&
+               (last * block_size < end || last < block + ahead_);
+             ++last) {
             blocks_[last] = true;
         }
+        next_ = last;
         auto at = block * block_size;
         const auto stop = std::min<std::uint64_t>(last * block_size, size_);
         loaded_ += stop - at;

@@ -58,6 +58,8 @@ private:
     std::uint64_t limit_;
     std::uint64_t loaded_ = 0;
     std::vector<bool> blocks_; // that were read
+    std::uint64_t next_ = 0;   // the block after the last slice
+    std::uint64_t ahead_ = 1;  // blocks of the next slice, if it begins there
 };
 
 } // namespace web

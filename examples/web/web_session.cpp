@@ -13,6 +13,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/model_notes.hpp>
@@ -35,6 +36,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -211,7 +213,9 @@ public:
         : json_(json)
         , opened_(opened)
         , graph_(opened.operators().graph())
-        , describe_(opened.model()) {
+        , describe_(opened.model())
+        , calls_(opened.model())
+        , constant_(opened.model().value_count()) {
         const auto& model = opened.model();
         std::vector<bool> shown(model.node_count());
         std::vector<id> module(model.node_count());
@@ -221,6 +225,12 @@ public:
         }
         folded_ = stemma::fold_graph(graph_, opened.modules().index(), module, shown, how,
                                      stemma::detail::find_shape_arithmetic(model));
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto producer = model.producer(value);
+            constant_[value] =
+                model.is_initializer(value) || (producer != no_id && !shown[producer]);
+        }
+        calls_.add_passed_on(constant_);
         inside_ = stemma::detail::grouped_ids(folded_.boxes.size(), [&](auto take) {
             for (id node = 0; node < folded_.box_of.size(); ++node) {
                 if (folded_.box_of[node] != no_id) {
@@ -237,6 +247,8 @@ public:
             write_box(box);
         }
         find_ends();
+        join_many(ends_[0]);
+        join_many(ends_[1]);
         for (const auto& [value, unused] : ends_[0]) {
             write_end("in", value);
         }
@@ -268,28 +280,61 @@ private:
             const auto box = folded_.box_of[*it];
             for (auto [e, end] = in_edges(*it, graph_); e != end; ++e) {
                 const auto from = source(*e, graph_);
-                const bool constant = !stemma::hide_constants().shows(opened_.operators(), from);
-                if ((folded_.box_of[from] == no_id) != (box == no_id) && !constant) {
+                const auto value = get(stemma::value_index, graph_, *e);
+                if (is_outside(from) != (box == no_id) && !constant_[value]) {
                     const bool out = box == no_id;
-                    ends_[out ? 1 : 0][get(stemma::value_index, graph_, *e)].insert(
-                        out ? folded_.box_of[from] : box);
+                    ends_[out ? 1 : 0][value].insert(out ? folded_.box_of[from] : box);
                 }
             }
             if (box != no_id) {
                 for (const auto value : model.inputs(*it)) {
-                    if (value != no_id && model.producer(value) == no_id &&
-                        !model.is_initializer(value)) {
+                    if (value != no_id && comes_from_outside(value)) {
                         ends_[0][value].insert(box);
+                    }
+                }
+                for (id i = 0; i < model.output_count(*it); ++i) {
+                    if (const auto value = model.first_output(*it) + i; is_passed_outside(value)) {
+                        ends_[1][value].insert(box);
                     }
                 }
             }
         }
-        for (const auto value : model.graph(0).outputs) {
-            const auto node = value == no_id ? no_id : model.producer(value);
-            if (node != no_id && folded_.box_of[node] != no_id) {
-                ends_[1][value].insert(folded_.box_of[node]);
-            }
+    }
+
+    /// Leaves only the first values; the others become one, numbered `no_id`.
+    void join_many(std::map<id, std::set<id>>& ends) {
+        constexpr std::size_t most = 40;
+        if (ends.size() <= most + 1) {
+            return;
         }
+        const auto first = std::next(ends.begin(), most);
+        std::set<id> boxes;
+        for (auto it = first; it != ends.end(); ++it) {
+            boxes.merge(it->second);
+        }
+        joined_[&ends == &ends_[1] ? 1 : 0] = ends.size() - most;
+        ends.erase(first, ends.end());
+        ends.emplace(no_id, std::move(boxes));
+    }
+
+    [[nodiscard]] bool is_outside(id node) const { return folded_.box_of[node] == no_id; }
+
+    /// Whether no node makes a value, and it is passed to what is shown.
+    [[nodiscard]] bool comes_from_outside(id value) const {
+        if (constant_[value]) {
+            return false;
+        }
+        const auto kind = opened_.model().kind(value);
+        bool outside = kind == stemma::value_kind::input || kind == stemma::value_kind::undefined;
+        calls_.for_each_way_in(value, [&](id node, id) { outside = outside || is_outside(node); });
+        return outside;
+    }
+
+    /// Whether a value is a result of the model, or of a body or function run from elsewhere.
+    [[nodiscard]] bool is_passed_outside(id value) const {
+        bool outside = calls_.is_result(value);
+        calls_.for_each_way_out(value, [&](id node) { outside = outside || is_outside(node); });
+        return outside;
     }
 
     void write_box(id number) {
@@ -353,20 +398,23 @@ private:
     void write_end(std::string_view side, id value) {
         json_.begin_object(true);
         json_.member("end", side);
-        json_.member("title", opened_.model().value_name(value));
-        const stemma::value_description about = describe_(value);
-        json_.member("about", about.type_and_shape());
+        if (value == no_id) {
+            json_.member("more", joined_[side == "out" ? 1 : 0]);
+        } else {
+            json_.member("title", opened_.model().value_name(value));
+            const stemma::value_description about = describe_(value);
+            json_.member("about", about.type_and_shape());
+        }
         json_.end_object();
     }
 
     void write_edge(id from, id to, id value, std::size_t values) {
-        const stemma::value_description about = describe_(value);
         json_.begin_array(true);
         json_.value(from);
         json_.value(to);
-        json_.value(about.shape);
+        json_.value(value == no_id ? "" : stemma::value_description(describe_(value)).shape);
         json_.value(values);
-        json_.value(opened_.model().value_name(value));
+        json_.value(value == no_id ? "" : opened_.model().value_name(value));
         json_.end_array();
     }
 
@@ -374,9 +422,12 @@ private:
     const stemma::attributed_model& opened_;
     const stemma::operator_graph& graph_;
     stemma::value_descriptions describe_;
+    stemma::detail::graph_calls calls_;
+    std::vector<bool> constant_; // by value
     stemma::folded_graph folded_;
     stemma::detail::grouped_ids inside_;             // nodes by box
     std::array<std::map<id, std::set<id>>, 2> ends_; // boxes of the graph by value
+    std::array<std::size_t, 2> joined_{};            // values that are one end
 };
 
 } // namespace

@@ -25,6 +25,28 @@ export function needBrowser() {
   }
 }
 
+/** In a page: texts in pictures, which axe leaves out, that are hard to read on their boxes, modules of any colour. */
+const paleTexts = `(() => {
+  const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = color => [0.2126, 0.7152, 0.0722].reduce((sum, part, i) => sum + part * linear(Number(color.match(/[0-9.]+/g)[i]) / 255), 0.05);
+  const pale = new Set();
+  for (const face of document.querySelectorAll("svg .box:not(.open) > .face")) {
+    const box = face.parentElement, hue = box.style.getPropertyValue("--h");
+    for (const h of hue ? [hue, 0, 60, 120, 180, 240, 300] : [hue]) {
+      box.style.setProperty("--h", h);
+      const below = light(getComputedStyle(face.querySelector("rect")).fill);
+      for (const text of face.querySelectorAll("text")) {
+        const above = light(getComputedStyle(text).fill);
+        if (Math.max(above, below) / Math.min(above, below) < 4.5) {
+          pale.add("contrast of " + text.getAttribute("class") + " in " + box.getAttribute("class") + " of hue " + h);
+        }
+      }
+    }
+    box.style.setProperty("--h", hue);
+  }
+  return [...pale];
+})()`;
+
 /** A page in a separate browser; `close` closes both. */
 export class Page {
   /** Opens an address. `dark`: with the preference for dark colors. */
@@ -85,6 +107,7 @@ export class Page {
     const found = [];
     for (const scheme of ["dark", "light"]) {
       await this.prefer(scheme);
+      found.push(...(await this.evaluate(paleTexts)).map(text => `${scheme}: ${text}`));
       found.push(...await this.evaluate(`axe.run({resultTypes: ["violations"]}).then(({violations}) =>
         violations.flatMap(({id, nodes}) => nodes.map(({html, any}) => \`${scheme}: \${id}: \${html} \${any[0]?.message ?? ""}\`)))`));
     }

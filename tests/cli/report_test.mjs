@@ -330,6 +330,13 @@ const tests = {
     })()`);
     assert.equal(inside[0], 1);
     assert.ok(inside[1] > 0 && inside[1] <= inside[2]);
+    // What is passed to a function is an input only of modules that do not call it.
+    const [ins, outs] = await called.evaluate(`(({ins, outs}) => [[...ins.keys()], [...outs.keys()]])(boundaryOf(modules[0]))`);
+    assert.deepEqual(await called.evaluate(`[${ins}].map(v => values[v].formalIn)`), ins.map(() => 0));
+    assert.deepEqual(sorted(outs), sorted(await called.evaluate("graphs[0].results")));
+    const passed = await called.evaluate(`modules.flatMap(module => [...boundaryOf(module).ins].filter(([v]) => values[v].kind === formal)
+      .map(([v, callers]) => callers.length > 0 && callers.every(n => graphs[values[v].formalIn].holders.includes(n) && !holds(module, nodes[n]))))`);
+    assert.ok(passed.length > 0 && passed.every(Boolean));
     assert.deepEqual(called.problems, []);
     await called.close();
   },

@@ -43,7 +43,8 @@ TEST_CASE("module_explainer: inputs are produced outside, outputs are read there
             const auto made = s.explainer.explain(m);
             for (const auto& in : made.inputs) {
                 const auto producer = model.producer(in.value);
-                CHECK(in.of_model == (producer == no_id));
+                CHECK(in.of_model == (model.kind(in.value) == stemma::value_kind::input));
+                CHECK((producer != no_id || in.of_model || !in.modules.empty()));
                 CHECK(!model.is_initializer(in.value));
                 CHECK(std::none_of(in.modules.begin(), in.modules.end(), holds));
             }
@@ -56,6 +57,34 @@ TEST_CASE("module_explainer: inputs are produced outside, outputs are read there
             }
         }
     }
+}
+
+TEST_CASE("module_explainer: what functions take and give is of the model only in its main graph") {
+    std::size_t formals = 0;
+    for (const auto* name : {"modular_functions", "nested_functions"}) {
+        stemma::attributed_model opened(test::fixture("../dialects/" + std::string(name) + ".onnx"),
+                                        {});
+        const stemma::value_descriptions describe(opened.model(),
+                                                  stemma::value_descriptions::inferring::asked);
+        stemma::module_explainer explainer(opened, describe);
+        const auto& model = opened.model();
+        for (id m = 0; m < opened.modules().size(); ++m) {
+            const auto made = explainer.explain(m);
+            for (const auto& in : made.inputs) {
+                CHECK(in.of_model ==
+                      (model.graph_of_value(in.value) == 0 && model.producer(in.value) == no_id));
+                CHECK(in.of_model == in.modules.empty());
+                formals += model.kind(in.value) == stemma::value_kind::formal ? 1U : 0U;
+            }
+            for (const auto& out : made.outputs) {
+                CHECK((!out.of_model || model.graph_of_value(out.value) == 0));
+            }
+        }
+        const auto root = explainer.explain(0); // all calls are in it
+        CHECK(root.inputs.size() == 1);
+        CHECK(root.outputs.size() == 1);
+    }
+    CHECK(formals > 0);
 }
 
 TEST_CASE("module_explainer: weights agree with the statistics") {

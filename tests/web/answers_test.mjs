@@ -33,7 +33,11 @@ async function load(folder) {
     const begin = lib[`_${name}`]();
     return Buffer.from(lib.HEAPU8.slice(begin, begin + lib[`_${name}_size`]()));
   };
+  let reads = 0;
+  const read = lib.FS.read;
+  lib.FS.read = (...slice) => ++reads && read(...slice);
   return {
+    reads: () => reads,
     ask(request) {
       const text = Buffer.from(JSON.stringify(request));
       const at = lib._malloc(text.length);
@@ -104,6 +108,9 @@ async function compare() {
       const {rows} = JSON.parse(ask({do: "rows", module: 0, count: 1000}).answer);
       const wanted = [tree.at(-1).path || "''", ...rows.filter((_, i) => i % 97 === 0).map(([place]) => place)];
       same({do: "explain", what: wanted}, "explain", model, ...wanted, ...given, "--format", "json");
+      const {inputs, outputs} = JSON.parse(ask({do: "explain", what: ["''"]}).answer).answers[0].modules[0];
+      assert.ok([...inputs, ...outputs].every(({graph, of_model: ofModel, modules}) => ofModel === (graph === "") && modules.length === 0),
+                `${path}: what is passed inside is no input or output of the model`);
       same({do: "query", query: "op:MatMul or op:Conv"}, "query", model, "op:MatMul or op:Conv", ...given, "--format", "json");
       for (const [m, {path, class: name, parent, nodes}] of outlineOf(ask).entries()) {
         const {path: wanted, class: type, parent: above, nodes: count} = tree[m];
@@ -172,6 +179,7 @@ async function compare() {
   const sizes = [{do: "open", file: "large.onnx"}, {do: "outline"}, {do: "graph", module: 0}, {do: "rows", module: 0, first: 99000},
                  {do: "search", text: "act7"}, {do: "matches", query: "op:Relu"}, {do: "costs", module: 0}]
     .map(request => [request.do, large.ask(request).answer.length]);
+  assert.ok(large.reads() < 100, `it is read in ${large.reads()} slices`);
   for (const [name, size] of sizes) {
     assert.ok(size < (name === "outline" ? 4e6 : 1e5), `${name} answers ${size} bytes`);
   }

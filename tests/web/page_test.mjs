@@ -4,8 +4,9 @@
 //
 // usage: page_test.mjs PAGE FIXTURES [PICTURES]      STEMMA_RUNTIME=folder (tests/runtime/install.sh)
 import assert from "node:assert/strict";
-import {existsSync, mkdirSync, readFileSync, writeFileSync} from "node:fs";
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {createServer} from "node:http";
+import {tmpdir} from "node:os";
 import {extname, join, resolve} from "node:path";
 import {Page, from, needBrowser} from "../cli/browser.mjs";
 import {chainModel, deepNames} from "../cli/chain_model.mjs";
@@ -17,14 +18,13 @@ if (!existsSync(join(site, "stemma.wasm"))) {
   process.exit(77);
 }
 
+const folder = mkdtempSync(join(tmpdir(), "stemma-page-"));
+process.on("exit", () => rmSync(folder, {recursive: true, force: true}));
+
 const types = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json"};
 const server = createServer((request, response) => {
   const name = new URL(request.url, "http://localhost").pathname;
-  if (name.startsWith("/chain/")) {
-    response.writeHead(200).end(chainModel(deepNames(Number(name.slice(7)))));
-    return;
-  }
-  const path = name.startsWith("/fixtures/") ? join(fixtures, name.slice(10)) : join(site, name === "/" ? "index.html" : name);
+  const path = /^\/(fixtures|dialects)\//.test(name) ? join(fixtures, "..", name) : join(site, name === "/" ? "index.html" : name);
   if (!existsSync(path)) {
     response.writeHead(404).end();
     return;
@@ -54,7 +54,7 @@ const drop = files => page.evaluate(`(async () => {
   delete document.documentElement.dataset.shown;
   document.body.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: transfer}));
 })()`);
-const fixture = path => `fetch(${JSON.stringify(`/fixtures/${path}`)}).then(async answer => [await answer.blob()])`;
+const fixture = path => `fetch(${JSON.stringify(new URL(path, `${home}fixtures/`).href)}).then(async answer => [await answer.blob()])`;
 /** What is downloaded when an element is pressed. */
 async function downloaded(selector, name) {
   const coming = page.view.waitForEvent("download");
@@ -76,12 +76,36 @@ async function test() {
   await picture("start");
   await accessible("the start");
 
+  // A capture without its model.
+  await drop([["modules.json", fixture("bert_micro/modules.json")]]);
+  await until(`/modules\\.json: .*together with its \\.onnx file, or after it/.test(document.getElementById("message").textContent)`, "what to do with a capture");
+
   // A sample with one click.
   await page.click("#sample");
   await shown("", "graph");
+  assert.equal(await page.evaluate(`document.getElementById("message").hidden`), true);
   assert.match(await page.text("#facts"), /281 nodes.*\d+ modules/);
   await picture("sample");
   await accessible("a graph");
+
+  // Boxes and rows of the tree count the same nodes.
+  const counts = await page.evaluate(`[...document.querySelectorAll("svg .module")].map(box =>
+    [box.querySelector(".sub").textContent.match(/([0-9,]+) nodes?$/)[1],
+     document.querySelector('#tree [data-module="' + box.dataset.module + '"] .count').textContent])`);
+  assert.ok(counts.length >= 3);
+  for (const [box, row] of counts) {
+    assert.equal(box, row, "nodes of a module");
+  }
+
+  // A model, and its capture after it.
+  await drop([["unnamed.onnx", fixture("bert_micro/unnamed.onnx")]]);
+  await shown("", "graph");
+  const before = await page.text("#facts");
+  await drop([["modules.json", fixture("bert_micro/modules.json")]]);
+  await shown("", "graph");
+  assert.equal(await page.text("#title"), "unnamed.onnx");
+  assert.notEqual(await page.text("#facts"), before);
+  assert.match(await page.text("#tree"), /BertModel/);
 
   // A model and its capture, dropped.
   await page.evaluate(`location.hash = ""`);
@@ -111,6 +135,20 @@ async function test() {
   await page.click("svg .module.open > .toggle");
   await picture("attention");
   assert.match(await page.evaluate("location.hash"), /m=encoder\.layer\.1\.attention\.self&v=graph/);
+
+  // What a function takes, and what it gives, is of the model only if the main graph has it.
+  await page.click("#tabs button", "Explain");
+  await drop([["functions.onnx", fixture("../dialects/nested_functions.onnx")]]);
+  await shown("", "explain");
+  assert.deepEqual(await page.texts("#panel [aria-label=inputs] tbody td"), ["x", "float32[2,4]", "the model's input"]);
+  assert.deepEqual(await page.texts("#panel [aria-label=outputs] tbody td"), ["val_12", "float32[2,4]", "the model's output"]);
+  await page.evaluate(`location.hash = "m=blocks.0.fc1&v=graph"`);
+  await shown("blocks.0.fc1", "graph");
+  assert.ok(!(await page.texts("svg .end text")).includes("w"), "a formal input whose call is shown");
+  await drop([["model.onnx", fixture("bert_micro/model.onnx")], ["modules.json", fixture("bert_micro/modules.json")]]);
+  await shown("", "graph");
+  await page.evaluate(`location.hash = "m=encoder.layer.1.attention.self&v=graph"`);
+  await shown("encoder.layer.1.attention.self", "graph");
 
   // The views.
   for (const [tab, view, wanted] of [["Explain", "explain", /Inputs/], ["Nodes", "nodes", /MatMul/], ["Cost", "cost", /batch_size/],
@@ -178,9 +216,11 @@ async function test() {
 
   // Many nodes, in more modules: only rows in sight exist. How long it took is told, not judged: machines differ.
   for (const count of [1400, 100000, 200000]) {
-    await page.evaluate(`fetch("/chain/${count}").then(async answer => { window.parts = [await answer.blob()]; })`);
+    const path = join(folder, `n${count}.onnx`);
+    writeFileSync(path, chainModel(deepNames(count)));
+    await page.evaluate("delete document.documentElement.dataset.shown");
     const begin = performance.now();
-    await drop([[`n${count}.onnx`, "window.parts"]]);
+    await page.view.locator("#files").setInputFiles(path);
     await shown("", "graph");
     console.log(`${count} nodes are shown after ${((performance.now() - begin) / 1e3).toFixed(1)} s`);
   }
@@ -199,6 +239,11 @@ async function test() {
   })()`);
   await until(`/blocks\\.1999\\/layers\\.9\\/act9/.test(document.querySelector("#nodes .row:last-child")?.textContent)`, "the last node");
   assert.ok(await page.evaluate(`document.querySelectorAll(".row").length`) < 150);
+  await page.view.setViewportSize({width: 420, height: 900}); // a telephone
+  await page.evaluate("new Promise(done => setTimeout(done, 100))");
+  assert.ok(await page.evaluate(`document.querySelectorAll(".row").length`) < 150);
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 420);
+  await page.view.setViewportSize({width: 1280, height: 800});
   const begin = performance.now();
   await page.type("#search", "blocks.1777.layers.3.act5");
   await until(`/^1 module, 0 nodes/.test(document.querySelector("#found .note")?.textContent)`, "what is found");

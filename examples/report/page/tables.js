@@ -2,7 +2,7 @@
 // The model, from the data in the page, and tables of it.
 const data = JSON.parse(document.getElementById("data").textContent);
 const kinds = ["intermediate", "input", "formal input", "initializer", "sparse initializer", "undefined"];
-const initializer = 3, sparse = 4;
+const formal = 2, initializer = 3, sparse = 4;
 const pageSize = 200, mostBoxes = 250, mostEnds = 40, mostFound = 100, mostReaders = 8;
 
 const types = [];
@@ -45,6 +45,7 @@ for (const node of nodes) {
 // The main graph, bodies and functions. `callees`: by operator, the graph of its function.
 const graphs = data.graphs.map(([owner, title, inputs, results], g) => {
   inputs.forEach(value => { values[value].formalIn = g; });
+  results.forEach(value => (values[value].resultOf ??= []).push(g));
   if (owner >= 0) {
     nodes[owner].bodies.push(g);
   }
@@ -85,8 +86,10 @@ function search(text) {
     ...inGraph.slice(0, mostFound).map(({name, op, n, module}) => foundNode(name, op, {"data-node": n}, () => go(`m=${module}&n=${n}`))));
 }
 
-// Inputs, outputs and weights of a module; inputs with their producers, outputs with their readers.
+// Inputs, outputs and weights of a module; inputs with their producers, outputs with their readers. Owners of bodies and
+// callers of functions are those of their formal inputs and results.
 function boundaryOf(module) {
+  const outside = list => list.filter(n => !holds(module, nodes[n]));
   const ins = new Map(), outs = new Map(), weights = new Set();
   for (let m = module.m; m < module.end; ++m) {
     for (const n of modules[m].own) {
@@ -98,12 +101,18 @@ function boundaryOf(module) {
         }
         if (isWeight(value)) {
           weights.add(v);
+        } else if (value.kind === formal) {
+          const holders = outside(graphs[value.formalIn].holders);
+          if (holders.length > 0) {
+            ins.set(v, holders);
+          }
         } else if (value.producer < 0 || nodes[value.producer].op !== "Constant") {
-          ins.set(v, value.producer);
+          ins.set(v, value.producer < 0 ? [] : [value.producer]);
         }
       }
       for (const v of node.makes) {
-        const readers = values[v].readers.filter(reader => !holds(module, nodes[reader]));
+        const takers = (values[v].resultOf ?? []).flatMap(g => graphs[g].holders);
+        const readers = outside([...new Set([...values[v].readers, ...takers])]);
         if (node.op !== "Constant" && (readers.length > 0 || values[v].result)) {
           outs.set(v, readers);
         }
@@ -143,8 +152,8 @@ function showBoundary(module) {
   const type = v => make("span", {class: "type"}, values[v].type || "unknown");
   return make("div", {},
     make("h3", {}, `Inputs (${ins.size})`),
-    makeTable(["tensor", "type", "from"], [...ins].map(([v, producer]) => () =>
-      [values[v].name, type(v), producer >= 0 ? [nodeLink(producer)] : kinds[values[v].kind]])),
+    makeTable(["tensor", "type", "from"], [...ins].map(([v, producers]) => () =>
+      [values[v].name, type(v), producers.length > 0 ? producers.slice(0, 8).flatMap(n => [nodeLink(n), " "]) : kinds[values[v].kind]])),
     make("h3", {}, `Outputs (${outs.size})`),
     makeTable(["tensor", "type", "to"], [...outs].map(([v, readers]) => () =>
       [values[v].name, type(v), [...(values[v].result ? ["output of the model "] : []),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: files, the chosen module and its views, downloads.
 // The address holds module, view, node and query by name, so that it works for any file that has them.
-import {Engine} from "./engine.js";
+import {Engine, isCapture} from "./engine.js";
 import {pictureFile} from "./graph_view.js";
 import {bytes, textOf} from "./text.js";
 import {showCost, showDiff, showExplanation, showGraph, showKnown, showNodes, showQuery} from "./views.js";
@@ -15,6 +15,7 @@ const app = {
   engine: /** @type {any} an Engine, as soon as a model is open */ (null),
   modules: /** @type {Module[]} */ ([]),
   byPath: /** @type {Map<string, number> | null} */ (null), // made when first needed
+  files: /** @type {File[]} the model, and what belongs to it */ ([]),
   about: /** @type {any} the answer of `open` */ (null),
   other: /** @type {any} the same of the other model */ (null),
   otherSize: 0,
@@ -117,7 +118,7 @@ function open(files) {
       throw problem;
     }
     app.engine?.close();
-    Object.assign(app, {engine, about, modules, byPath: null, other: null, node: null, asked: null});
+    Object.assign(app, {engine, files, about, modules, byPath: null, other: null, node: null, asked: null});
     at("title").textContent = about.model;
     at("facts").replaceChildren(...modelFacts(about), make("span", {}, bytes(about.bytes)));
     document.title = `${about.model} \u00b7 stemma`;
@@ -140,6 +141,17 @@ function compare(files) {
     history.replaceState(null, "", app.link({v: "diff"}));
     await arrive();
   });
+}
+
+/** Opens what was dropped or chosen: a model, or two to compare, or captures for the model that is open. @param {File[]} files */
+function openAll(files) {
+  const models = files.filter(file => /\.onnx$/i.test(file.name));
+  if (models.length === 2) { // the first is the older one
+    const rest = files.filter(file => !models.includes(file));
+    open([models[0], ...rest]).then(() => app.engine && compare([models[1]]));
+  } else if (files.length > 0) {
+    open(files.every(isCapture) ? [...app.files.filter(file => !isCapture(file)), ...files] : files);
+  }
 }
 
 let turn = 0;
@@ -235,7 +247,7 @@ at("choose").addEventListener("click", () => at("files").click());
 at("choose-first").addEventListener("click", () => at("files").click());
 at("compare").addEventListener("click", () => at("others").click());
 at("sample").addEventListener("click", () => sample().catch(app.fail));
-for (const [id, take] of Object.entries({files: open, others: compare})) {
+for (const [id, take] of Object.entries({files: openAll, others: compare})) {
   at(id).addEventListener("change", ({target}) => {
     if (target.files.length > 0) {
       take([...target.files]);
@@ -252,14 +264,7 @@ document.addEventListener("dragleave", event => event.relatedTarget ?? document.
 document.addEventListener("drop", event => {
   event.preventDefault();
   document.body.classList.remove("drag");
-  const files = [...event.dataTransfer?.files ?? []];
-  const models = files.filter(file => /\.onnx$/i.test(file.name));
-  if (models.length === 2) { // the first is the older one
-    const rest = files.filter(file => !models.includes(file));
-    open([models[0], ...rest]).then(() => app.engine && compare([models[1]]));
-  } else if (files.length > 0) {
-    open(files);
-  }
+  openAll([...event.dataTransfer?.files ?? []]);
 });
 window.addEventListener("hashchange", () => arrive());
 if ("serviceWorker" in navigator && location.protocol.startsWith("http")) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library in its worker. Each opened file gets a worker of its own, which frees the memory of the last.
 
+/** @param {File} file */
+export const isCapture = file => /\.json$/i.test(file.name);
+
 export class Engine {
   /** @type {Map<number, {resolve: (answer: any) => void, reject: (problem: Error) => void}>} */
   #waiting = new Map();
@@ -35,14 +38,18 @@ export class Engine {
    * @param {"a" | "b"} slot
    */
   async open(files, slot) {
-    const model = files.find(file => /\.onnx$/i.test(file.name)) ?? (files.length === 1 ? files[0] : undefined);
+    const others = files.filter(file => !isCapture(file));
+    if (others.length === 0) {
+      throw new Error(`${files.map(file => file.name).join(", ")}: no model. A capture is dropped together with its .onnx file, or after it`);
+    }
+    const model = files.find(file => /\.onnx$/i.test(file.name)) ?? (others.length === 1 ? others[0] : undefined);
     if (model === undefined) {
       throw new Error("none of these files is an .onnx file");
     }
     if (model.size >= 2 ** 31) {
       throw new Error(`${model.name}: has 2 GiB or more, protobuf's limit: store larger weights in separate files`);
     }
-    const captures = files.filter(file => file !== model && /\.json$/i.test(file.name)).map(file => file.name);
+    const captures = files.filter(isCapture).map(file => file.name);
     const about = JSON.parse(await this.#send({mount: {slot, files, model: model.name}, request: {do: "open", slot, captures}}));
     return {...about, model: model.name};
   }

@@ -33,7 +33,7 @@ function makeBox(app, box, depth) {
     const m = box.module, key = `m${m}`;
     const open = depth < 8 && opened.has(key);
     return {kind: "module", key, m, look: app.modules[m].look, title: box.title || box.class || "model",
-            sub: [box.title && box.class, plural(box.nodes, "node")].filter(Boolean).join(", "), about: box.about,
+            sub: [box.title && box.class, plural(app.modules[m].count, "node")].filter(Boolean).join(", "), about: box.about,
             press: () => app.go({m: app.modules[m].path}), parts: [{title: ""}], load: () => fetchGraph(app.engine, m).catch(app.fail),
             open, inner: open ? [{title: "", ...build(app, m, depth + 1)}] : undefined};
   }
@@ -49,6 +49,7 @@ function makeBox(app, box, depth) {
             open, inner: open ? [{title: "", ...place(app, box.inside, depth + 1)}] : undefined};
   }
   return box.rest ? {kind: "rest", key: "rest", title: `and ${number(box.nodes)} more nodes`, sub: "", about: ""}
+    : box.more ? {kind: "end", key: box.end, title: `and ${plural(box.more, "more value")}`, sub: "", about: ""}
     : {kind: "end", key: box.title, title: box.title, sub: box.about, about: lines(box.title, box.about)};
 }
 

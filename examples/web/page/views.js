@@ -5,9 +5,11 @@ import {bytes, textOf} from "./text.js";
 
 const rowsAtOnce = 200;
 
+/** A name or type that may be broken after its separators. */
+const broken = text => text.split(/(?<=[./_,:])/).flatMap((part, i) => i > 0 ? [make("wbr"), part] : [part]);
 const table = (label, head, rows) => make("table", {"aria-label": label},
   make("thead", {}, make("tr", {}, ...head.map(text => make("th", {scope: "col"}, text)))),
-  make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(cell => make("td", {}, cell instanceof Node ? cell : String(cell)))))));
+  make("tbody", {}, ...rows.map(row => make("tr", {}, ...row.map(cell => make("td", {}, ...(cell instanceof Node ? [cell] : broken(String(cell)))))))));
 const some = (list, most, row) => list.length > most ? [...list.slice(0, most).map(row), [`and ${number(list.length - most)} more`]] : list.map(row);
 const note = text => make("p", {class: "note"}, text);
 const list = (...parts) => make("dl", {}, ...parts.filter(([, value]) => value !== "" && value !== null && value !== undefined)
@@ -16,7 +18,7 @@ const list = (...parts) => make("dl", {}, ...parts.filter(([, value]) => value !
 /** A row of a list of nodes. @param {[string, string, string, number, string, number, boolean]} node as the library describes it */
 export function nodeRow(app, [place, name, op, module, source, confidence, conflict]) {
   return make("div", {class: "row", role: "option", title: name, "data-node": place},
-    make("span", {class: "op"}, op), make("span", {class: "name"}, name),
+    make("span", {class: "op"}, op), make("span", {class: "name"}, middle(name)),
     make("span", {class: "path"}, app.modules[module].path), make("span", {class: conflict ? "count bad" : "count"},
       `${source} ${confidence.toFixed(2)}${conflict ? ", conflict" : ""}`));
 }
@@ -65,11 +67,12 @@ function nodeAnswer(app, one) {
     more: [["Other tags", ...also.map(tag => make("div", {class: "tag"}, tag))]]}));
 }
 
-const moduleLink = (app, path) => typeof path !== "string" ? "" : make("a", {href: app.link({m: path})}, path === "" ? "the root" : path);
+const moduleLink = (app, path) => typeof path !== "string" ? "" : make("a", {href: app.link({m: path})}, ...(path === "" ? ["the root"] : broken(path)));
 
 function moduleAnswer(app, one) {
   const border = side => table(side, ["value", "type", side === "inputs" ? "from" : "read by"],
-    some(one[side], 100, value => [value.name, value.type, value.modules.map(path => path || "the root").join(", ")]));
+    some(one[side], 100, value => [value.name, value.type,
+      [...(value.of_model ? [`the model's ${side.slice(0, -1)}`] : []), ...value.modules.map(path => path || "the root")].join(", ")]));
   return make("section", {}, list(["class", one.qualified_class || one.class], ["tag", one.tag], ["also called", one.aliases.join(", ")],
     ["nodes", `${number(one.nodes)}, ${number(one.own_nodes)} of them its own`], ["modules inside", number(one.modules)],
     ["parameters", `${number(one.parameter_count)} (${bytes(one.parameter_bytes)})`]),
@@ -87,6 +90,13 @@ export async function showExplanation(app, m) {
     ...(one.nodes.length + one.modules.length === 0 ? [make("pre", {}, JSON.stringify(one, null, 1))] : [])]));
 }
 
+const firstOf = count => count > 200 ? `, the first 200 of ${number(count)}` : "";
+
+/** Nodes that match. @param {{nodes: any[], node_count: number}} answer */
+const nodeTable = (app, label, answer) => table(label, [`node${firstOf(answer.node_count)}`, "operator", "module"],
+  answer.nodes.map(([place, name, op, m]) =>
+    [make("button", {class: "link", onclick: () => app.explain(place, name)}, ...broken(name)), op, moduleLink(app, app.modules[m].path)]));
+
 export async function showQuery(app) {
   const field = make("input", {id: "query", type: "search", placeholder: "op:MatMul and class:Attention", "aria-label": "Query",
                                value: app.query ?? "", spellcheck: "false"});
@@ -102,12 +112,10 @@ export async function showQuery(app) {
     try {
       const answer = await app.engine.ask({do: "matches", query: field.value});
       if (mine === last) {
-        const most = count => count > 200 ? `, the first 200 of ${number(count)}` : "";
         result.replaceChildren(note(`${plural(answer.node_count, "node")}, ${plural(answer.module_count, "module")}`),
-          ...(answer.modules.length > 0 ? [table("modules", [`module${most(answer.module_count)}`, "class"],
+          ...(answer.modules.length > 0 ? [table("modules", [`module${firstOf(answer.module_count)}`, "class"],
             answer.modules.map(m => [moduleLink(app, app.modules[m].path), app.modules[m].cls]))] : []),
-          table("nodes", [`node${most(answer.node_count)}`, "operator", "module"], answer.nodes.map(([place, name, op, m]) => [
-            make("button", {class: "link", onclick: () => app.explain(place, name)}, name), op, moduleLink(app, app.modules[m].path)])));
+          nodeTable(app, "nodes", answer));
       }
     } catch (problem) {
       if (mine === last) {
@@ -134,10 +142,13 @@ export async function showCost(app, m) {
 }
 
 export async function showKnown(app) {
-  const {provenance, notes, producer} = app.about;
+  const {provenance, notes, producer, conflicts} = app.about;
+  const disputed = conflicts === 0 ? []
+    : [make("h2", {}, "Conflicts"), nodeTable(app, "conflicts", await app.engine.ask({do: "matches", query: "is:conflict"}))];
   return make("div", {class: "scroll", tabindex: "0"}, list(["producer", producer], ["file", `${app.about.model}, ${bytes(app.about.bytes)}, ${bytes(app.about.loaded)} of it read`]),
     make("h2", {}, "Nodes by evidence"),
     table("sources", ["source", "nodes"], Object.entries(provenance).map(([name, nodes]) => [name, number(nodes)])),
+    ...disputed,
     ...(notes.length > 0 ? [make("h2", {}, "Notes"), make("ul", {}, ...notes.slice(0, 200).map(text => make("li", {}, text)))] : []));
 }
 

@@ -11,6 +11,7 @@
 #include <stemma/cut/order_stretch.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/detail/module_members.hpp>
+#include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
@@ -36,7 +37,7 @@ struct crossing_value {
     id value = no_id;        ///< by number
     std::string type;        ///< `float32[1,seq,32]`; "" where unknown
     std::vector<id> modules; ///< deepest modules of the nodes on the other side, ascending
-    bool of_model = false;   ///< whether it is an input or output of the graph
+    bool of_model = false;   ///< whether it is an input or output of the model
 };
 
 /// A stored weight of a module.
@@ -78,21 +79,21 @@ public:
         , members_(opened.modules().index(), opened.tags().attributions)
         , alike_(opened.model(), opened.modules(), opened.tags().attributions)
         , readers_(detail::collect_value_readers(opened.model()))
+        , calls_(opened.model())
         , apart_(opened.model().node_count())
-        , leaves_(opened.model().value_count(), no_id) {
+        , constant_(opened.model().value_count()) {
         const auto& model = opened.model();
         const auto dependences =
             detail::find_dependence(model, detail::find_random_operators(model));
         for (id node = 0; node < model.node_count(); ++node) {
             apart_[node] = dependences[node] <= dependence::weight;
         }
-        for (id g = 0; g < model.graph_count(); ++g) {
-            for (auto value : model.graph(g).outputs) {
-                if (value != no_id) {
-                    leaves_[value] = g;
-                }
-            }
+        for (id value = 0; value < model.value_count(); ++value) {
+            const auto producer = model.producer(value);
+            constant_[value] =
+                model.is_initializer(value) || (producer != no_id && apart_[producer]);
         }
+        calls_.add_passed_on(constant_);
     }
 
     /// Nodes, parameters and operators of all modules.
@@ -150,18 +151,9 @@ private:
         std::set<id> met;
         for (auto node : nodes) {
             for (auto value : model.inputs(node)) {
-                if (value == no_id || apart_[node] || model.is_initializer(value)) {
-                    continue;
-                }
-                const auto producer = model.producer(value);
-                const bool outside =
-                    producer == no_id || (!apart_[producer] && !holds(m, module_of(producer)));
-                if (outside && !is_made_inside(m, value) && met.insert(value).second) {
-                    explanation.inputs.push_back(
-                        {value, (*describe_)(value).type_and_shape(), {}, producer == no_id});
-                    if (producer != no_id) {
-                        explanation.inputs.back().modules.push_back(module_of(producer));
-                    }
+                if (value != no_id && !apart_[node] && !constant_[value] &&
+                    met.insert(value).second) {
+                    add_input(m, value, explanation);
                 }
             }
             for (id i = 0; i < model.output_count(node) && !apart_[node]; ++i) {
@@ -170,36 +162,43 @@ private:
         }
     }
 
-    /// Whether a formal input belongs to a body whose owner is inside.
-    [[nodiscard]] bool is_made_inside(id m, id value) const {
+    void add_input(id m, id value, module_explanation& explanation) const {
         const auto& model = opened_->model();
-        const auto& graph = model.graph(model.graph_of_value(value));
-        return model.producer(value) == no_id && graph.kind == graph_kind::body &&
-               holds(m, module_of(graph.owner));
+        const auto kind = model.kind(value);
+        crossing_value in{value, {}, {}, kind == value_kind::input};
+        if (kind == value_kind::result) {
+            add_outside(m, model.producer(value), in);
+        }
+        calls_.for_each_way_in(value, [&](id node, id) { add_outside(m, node, in); });
+        if (in.of_model || kind == value_kind::undefined || !in.modules.empty()) {
+            add(std::move(in), explanation.inputs);
+        }
     }
 
     void add_output(id m, id value, module_explanation& explanation) const {
-        const auto& model = opened_->model();
-        crossing_value out{value, {}, {}, false};
+        crossing_value out{value, {}, {}, calls_.is_result(value)};
         for (auto reader : readers_[value]) {
-            if (!holds(m, module_of(reader))) {
-                out.modules.push_back(module_of(reader));
-            }
+            add_outside(m, reader, out);
         }
-        if (leaves_[value] != no_id) {
-            const auto& graph = model.graph(leaves_[value]);
-            if (graph.kind != graph_kind::body) {
-                out.of_model = true;
-            } else if (!holds(m, module_of(graph.owner))) {
-                out.modules.push_back(module_of(graph.owner));
-            }
-        }
-        std::sort(out.modules.begin(), out.modules.end());
-        out.modules.erase(std::unique(out.modules.begin(), out.modules.end()), out.modules.end());
+        calls_.for_each_way_out(value, [&](id node) { add_outside(m, node, out); });
         if (out.of_model || !out.modules.empty()) {
-            out.type = (*describe_)(value).type_and_shape();
-            explanation.outputs.push_back(std::move(out));
+            add(std::move(out), explanation.outputs);
         }
+    }
+
+    /// Adds the module of a node to those on the other side, if it is one of them.
+    void add_outside(id m, id node, crossing_value& crossing) const {
+        if (const auto other = module_of(node); !holds(m, other)) {
+            crossing.modules.push_back(other);
+        }
+    }
+
+    void add(crossing_value crossing, std::vector<crossing_value>& all) const {
+        auto& modules = crossing.modules;
+        std::sort(modules.begin(), modules.end());
+        modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+        crossing.type = (*describe_)(crossing.value).type_and_shape();
+        all.push_back(std::move(crossing));
     }
 
     [[nodiscard]] std::optional<module_reentry> find_way_back(const std::vector<id>& nodes) {
@@ -279,8 +278,9 @@ private:
     detail::module_members members_;
     alike_modules alike_;
     detail::grouped_ids readers_;
+    detail::graph_calls calls_;
     std::vector<bool> apart_;              // by node: copied to every reader
-    std::vector<id> leaves_;               // by value: the graph whose output it is
+    std::vector<bool> constant_;           // by value: weights, and what is made of them
     std::optional<std::vector<id>> order_; // producers first; empty if cyclic
     std::vector<id> rank_;                 // by node: place in the order
 };
