@@ -60,6 +60,31 @@ TEST_CASE(
     CHECK(complete(ops, {no_id, no_id, no_id, 5}) == std::vector<id>{no_id, 5, 5, 5});
 }
 
+TEST_CASE("parameter_blocks: a normalization centred by a mean begins before the mean") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto mean = ops.add({x}, "mean", "ReduceMean");
+    const auto centred = ops.add({x, mean}, "centred", "Sub");
+    const auto variance = ops.add({centred}, "variance", "ReduceMean");
+    const auto whitened = ops.add({centred, variance}, "whitened", "Div");
+    ops.add({whitened}, "scale", "Mul");
+    CHECK(complete(ops, {no_id, no_id, no_id, no_id, no_id, 5}) ==
+          std::vector<id>{no_id, 5, 5, 5, 5, 5});
+}
+
+TEST_CASE("parameter_blocks: what forks before a normalization does not belong to it") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Pad");
+    const auto even = ops.add({x}, "even", "Slice");
+    const auto odd = ops.add({x}, "odd", "Slice");
+    const auto merged = ops.add({even, odd}, "merged", "Concat");
+    const auto mean = ops.add({merged}, "mean", "ReduceMean");
+    const auto centred = ops.add({merged, mean}, "centred", "Sub");
+    ops.add({centred}, "scale", "Mul");
+    CHECK(complete(ops, {no_id, no_id, no_id, no_id, no_id, no_id, 5}) ==
+          std::vector<id>{no_id, no_id, no_id, no_id, 5, 5, 5});
+}
+
 TEST_CASE("parameter_blocks: flattening for a Gemm and undoing it belongs to the Gemm's module") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");

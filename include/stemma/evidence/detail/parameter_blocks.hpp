@@ -126,6 +126,9 @@ private:
             std::for_each(region.begin(), region.end(), look);
             if (outside.size() == 1 && outside.front().second > 1) {
                 complete = region.size();
+                if (!centres(outside.front().first)) {
+                    break; // what it depends on may have been forked, too
+                }
             }
             const auto next = std::find_if(outside.begin(), outside.end(), [&](const auto& o) {
                 return is_used_inside_only(o.first);
@@ -144,6 +147,11 @@ private:
         for (std::size_t i = 0; i < complete; ++i) {
             owner_[region[i]] = owner_[scale];
         }
+    }
+
+    /// Whether an operator may subtract the mean, after which only the variance is computed.
+    [[nodiscard]] bool centres(std::size_t v) const {
+        return std::string_view(ops_.op_type(vertex_[v])) == "Sub";
     }
 
     [[nodiscard]] bool normalizes(std::size_t v) const {
