@@ -246,9 +246,11 @@ private:
         }
         std::string text = "no node was written in '" + term.pattern + "'";
         if (in_file) {
-            text = "no node was written there; the nearest lines of '" + term.pattern + "' are ";
+            const bool both = before != 0 && behind != 0;
+            text = std::string("no node was written there; the nearest ") +
+                   (both ? "lines of '" : "line of '") + term.pattern + (both ? "' are " : "' is ");
             text.append(before == 0 ? "" : std::to_string(before));
-            text.append(before == 0 || behind == 0 ? "" : " and ");
+            text.append(both ? " and " : "");
             text.append(behind == 0 ? "" : std::to_string(behind));
             return at_column(text, term);
         }
