@@ -93,6 +93,24 @@ TEST_CASE("match_nodes: weights distinguish equal operators, names only as a las
     CHECK(match(a, b)[1] == 0);
 }
 
+TEST_CASE("match_nodes: equal operators of a module are told apart by unique ones next to them") {
+    // Attention: products (3) before and after a softmax (5) read transposed values (2). All that
+    // surrounds these was replaced, and they run in another order.
+    scene a({8, 2, 3, 5, 8, 2, 3, 8}, {{0, 1}, {1, 2}, {2, 3}, {4, 5}, {3, 6}, {5, 6}, {6, 7}});
+    scene b({9, 2, 9, 2, 3, 7, 5, 3, 9},
+            {{0, 1}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {1, 7}, {7, 8}});
+    const std::vector<id> expected{no_id, 3, 4, 6, no_id, 1, 7, no_id};
+    CHECK(match(a, b) == expected);
+    // Without it, names do, and only then the order.
+    a.label[3] = 0;
+    b.label[6] = 1;
+    CHECK(match(a, b)[1] == 1);
+    a.name = {0, 21, 31, 0, 0, 22, 32, 0};
+    b.name = {0, 22, 0, 21, 31, 0, 0, 32, 0};
+    CHECK(match(a, b)[1] == 3);
+    CHECK(match(a, b)[6] == 7);
+}
+
 TEST_CASE("match_nodes: an operator with other attributes is a changed pair, not a match") {
     const scene a({1, 2, 3}, {{0, 1}, {1, 2}});
     scene b({1, 8, 3}, {{0, 1}, {1, 2}});

@@ -55,20 +55,14 @@ public:
         : a_(a), b_(b), match_(match) {}
 
     void run() {
-        constexpr std::size_t far = 3;
         match_whole_histories(false);
         match_whole_histories(true);
-        match_around(far, true);
-        match_around(far, false);
-        match_around(1, true);
-        match_around(1, false);
-        spread_from_all(closeness::same_place);
-        match_around(0, true);
-        match_around(0, false);
-        const auto by_name = [](const matched_graph& side, id v) {
-            return side.name[v] == 0 ? 0 : hash_mix(side.label[v], side.name[v]);
-        };
-        match_keys(keys_of(a_, by_name), keys_of(b_, by_name), true);
+        match_in_place(true);
+        if (are_names_kept()) {
+            match_keys(keys_of(a_, name_in_place), keys_of(b_, name_in_place), true, true);
+        }
+        match_in_place(false);
+        match_keys(keys_of(a_, own_name), keys_of(b_, own_name), true);
         match_keys(surroundings(a_, far, true, false), surroundings(b_, far, true, false), true);
         spread_from_all(closeness::same_label);
         spread_from_all(closeness::same_type);
@@ -76,6 +70,7 @@ public:
 
 private:
     using keys = std::vector<std::uint64_t>;
+    static constexpr std::size_t far = 3; // steps
 
     /// Criteria for matching operators next to partners.
     enum class closeness : std::uint8_t {
@@ -161,25 +156,71 @@ private:
         }
         auto a = histories(a_, true, placed);
         auto b = histories(b_, true, placed);
-        const auto add = [](keys& to, const keys& more) {
+        const auto mix_in = [](keys& to, const keys& more) {
             for (std::size_t v = 0; v < to.size(); ++v) {
                 to[v] = hash_mix(to[v], more[v]);
             }
         };
-        add(a, histories(a_, false, placed));
-        add(b, histories(b_, false, placed));
+        mix_in(a, histories(a_, false, placed));
+        mix_in(b, histories(b_, false, placed));
         match_keys(a, b, false);
     }
 
-    void match_around(std::size_t steps, bool with_weights) {
-        const auto a = surroundings(a_, steps, with_weights, true);
-        const auto b = surroundings(b_, steps, with_weights, true);
-        for (id v = 0; v < std::min(a.size(), b.size()); ++v) {
-            if (a[v] == b[v] && may_match(v, v) && a_.place[v] != 0) {
-                match_.add(v, v);
+    /// Matches operators of a place that have the same surroundings, the farther the better, and
+    /// spreads from them. With `unique`, only those that no other one there has; others are told
+    /// apart by their order.
+    void match_in_place(bool unique) {
+        spread_from_all(closeness::same_place);
+        for (const std::size_t steps : {far, std::size_t{1}, std::size_t{0}}) {
+            constexpr int most_rounds = 8;
+            auto before = count_ + 1;
+            // What is left open may be unique then.
+            for (int round = 0; round < most_rounds && count_ != before; ++round) {
+                before = count_;
+                match_around(steps, true, unique);
+                match_around(steps, false, unique);
+                if (count_ != before) {
+                    spread_from_all(closeness::same_place);
+                }
             }
         }
-        match_keys(a, b, false, true);
+    }
+
+    void match_around(std::size_t steps, bool with_weights, bool unique) {
+        const auto a = surroundings(a_, steps, with_weights, true);
+        const auto b = surroundings(b_, steps, with_weights, true);
+        for (id v = 0; !unique && v < std::min(a.size(), b.size()); ++v) {
+            if (a[v] == b[v] && may_match(v, v) && a_.place[v] != 0) {
+                add(v, v);
+            }
+        }
+        match_keys(a, b, unique, true);
+    }
+
+    [[nodiscard]] static std::uint64_t own_name(const matched_graph& side, id v) {
+        return side.name[v] == 0 ? 0 : hash_mix(side.label[v], side.name[v]);
+    }
+
+    [[nodiscard]] static std::uint64_t name_in_place(const matched_graph& side, id v) {
+        return side.name[v] == 0 ? 0 : hash_mix(own_name(side, v), side.place[v]);
+    }
+
+    /// Whether partners mostly have the same name, so that names were not just numbered anew.
+    [[nodiscard]] bool are_names_kept() const {
+        std::size_t same = 0;
+        std::size_t other = 0;
+        for (id v = 0; v < match_.to_second.size(); ++v) {
+            const auto w = match_.to_second[v];
+            if (w != no_id && a_.name[v] != 0 && b_.name[w] != 0) {
+                ++(a_.name[v] == b_.name[w] ? same : other);
+            }
+        }
+        return same >= 9 * other;
+    }
+
+    void add(id v, id w) {
+        match_.add(v, w);
+        ++count_;
     }
 
     [[nodiscard]] bool may_match(id v, id w) const {
@@ -218,7 +259,7 @@ private:
             }
             const bool fits = other - j == end - i && (!single || end - i == 1);
             for (std::size_t k = 0; fits && k < end - i; ++k) {
-                match_.add(left[i + k].second, right[j + k].second);
+                add(left[i + k].second, right[j + k].second);
             }
             j = other;
         }
@@ -248,7 +289,7 @@ private:
                 seen_a[v] = seen_b[w] = 1;
                 match_.changed.emplace_back(v, w);
             } else if (fits) {
-                match_.add(v, w);
+                add(v, w);
                 open.emplace_back(v, w);
             }
         };
@@ -319,6 +360,7 @@ private:
     const matched_graph& a_;
     const matched_graph& b_;
     node_match& match_;
+    std::size_t count_ = 0; // of matches made here
 };
 
 } // namespace detail

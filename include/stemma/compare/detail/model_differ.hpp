@@ -363,6 +363,9 @@ private:
         std::vector<bool> differs(a_.modules().size(), false);
         for (auto& entry : all) {
             std::sort(entry.changes.begin(), entry.changes.end());
+            std::sort(entry.rewired.begin(), entry.rewired.end());
+            entry.rewired.erase(std::unique(entry.rewired.begin(), entry.rewired.end()),
+                                entry.rewired.end());
             if (entry.first != no_id) {
                 differs[entry.first] = true;
             }
