@@ -18,6 +18,7 @@ TEST_CASE("node_origins: returns what was added, by operator", "[model]") {
     CHECK(origins.kind(3) == origin_kind::unknown);
     const auto first = origins.add_origin({"", 4, "a", 2});
     const auto second = origins.add_origin({"5/body", 0, "", 1});
+    const auto third = origins.add_origin({"", 5, "bc", 2});
     origins.add(origin_kind::replaced, std::vector<stemma::id>{first, second});
     origins.add(origin_kind::unknown, {});
     CHECK_FALSE(origins.empty());
@@ -25,7 +26,10 @@ TEST_CASE("node_origins: returns what was added, by operator", "[model]") {
     CHECK(origins.of(1).empty());
     CHECK(origins[first].name == "a");
     CHECK(origins[second].graph == "5/body");
+    CHECK(origins[second].name.empty());
     CHECK(origins[second].module == 1);
+    CHECK(origins[third].graph.empty());
+    CHECK(origins[third].name == "bc");
     CHECK(to_string(origins.kind(0)) == "replaced");
 }
 

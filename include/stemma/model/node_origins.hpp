@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,8 +47,10 @@ public:
 
     /// Returns: the number of a new origin; texts are copied. Complexity: O(length) expected.
     id add_origin(const origin& one) {
-        records_.push_back(
-            {texts_.intern(one.graph), one.position, texts_.intern(one.name), one.module});
+        names_.append(one.name);
+        const bool same_graph = !records_.empty() && graphs_[records_.back().graph] == one.graph;
+        records_.push_back({same_graph ? records_.back().graph : graphs_.intern(one.graph),
+                            one.position, one.module, names_.size()});
         return static_cast<id>(records_.size() - 1);
     }
 
@@ -73,18 +76,21 @@ public:
     /// Returns: the origin with that number. Valid until one is added.
     [[nodiscard]] origin operator[](id number) const {
         const auto& record = records_[number];
-        return {texts_[record.graph], record.position, texts_[record.name], record.module};
+        const auto begin = number == 0 ? 0 : records_[number - 1].name_end;
+        return {graphs_[record.graph], record.position,
+                std::string_view(names_).substr(begin, record.name_end - begin), record.module};
     }
 
 private:
     struct origin_record {
         id graph = 0;
         id position = no_id;
-        id name = 0;
         id module = 0;
+        std::size_t name_end = 0; // in `names_`
     };
 
-    detail::string_pool texts_;
+    detail::string_pool graphs_;
+    std::string names_; // of all origins, in order
     std::vector<origin_record> records_;
     std::vector<origin_kind> kinds_;
     std::vector<id> first_{0};

@@ -42,6 +42,20 @@ TEST_CASE("value_names: finds values by names to which tools added something") {
     CHECK(names.find_within("fc.weight_other") == no_id);
 }
 
+TEST_CASE("value_names: finds all values of another graph, in any order") {
+    comparable_graph graph;
+    for (const auto* name : {"a", "b", "twice", "c", "twice", "", "d"}) {
+        graph.add_value(value_role::made, name);
+    }
+    comparable_graph other;
+    for (const auto* name : {"a", "b", "twice", "c", "twice", "", "new", "d", "b", "c", "a"}) {
+        other.add_value(value_role::made, name);
+    }
+    const stemma::detail::value_names names(graph);
+    CHECK(names.find_all(other) ==
+          std::vector<id>{0, 1, no_id, 3, no_id, no_id, no_id, 6, 1, 3, 0});
+}
+
 TEST_CASE("operator_names: finds operators by unambiguous names") {
     comparable_graph graph;
     const auto x = graph.add_value(value_role::given, "x");

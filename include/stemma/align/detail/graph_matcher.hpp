@@ -30,20 +30,20 @@ public:
     graph_matcher(const comparable_graph& before, const comparable_graph& after,
                   const value_numbers& numbers, const type_pairs& types)
         : neighbour_matcher(before, after, numbers, types)
-        , names_(before)
-        , operators_(before)
+        , names_(std::in_place, before)
+        , named_(names_->find_all(after))
         , next_free_(before.operator_count(), no_id) {}
 
     /// Complexity: O(operators + values + inputs) of both graphs, expected.
     void run() {
-        source_matcher(before_, after_, names_, contents_, value_, basis_).run();
+        source_matcher(before_, after_, named_, contents_, value_, basis_).run();
         sweep(false);
         if (are_names_kept(before_, after_,
-                           {numbers_, types_, names_, contents_, before_readers_, after_readers_,
+                           {numbers_, types_, named_, contents_, before_readers_, after_readers_,
                             value_, basis_})) {
             forget();
             std::fill(next_free_.begin(), next_free_.end(), no_id);
-            source_matcher(before_, after_, names_, contents_, value_, basis_).run();
+            source_matcher(before_, after_, named_, contents_, value_, basis_).run();
             sweep(true);
         }
         find_left();
@@ -54,6 +54,8 @@ public:
         grow();
         match_anchored(most_readers); // calls that share parameters, in order
         grow();
+        names_.reset();
+        named_ = {};
         operators_.reset();
         next_free_ = {};
     }
@@ -65,7 +67,6 @@ public:
     using neighbour_matcher::before_readers;
     using neighbour_matcher::partner;
     using neighbour_matcher::value;
-    [[nodiscard]] const value_names& names() const noexcept { return names_; }
     [[nodiscard]] bool uses_names() const noexcept { return uses_names_; }
 
 private:
@@ -171,11 +172,14 @@ private:
             return;
         }
         const auto name = after_.name(op);
-        const auto within = names_.find_within(name);
+        const auto within = names_->find_within(name);
         if (within != no_id && before_.maker(within) != no_id) {
             set(outputs[0], within, match_basis::derived);
             hinted_.push_back(op);
             return;
+        }
+        if (!operators_) {
+            operators_.emplace(before_);
         }
         const auto same = operators_->find(name);
         if (same != no_id && types_.equal(before_.type(same), after_.type(op))) {
@@ -193,7 +197,7 @@ private:
         const auto outputs = after_.outputs(op);
         auto named = no_id;
         for (std::size_t i = 0; with_names && i < outputs.size() && named == no_id; ++i) {
-            const auto v = outputs[i] == no_id ? no_id : names_.find(after_.value_name(outputs[i]));
+            const auto v = outputs[i] == no_id ? no_id : named_[outputs[i]];
             named = v == no_id ? no_id : before_.maker(v);
         }
         if (named != no_id && numbers_.of_operator(named) == numbers_.of_operator(equal)) {
@@ -204,10 +208,9 @@ private:
     }
 
     void match_by_name(id v) {
-        const auto name = after_.value_name(v);
-        if (const auto named = names_.find(name); named != no_id) {
-            set(v, named, match_basis::named);
-        } else if (const auto within = names_.find_within(name); within != no_id) {
+        if (named_[v] != no_id) {
+            set(v, named_[v], match_basis::named);
+        } else if (const auto within = names_->find_within(after_.value_name(v)); within != no_id) {
             set(v, within, match_basis::derived);
         }
     }
@@ -224,8 +227,10 @@ private:
         }
     }
 
-    value_names names_;
-    std::optional<operator_names> operators_; // until values are matched
+    // Until values are matched:
+    std::optional<value_names> names_;
+    std::vector<id> named_;                   // by value: the one of the original with its name
+    std::optional<operator_names> operators_; // once needed
     std::vector<id> next_free_;               // by the first operator of a number
     std::vector<id> hinted_;                  // operators found by their own names
     bool uses_names_ = false;

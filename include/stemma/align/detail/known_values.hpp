@@ -5,7 +5,6 @@
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/align/detail/stored_contents.hpp>
 #include <stemma/align/detail/type_pairs.hpp>
-#include <stemma/align/detail/value_names.hpp>
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
@@ -33,15 +32,15 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Matches values that no operator produces: inputs by name, else by position; stored ones by
-/// contents.
+/// contents. `named` has the values of the original with their names, or `no_id`.
 class source_matcher {
 public:
     source_matcher(const comparable_graph& before, const comparable_graph& after,
-                   const value_names& names, const stored_contents& contents,
+                   const std::vector<id>& named, const stored_contents& contents,
                    std::vector<id>& values, std::vector<match_basis>& bases)
         : before_(before)
         , after_(after)
-        , names_(names)
+        , named_(named)
         , contents_(contents)
         , value_(values)
         , basis_(bases) {}
@@ -62,7 +61,7 @@ public:
         }
         const bool as_many = given_before.size() == given_after.size();
         for (std::size_t i = 0; i < given_after.size(); ++i) {
-            const auto named = names_.find(after_.value_name(given_after[i]));
+            const auto named = named_[given_after[i]];
             if (named != no_id && before_.role(named) == value_role::given) {
                 set(given_after[i], named, match_basis::named);
             } else if (as_many) {
@@ -99,14 +98,14 @@ private:
         if (same == no_id) {
             return;
         }
-        const auto named = names_.find(after_.value_name(v));
+        const auto named = named_[v];
         const bool confirmed = named != no_id && before_.content(named) == after_.content(v);
         set(v, confirmed ? named : same, match_basis::computed);
     }
 
     const comparable_graph& before_;
     const comparable_graph& after_;
-    const value_names& names_;
+    const std::vector<id>& named_;
     const stored_contents& contents_;
     std::vector<id>& value_;
     std::vector<match_basis>& basis_;
@@ -127,7 +126,7 @@ private:
 struct values_found {
     const value_numbers& numbers;
     const type_pairs& types;
-    const value_names& names; ///< of the original
+    const std::vector<id>& named; ///< values of the original with their names
     const stored_contents& contents;
     const grouped_ids& before_readers; ///< by value of the original
     const grouped_ids& after_readers;  ///< by value of the changed graph
@@ -178,7 +177,7 @@ struct values_found {
     votes counts;
     votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
-        const auto named = found.names.find(after.value_name(v));
+        const auto named = found.named[v];
         if (named == no_id || after.role(v) == value_role::given) {
             continue;
         }

@@ -27,8 +27,25 @@ public:
             }
             const auto existing = index_.insert(
                 hash_bytes(name), value, [&](id other) { return graph.value_name(other) == name; });
-            several_[existing] = several_[existing] || existing != value;
+            if (existing != value) {
+                several_[existing] = several_[value] = true;
+            }
         }
+    }
+
+    /// Returns: by value of another graph the one with its name, or `no_id`.
+    /// Complexity: O(values + length of names); cheapest if both have them in the same order.
+    [[nodiscard]] std::vector<id> find_all(const comparable_graph& other) const {
+        std::vector<id> result(other.value_count(), no_id);
+        id next = 0;
+        for (id value = 0; value < other.value_count(); ++value) {
+            const auto name = other.value_name(value);
+            const bool is_next = next < graph_.value_count() && !name.empty() &&
+                                 graph_.value_name(next) == name && !several_[next];
+            result[value] = is_next ? next : find(name);
+            next = result[value] == no_id ? next : result[value] + 1;
+        }
+        return result;
     }
 
     /// Returns: the value with a name, or `no_id`. Complexity: O(length).
@@ -62,7 +79,7 @@ public:
 private:
     const comparable_graph& graph_;
     flat_index index_;
-    std::vector<bool> several_; // by the first value with a name
+    std::vector<bool> several_; // by value: whether its name is ambiguous
 };
 
 /// The operators of a graph by name; ambiguous names find none.

@@ -42,6 +42,7 @@ public:
         for (id op = 0; op < graph.operator_count(); ++op) {
             number(op);
         }
+        last_ = {};
     }
 
     /// Returns: the number of a value.
@@ -125,7 +126,7 @@ private:
     std::vector<std::uint64_t> of_operator_;
     std::vector<std::uint64_t> types_;
     std::vector<id> next_; // by operator: the next with the same number
-    std::vector<id> last_; // by the first with a number
+    std::vector<id> last_; // by the first with a number; until all have one
     std::vector<bool> data_;
     flat_index index_;
 };
