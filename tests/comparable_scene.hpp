@@ -41,8 +41,9 @@ public:
             inputs.push_back(values_.at(read));
         }
         values_[makes] = graph.add_value(value_role::made, keep(makes));
-        graph.add_operator({.type = type, .name = keep(std::string(name))}, inputs,
-                           std::vector<id>{values_.at(makes)});
+        graph.add_operator(
+            {.type = type, .name = keep(std::string(name)), .hides_data = type == "Shape"}, inputs,
+            std::vector<id>{values_.at(makes)});
         return *this;
     }
 

@@ -112,6 +112,24 @@ TEST_CASE("align_graphs: what is reshaped for a matrix product belongs to the pr
     }
 }
 
+TEST_CASE("align_graphs: the reader of a folded constant stands for what computed that, too",
+          "[align]") {
+    scene shapes({"x"});
+    shapes.add("Shape", {"x"}, "s").add("Shape", {"s"}, "t").add("ConstantOfShape", {"t"}, "c");
+    shapes.add("Equal", {"s", "c"}, "y").result("y");
+    scene data({"x"});
+    data.add("Exp", {"x"}, "s").add("Neg", {"w1"}, "c").add("Mul", {"s", "c"}, "y").result("y");
+    for (const auto* name : {"c", "w2"}) { // whether it kept its name
+        scene after({"x"});
+        after.add("Shape", {"x"}, "s").add("Equal", {"s", name}, "y").result("y");
+        CHECK(origins(align_graphs(shapes.graph, after.graph), 1) == ids{1, 2, 3});
+        // If some compute with data, only those count.
+        scene other({"x"});
+        other.add("Exp", {"x"}, "s").add("Mul", {"s", name}, "y").result("y");
+        CHECK(origins(align_graphs(data.graph, other.graph), 1) == ids{2});
+    }
+}
+
 TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") {
     scene before({"x"});
     scene after({"x"});

@@ -7,22 +7,26 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
+#include <stemma/onnx/detail/attribute_defaults.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// A node's attributes, regardless of order and of how numbers are packed.
+/// A node's attributes, regardless of order and of how numbers are packed, without defaults.
 struct attributes_read {
     std::uint64_t hash = 0;  ///< of all attributes except graphs
     bool has_graphs = false; ///< the node has bodies
@@ -39,7 +43,7 @@ public:
         auto fields = model_.reader(model_.message(node));
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(onnx_fields::node::attribute)) {
-                read_one(fields, field, constant, result);
+                read_one(node, fields.inner(field), constant, result);
             }
         }
         return result;
@@ -50,9 +54,8 @@ private:
     static constexpr std::uint32_t floats = 7;
     static constexpr std::uint32_t ints = 8;
 
-    void read_one(const wire_reader& around, const wire_field& attribute, bool constant,
-                  attributes_read& result) {
-        auto fields = around.inner(attribute);
+    void read_one(id node, const wire_reader& attribute, bool constant, attributes_read& result) {
+        auto fields = attribute;
         std::uint64_t own = 0;
         for (wire_field field; fields.next(field);) {
             if (field.number == at::doc_string || field.number == at::type) {
@@ -70,7 +73,10 @@ private:
             }
             own = add(fields, field, own);
         }
-        result.hash += own;
+        const bool says_nothing =
+            !constant && model_.domain(node).empty() &&
+            defaults_.holds(model_.operator_id(node), model_.op_type(node), own, attribute);
+        result.hash += says_nothing ? 0 : own;
     }
 
     [[nodiscard]] std::uint64_t add(const wire_reader& fields, const wire_field& field,
@@ -102,8 +108,37 @@ private:
 
     const wire_model& model_;
     content_hasher hasher_;
+    default_attributes defaults_;
     std::vector<std::int64_t> numbers_;
 };
+
+/// Returns: the graphs of a model, each before its bodies; those of a node by attribute, as tools
+/// write them in any order. Complexity: O(graphs log graphs).
+[[nodiscard]] inline std::vector<id> graphs_by_attribute(const wire_model& model) {
+    const auto around = [&](id g) { return model.graph_of(model.graph(g).owner); };
+    const auto key = [&](id g) {
+        const auto& body = model.graph(g);
+        return std::tuple(around(g), body.owner, model.text(body.attribute), body.attribute_index);
+    };
+    std::vector<id> bodies;
+    std::vector<id> open;
+    for (auto g = model.graph_count(); g-- > 0;) {
+        (model.graph(g).owner == no_id ? open : bodies).push_back(g);
+    }
+    std::sort(bodies.begin(), bodies.end(), [&](id g, id h) { return key(h) < key(g); });
+    std::vector<id> result;
+    while (!open.empty()) {
+        const auto g = open.back();
+        open.pop_back();
+        result.push_back(g);
+        const auto first = std::partition_point(bodies.begin(), bodies.end(),
+                                                [&](id body) { return around(body) > g; });
+        const auto last =
+            std::partition_point(first, bodies.end(), [&](id body) { return around(body) == g; });
+        open.insert(open.end(), first, last); // the first one last
+    }
+    return result;
+}
 
 } // namespace detail
 
@@ -157,7 +192,7 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
             result.set_content(outputs[0], said.stored);
         }
     }
-    for (id g = 0; g < model.graph_count(); ++g) {
+    for (const auto g : detail::graphs_by_attribute(model)) {
         for (const auto value : model.graph(g).outputs) {
             result.add_result(value);
         }

@@ -45,4 +45,15 @@ TEST_CASE("is_default: compares numbers and texts") {
     CHECK(!says_nothing("LeakyRelu", one));
 }
 
+TEST_CASE("default_attributes: tells operators and contents apart") {
+    const auto bytes = test::message().text(1, "axis").number(3, 0).number(20, 2).bytes();
+    const stemma::detail::wire_reader axis(bytes.data(), 0,
+                                           static_cast<std::uint32_t>(bytes.size()), "test");
+    stemma::detail::default_attributes defaults;
+    for (int round = 0; round < 2; ++round) {
+        CHECK(defaults.holds(0, "Gather", 5, axis));
+        CHECK(!defaults.holds(1, "Concat", 5, axis));
+    }
+}
+
 } // namespace test::onnx_detail_attribute_defaults

@@ -134,7 +134,7 @@ private:
             const bool alike =
                 inputs[i] == no_id
                     ? others[i] == no_id
-                    : others[i] != no_id &&
+                    : others[i] != no_id && !is_folded(inputs[i], others[i]) &&
                           (v == no_id ? after_.maker(inputs[i]) == no_id
                                       : v == others[i] ||
                                             numbers_.of_value(v) == numbers_.of_value(others[i]));
@@ -145,10 +145,18 @@ private:
         return true;
     }
 
+    /// Whether a value is stored that the original computed: its reader stands for that, too.
+    [[nodiscard]] bool is_folded(id v, id before) const {
+        const auto maker = before_.maker(before);
+        return after_.maker(v) == no_id && after_.role(v) == value_role::stored && maker != no_id &&
+               !before_.constant(maker);
+    }
+
     void note(id op) {
         for (const auto v : after_.inputs(op)) {
             if (v != no_id && values_.value(v) != no_id &&
-                before_.role(values_.value(v)) != value_role::stored) {
+                before_.role(values_.value(v)) != value_role::stored &&
+                !is_folded(v, values_.value(v))) {
                 add(begins_, values_.value(v));
             }
         }

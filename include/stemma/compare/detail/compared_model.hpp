@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -199,22 +198,6 @@ private:
         }
     }
 
-    /// Whether an attribute has its default; cached by content and operator.
-    template <class Attribute>
-    [[nodiscard]] bool says_default(id node, std::uint64_t content, Attribute attribute) {
-        const auto key = hash_mix(content, model_.operator_id(node));
-        const auto known = defaults_.find(key);
-        if (known != defaults_.end()) {
-            return known->second;
-        }
-        const bool found = is_default(model_.op_type(node), attribute());
-        constexpr std::size_t most = 100'000; // bounds the cache
-        if (defaults_.size() < most) {
-            defaults_.emplace(key, found);
-        }
-        return found;
-    }
-
     [[nodiscard]] std::uint64_t attributes_of(id node) {
         using at = onnx_fields::attribute;
         std::uint64_t sum = 0;
@@ -236,7 +219,8 @@ private:
             }
             const bool says_nothing =
                 ours || (model_.domain(node).empty() &&
-                         says_default(node, content, [&] { return fields.inner(field); }));
+                         defaults_.holds(model_.operator_id(node), model_.op_type(node), content,
+                                         fields.inner(field)));
             sum += says_nothing ? 0 : hash_mix(content, 4);
         }
         return sum;
@@ -287,13 +271,13 @@ private:
     std::vector<id> constant_of_; // by value
     std::vector<char8_t> quiet_;  // by node
     std::vector<std::uint64_t> operators_;
-    std::unordered_map<std::uint64_t, bool> defaults_; // by content and operator
-    std::vector<std::uint64_t> type_;                  // by node
-    std::vector<std::uint64_t> label_;                 // by node
-    std::vector<std::uint64_t> weight_;                // by node
-    std::vector<std::uint64_t> name_;                  // by node
-    std::vector<id> own_;                              // by module
-    std::vector<id> first_;                            // by module
+    default_attributes defaults_;
+    std::vector<std::uint64_t> type_;   // by node
+    std::vector<std::uint64_t> label_;  // by node
+    std::vector<std::uint64_t> weight_; // by node
+    std::vector<std::uint64_t> name_;   // by node
+    std::vector<id> own_;               // by module
+    std::vector<id> first_;             // by module
     module_contents contents_;
 };
 

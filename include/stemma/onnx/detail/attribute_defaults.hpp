@@ -2,13 +2,17 @@
 #ifndef STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 #define STEMMA_ONNX_DETAIL_ATTRIBUTE_DEFAULTS_HPP
 
+#include <stemma/core/detail/hash.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -99,6 +103,30 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
     const auto usual = default_of(type, name);
     return !usual.empty() && (is_real ? std::stof(std::string(usual)) == real : usual == value);
 }
+
+/// Tells which attributes have their defaults, remembering what it found.
+class default_attributes {
+public:
+    /// Whether an attribute says nothing. `content` is a hash of it, `op` the number of the
+    /// operator of that `type`. Complexity: that of `is_default` for new contents, else constant.
+    [[nodiscard]] bool holds(id op, std::string_view type, std::uint64_t content,
+                             const wire_reader& attribute) {
+        const auto key = hash_mix(content, op);
+        const auto known = known_.find(key);
+        if (known != known_.end()) {
+            return known->second;
+        }
+        const bool found = is_default(type, attribute);
+        constexpr std::size_t most = 100'000; // bounds the memory
+        if (known_.size() < most) {
+            known_.emplace(key, found);
+        }
+        return found;
+    }
+
+private:
+    std::unordered_map<std::uint64_t, bool> known_; // by content and operator
+};
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
