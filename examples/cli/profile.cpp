@@ -266,7 +266,9 @@ int run_profile(const profile_options& options) {
     if (!measured) {
         return found_something;
     }
-    const auto& [opened, times, source] = *measured;
+    const auto& opened = measured->opened;
+    const auto& times = measured->times;
+    const auto& source = measured->source;
     const auto& modules = opened->modules();
     if (options.by == "line") {
         print_lines(options, *opened, times);
@@ -298,23 +300,22 @@ int run_profile(const profile_options& options) {
         print_text(options, *opened, times, source);
         return done;
     }
-    write_output(options.output,
-                 [&, &times = times, &source = source, &opened = opened](auto& sink) {
-                     if (options.to == "flame") {
-                         stemma::write_flame_graph(sink, times, modules, source.model);
-                     } else if (options.to == "speedscope") {
-                         stemma::write_speedscope(sink, times, modules, source.model);
-                     } else if (options.to == "chrome") {
-                         stemma::write_chrome_trace(sink, times, modules);
-                     } else if (options.to == "model-explorer") {
-                         stemma::write_explorer_overlay(sink, opened->model(),
-                                                        [&](id node) { return times.node(node); });
-                     } else if (format == "json") {
-                         stemma::write_profile(sink, times, modules, source);
-                     } else {
-                         stemma::write_profile_csv(sink, times, modules);
-                     }
-                 });
+    write_output(options.output, [&](auto& sink) {
+        if (options.to == "flame") {
+            stemma::write_flame_graph(sink, times, modules, source.model);
+        } else if (options.to == "speedscope") {
+            stemma::write_speedscope(sink, times, modules, source.model);
+        } else if (options.to == "chrome") {
+            stemma::write_chrome_trace(sink, times, modules);
+        } else if (options.to == "model-explorer") {
+            stemma::write_explorer_overlay(sink, opened->model(),
+                                           [&](id node) { return times.node(node); });
+        } else if (format == "json") {
+            stemma::write_profile(sink, times, modules, source);
+        } else {
+            stemma::write_profile_csv(sink, times, modules);
+        }
+    });
     return done;
 }
 
