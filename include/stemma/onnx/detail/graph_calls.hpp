@@ -87,26 +87,36 @@ public:
     }
 
     /// Adds to a set of values the formal inputs of functions that calls pass nothing else to.
-    /// Complexity: O(values passed * depth of calls).
+    /// Complexity: O(values + values passed).
     void add_passed_on(std::vector<bool>& values) const {
-        std::vector<id> formals;
-        for (const auto& function : model_->functions()) {
-            for (auto value : model_->graph(function.graph).inputs) {
-                if (value != no_id && model_->kind(value) == value_kind::formal) {
-                    formals.push_back(value);
-                    values[value] = true;
+        const grouped_ids passed_to(values.size(), [&](auto take) {
+            for (const auto& function : model_->functions()) {
+                for (auto value : model_->graph(function.graph).inputs) {
+                    if (value != no_id && model_->kind(value) == value_kind::formal) {
+                        values[value] = true;
+                        for_each_way_in(value, [&](id, id given) {
+                            if (given != no_id) {
+                                take(given, value);
+                            }
+                        });
+                    }
                 }
             }
+        });
+        std::vector<id> others;
+        for (id value = 0; value < values.size(); ++value) {
+            if (!values[value]) {
+                others.push_back(value);
+            }
         }
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (auto value : formals) {
-                for_each_way_in(value, [&](id, id given) {
-                    if (given != no_id && !values[given] && values[value]) {
-                        values[value] = false;
-                        changed = true;
-                    }
-                });
+        while (!others.empty()) {
+            const auto given = others.back();
+            others.pop_back();
+            for (auto formal : passed_to[given]) {
+                if (values[formal]) {
+                    values[formal] = false;
+                    others.push_back(formal);
+                }
             }
         }
     }
