@@ -127,9 +127,11 @@ void transpose_columns(const char* from, std::size_t rows, std::size_t columns, 
     }
 }
 
-/// The same for four-byte words in 4x4 register blocks, which is several times faster.
+/// The same for four-byte words: in 4x4 register blocks, which is several times faster, if the
+/// compiler can shuffle vectors, which g++ 11 cannot.
 inline void transpose_words(const char* from, std::size_t rows, std::size_t columns,
                             std::size_t first, std::size_t count, char* to) {
+#if __has_builtin(__builtin_shufflevector)
     using four = std::uint32_t __attribute__((vector_size(16)));
     constexpr std::size_t block = 16;
     const auto whole_rows = rows / block * block;
@@ -165,6 +167,9 @@ inline void transpose_words(const char* from, std::size_t rows, std::size_t colu
     transpose_columns<std::uint32_t>(from, rows, columns, first, whole, to, whole_rows);
     transpose_columns<std::uint32_t>(from, rows, columns, first + whole, count - whole,
                                      to + whole * step);
+#else
+    transpose_columns<std::uint32_t>(from, rows, columns, first, count, to);
+#endif
 }
 
 /// The same for elements of 1, 2, 4, 8 or 16 bytes. Complexity: O(bytes).
