@@ -61,6 +61,15 @@ TEST_CASE("polynomial: is written with the highest powers first", "[types][polyn
     CHECK(text(polynomial::unknown()) == "?");
 }
 
+TEST_CASE("polynomial: the name of a symbol may be an expression") {
+    const auto name = [](polynomial::symbol s) { return std::string(s == 0 ? "past + new" : "n"); };
+    const auto sum = polynomial::of(0);
+    CHECK(sum.text(name) == "past + new");
+    CHECK((sum * polynomial::of(1) * 2).text(name) == "2*(past + new)*n");
+    CHECK((sum * sum).text(name) == "(past + new)^2");
+    CHECK((polynomial() - sum).text(name) == "-(past + new)");
+}
+
 TEST_CASE("polynomial: overflow is unknown, and so is everything computed from it",
           "[types][polynomial]") {
     const polynomial most(std::numeric_limits<std::int64_t>::max());

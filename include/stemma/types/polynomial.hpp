@@ -173,7 +173,8 @@ public:
     }
 
     /// Returns: its text, highest powers first: `12*batch*sequence^2 + 5`; `?` if unknown.
-    /// `name_of(symbol)` and `number(factor)` write the parts. Complexity: O(length).
+    /// `name_of(symbol)` and `number(factor)` write the parts; names that are expressions
+    /// themselves are enclosed in parentheses. Complexity: O(length).
     template <class Names, class Numbers>
     [[nodiscard]] std::string text(Names name_of, Numbers number) const {
         if (!known_) {
@@ -199,7 +200,8 @@ public:
             if (size != 1 || part->symbols.empty()) {
                 result.append(number(size));
             }
-            append_symbols(part->symbols, name_of, result);
+            const bool alone = terms_.size() == 1 && size == 1 && part->symbols.size() == 1;
+            append_symbols(part->symbols, name_of, alone && !minus, result);
         }
         return result;
     }
@@ -235,7 +237,7 @@ private:
     }
 
     template <class Names>
-    static void append_symbols(const std::vector<symbol>& symbols, Names name_of,
+    static void append_symbols(const std::vector<symbol>& symbols, Names name_of, bool alone,
                                std::string& text) {
         for (std::size_t i = 0, end = 0; i < symbols.size(); i = end) {
             end = i + 1;
@@ -243,7 +245,9 @@ private:
                 ++end;
             }
             const bool first = text.empty() || text.back() == ' ' || text == "-";
-            text.append(first ? "" : "*").append(std::string_view(name_of(symbols[i])));
+            const std::string name(name_of(symbols[i]));
+            const bool enclosed = !alone && name.find_first_of(" +-*/^%") != name.npos;
+            text.append(first ? "" : "*").append(enclosed ? "(" + name + ")" : name);
             if (end - i > 1) {
                 text.append("^").append(std::to_string(end - i));
             }
