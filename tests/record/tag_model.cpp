@@ -32,17 +32,24 @@ std::size_t random_models() {
     return asked == nullptr ? 60 : std::strtoul(asked, nullptr, 10);
 }
 
-/// The whole guarantee for one file: every combination, and from each to another one.
+/// The whole guarantee for one file: every combination is stripped again; every fifth one, and
+/// which these are differs between files, is also attributed and tagged again, which takes most of
+/// the time.
 void check_all(const std::string& bytes, const stemma::module_tree* capture = nullptr) {
-    // Every fifth combination under a sanitizer; which ones differs between files.
-    const unsigned step = test::sanitized ? 5 : 1;
-    const auto first = static_cast<unsigned>(bytes.size() % step);
+    constexpr unsigned step = 5;
     test::tagged_model original(bytes, capture);
-    for (unsigned set = first; set < test::carrier_sets; set += step) {
+    for (unsigned set = 0; set < test::carrier_sets; ++set) {
+        const bool again_too = set % step == bytes.size() % step;
+        if (test::sanitized && !again_too) {
+            continue;
+        }
         CAPTURE(set);
         const auto tagged = original.write(carriers_of(set));
         const bool stripped_is_original = test::strip(tagged) == bytes;
         CHECK(stripped_is_original);
+        if (!again_too) {
+            continue;
+        }
         test::tagged_model again(tagged, capture);
         const auto next = (set + 11) % test::carrier_sets;
         const bool tagging_again_changes_nothing = again.write(carriers_of(set)) == tagged;
