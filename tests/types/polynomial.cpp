@@ -68,6 +68,8 @@ TEST_CASE("polynomial: the name of a symbol may be an expression") {
     CHECK((sum * polynomial::of(1) * 2).text(name) == "2*(past + new)*n");
     CHECK((sum * sum).text(name) == "(past + new)^2");
     CHECK((polynomial() - sum).text(name) == "-(past + new)");
+    const auto call = [](polynomial::symbol) { return std::string("floor((n + 1)/2)"); };
+    CHECK((sum * 3).text(call) == "3*floor((n + 1)/2)");
 }
 
 TEST_CASE("polynomial: overflow is unknown, and so is everything computed from it",

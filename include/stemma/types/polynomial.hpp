@@ -246,12 +246,25 @@ private:
             }
             const bool first = text.empty() || text.back() == ' ' || text == "-";
             const std::string name(name_of(symbols[i]));
-            const bool enclosed = !alone && name.find_first_of(" +-*/^%") != name.npos;
+            const bool enclosed = !alone && has_operators(name);
             text.append(first ? "" : "*").append(enclosed ? "(" + name + ")" : name);
             if (end - i > 1) {
                 text.append("^").append(std::to_string(end - i));
             }
         }
+    }
+
+    /// Whether a name is an expression; arguments of a function call do not count.
+    [[nodiscard]] static bool has_operators(std::string_view name) noexcept {
+        std::size_t depth = 0;
+        for (const char c : name) {
+            depth += c == '(' ? 1U : 0U;
+            depth -= c == ')' && depth > 0 ? 1U : 0U;
+            if (depth == 0 && std::string_view(" +-*/^%").find(c) != std::string_view::npos) {
+                return true;
+            }
+        }
+        return false;
     }
 
     void add_term(term more) {
