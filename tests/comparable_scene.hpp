@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,8 +19,8 @@ using stemma::comparable_graph;
 using stemma::id;
 using stemma::value_role;
 
-/// A graph whose operators name their inputs and outputs; values that begin with `w` are stored,
-/// with contents given by the name up to an apostrophe.
+/// A graph whose operators name their inputs and outputs, the latter with blanks between; values
+/// that begin with `w` are stored, with contents given by the name up to an apostrophe.
 class comparable_scene {
 public:
     explicit comparable_scene(const std::vector<std::string>& given) {
@@ -40,10 +41,15 @@ public:
             }
             inputs.push_back(values_.at(read));
         }
-        values_[makes] = graph.add_value(value_role::made, keep(makes));
+        std::vector<id> outputs;
+        std::istringstream made(makes);
+        for (std::string one; made >> one;) {
+            values_[one] = graph.add_value(value_role::made, keep(one));
+            outputs.push_back(values_.at(one));
+        }
         graph.add_operator(
             {.type = type, .name = keep(std::string(name)), .hides_data = type == "Shape"}, inputs,
-            std::vector<id>{values_.at(makes)});
+            outputs);
         return *this;
     }
 

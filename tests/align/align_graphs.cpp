@@ -78,6 +78,25 @@ TEST_CASE("align_graphs: an inserted operator belongs to its producer's or its r
     CHECK(origins(found, 6) == ids{3});
 }
 
+TEST_CASE("align_graphs: what a quantizer puts around a product belongs to the product",
+          "[align]") {
+    const auto before = original();
+    scene after({"x"});
+    after.add("Conv", {"x", "w1"}, "conv").add("Relu", {"conv"}, "relu");
+    after.add("DynamicQuantizeLinear", {"relu"}, "a b z");
+    after.add("MatMulInteger", {"a", "w2_quantized", "z"}, "c").add("Cast", {"c"}, "d");
+    after.add("Mul", {"b", "w2_scale"}, "e").add("Mul", {"d", "e"}, "f");
+    after.add("Add", {"f", "w3"}, "g");
+    after.result("g");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 2) == ids{1});
+    for (id op = 3; op < 7; ++op) {
+        CAPTURE(op);
+        CHECK(origins(found, op) == ids{2});
+    }
+    CHECK(origins(found, 7) == ids{3});
+}
+
 TEST_CASE("align_graphs: an operator ends where its result is passed on to one that goes on",
           "[align]") {
     scene before({"x"});

@@ -114,6 +114,7 @@ private:
         }
         begins_.clear();
         ends_.clear();
+        passed_.clear();
         note(op);
         settle_slice(op);
     }
@@ -162,7 +163,9 @@ private:
         }
         for (const auto v : after_.outputs(op)) {
             if (v != no_id && values_.value(v) != no_id) {
-                add(ends_, values_.value(v));
+                const bool passed =
+                    values_.basis(v) == match_basis::passed && types_.passes(after_.type(op));
+                add(passed ? passed_ : ends_, values_.value(v));
             }
         }
     }
@@ -234,6 +237,7 @@ private:
         group_.assign(1, op);
         begins_.clear();
         ends_.clear();
+        passed_.clear();
         grouped_[op] = true;
         for (std::size_t at = 0; at < group_.size(); ++at) {
             const auto join = [&](id other) {
@@ -260,7 +264,8 @@ private:
         const auto slice = between();
         if (slice.operators.empty()) {
             std::for_each(group_.begin(), group_.end(), [&](id member) {
-                found_[member] = {ends.empty() ? origin_kind::unknown : origin_kind::inserted,
+                found_[member] = {ends.empty() && passed_.empty() ? origin_kind::unknown
+                                                                  : origin_kind::inserted,
                                   certainty(member)};
             });
             return;
@@ -312,27 +317,55 @@ private:
         });
     }
 
-    /// An inserted operator belongs where its data come from or, if those are stored or given,
-    /// where they go.
+    /// An inserted operator belongs where its data come from, the latest if from several places or,
+    /// if those are stored or given, where they go.
     void follow_data(id op) {
+        id from = no_id;
         for (const auto v : after_.inputs(op)) {
             const auto maker = v == no_id ? no_id : after_.maker(v);
             if (maker == no_id || after_.constant(maker)) {
-                if (v != no_id && after_.role(v) != value_role::stored) {
+                if (from == no_id && v != no_id && after_.role(v) != value_role::stored) {
                     break;
                 }
                 continue;
             }
-            if (found_[maker].kind != origin_kind::unknown &&
-                found_[maker].kind != origin_kind::served && maker < op) {
-                const auto origins = origins_of(maker);
-                origins_[op].assign(origins.begin(), origins.end());
-                found_[op].confidence = std::min(found_[op].confidence, found_[maker].confidence);
-                return;
+            if (found_[maker].kind == origin_kind::unknown || maker >= op) {
+                if (from == no_id) {
+                    break;
+                }
+            } else if (found_[maker].kind != origin_kind::served &&
+                       (from == no_id || is_later(maker, from))) {
+                from = maker;
             }
-            break;
         }
-        found_[op].kind = origin_kind::served;
+        if (from == no_id || prepares_scale(op, from)) {
+            found_[op].kind = origin_kind::served;
+            return;
+        }
+        const auto origins = origins_of(from);
+        origins_[op].assign(origins.begin(), origins.end());
+        found_[op].confidence = std::min(found_[op].confidence, found_[from].confidence);
+    }
+
+    /// Whether an operator combines what a quantization returned with something stored, for what
+    /// reads the quantized values.
+    [[nodiscard]] bool prepares_scale(id op, id from) const {
+        const auto inputs = after_.inputs(op);
+        const auto outputs = after_.outputs(op);
+        return !types_.passes(after_.type(op)) && types_.passes(after_.type(from)) &&
+               std::any_of(
+                   inputs.begin(), inputs.end(),
+                   [&](id v) { return v != no_id && after_.role(v) == value_role::stored; }) &&
+               std::none_of(outputs.begin(), outputs.end(),
+                            [&](id v) { return v != no_id && values_.value(v) != no_id; });
+    }
+
+    /// Whether the origins of one operator end after those of another.
+    [[nodiscard]] bool is_later(id op, id other) const {
+        const auto a = origins_of(op);
+        const auto b = origins_of(other);
+        return !a.empty() && (b.empty() || *std::max_element(a.begin(), a.end()) >
+                                               *std::max_element(b.begin(), b.end()));
     }
 
     void follow_readers(id op) {
@@ -364,8 +397,9 @@ private:
     std::vector<std::vector<id>> origins_; // empty for an operator that is the same
     std::vector<graph_alignment::found_origins> found_;
     std::vector<bool> grouped_;
-    std::vector<id> begins_;
-    std::vector<id> ends_;
+    std::vector<id> begins_; // values of the original that a group reads,
+    std::vector<id> ends_;   // and those that it makes
+    std::vector<id> passed_; // or passes on in another type or layout
     std::vector<id> group_;
 };
 
