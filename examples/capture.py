@@ -740,25 +740,25 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
         return None
 
     paths = module_paths(model)
-    modules = list(paths)
+    known = {path: module for module, path in paths.items()}
     mark = "#"
-    while any(mark in name for name in paths.values()):
+    while any(mark in path for path in known):
         mark += "#"
     setup, assign = internals._setup_trace_module_map, getattr(torch._C, naming)
-    known = {path: module for module, path in paths.items()}
+    numbered = list(known)
     scopes = {}
 
     # Many nodes share these.
     @functools.lru_cache(maxsize=None)
     def scope_of(text):
-        return full_scope(text, modules, paths, known, mark)
+        return full_scope(text, numbered, known, mark)
 
     stack_from = functools.lru_cache(maxsize=None)(stack_in)
 
     def marked_map(*arguments, **more):
         result = setup(*arguments, **more)
         traced = torch.jit._trace._trace_module_map
-        numbers = {module: number for number, module in enumerate(modules)}
+        numbers = {module: number for number, module in enumerate(paths)}
         for module, text in list(traced.items()):
             if module in numbers:
                 kind, colons, instance = text.partition("::")
@@ -783,8 +783,8 @@ def export_with_scopes(model, args, kwargs, path, options, missing):
     return scopes
 
 
-def full_scope(scope, modules, paths, known, mark):
-    """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain. `known` is `paths` reversed.
+def full_scope(scope, numbered, known, mark):
+    """`pkg.Class::path/pkg.Class::path.of.child`, or None if uncertain. `known`: {path: module}, `numbered`: its paths.
 
     Scripted modules have no mark in their scopes, but paths relative to their parents; if several
     share a class, the scopes of all but the first end above the module.
@@ -796,7 +796,7 @@ def full_scope(scope, modules, paths, known, mark):
         if not colons:
             continue
         if number.isdigit():
-            path = paths[modules[int(number)]]
+            path = numbered[int(number)]
         else:
             path = join(path, instance) if path else instance
         if path not in known:

@@ -200,8 +200,8 @@ public:
             if (size != 1 || part->symbols.empty()) {
                 result.append(number(size));
             }
-            const bool alone = terms_.size() == 1 && size == 1 && part->symbols.size() == 1;
-            append_symbols(part->symbols, name_of, alone && !minus, result);
+            const bool alone = terms_.size() == 1 && part->factor == 1 && part->symbols.size() == 1;
+            append_symbols(part->symbols, name_of, alone, result);
         }
         return result;
     }

@@ -108,13 +108,13 @@ private:
             found_[op] = {origin_kind::kept, certainty(op)};
             return;
         }
+        begins_.clear();
+        ends_.clear();
+        passed_.clear();
         if (!stands_alone(op)) {
             settle_group(op);
             return;
         }
-        begins_.clear();
-        ends_.clear();
-        passed_.clear();
         note(op);
         settle_slice(op);
     }
@@ -235,9 +235,6 @@ private:
     /// Settles operators that share values missing from the original.
     void settle_group(id op) {
         group_.assign(1, op);
-        begins_.clear();
-        ends_.clear();
-        passed_.clear();
         grouped_[op] = true;
         for (std::size_t at = 0; at < group_.size(); ++at) {
             const auto join = [&](id other) {
