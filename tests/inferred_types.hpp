@@ -63,7 +63,9 @@ public:
     }
     inference_scene& floats(std::string_view name, const std::vector<float>& values) {
         std::string raw(values.size() * sizeof(float), '\0');
-        std::memcpy(raw.data(), values.data(), raw.size());
+        if (!values.empty()) {
+            std::memcpy(raw.data(), values.data(), raw.size());
+        }
         graph_.inner(5, message().number(1, values.size()).number(2, 1).text(8, name).text(9, raw));
         return *this;
     }

@@ -12,6 +12,7 @@
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -80,9 +81,12 @@ group_links(std::size_t first_count, std::size_t second_count,
                                                                  const attributed_model& first,
                                                                  const attributed_model& second,
                                                                  const diff_options& options = {}) {
-    const auto alignment =
-        align_graphs(comparable_model(first.model(), options.weights, options.threads),
-                     comparable_model(second.model(), options.weights, options.threads));
+    const auto& before = first.model();
+    const auto& after = second.model();
+    const auto graphs = options.weights ? comparable_models(before, after, options.threads)
+                                        : std::array{comparable_model(before, false),
+                                                     comparable_model(after, false)};
+    const auto alignment = align_graphs(graphs[0], graphs[1]);
     std::vector<std::pair<id, id>> pairs;
     std::vector<char8_t> has_first(diff.nodes.to_second.size(), 0);
     std::vector<char8_t> has_second(diff.nodes.to_first.size(), 0);

@@ -145,7 +145,8 @@ private:
             return;
         }
         const auto& other = b_.opened->model();
-        const auto alignment = align_graphs(comparable_model(model), comparable_model(other));
+        const auto graphs = comparable_models(model, other);
+        const auto alignment = align_graphs(graphs[0], graphs[1]);
         std::map<id, id> best; // by value of a, one of b
         for (id v = 0; v < other.value_count(); ++v) {
             const auto before = alignment.values()[v];

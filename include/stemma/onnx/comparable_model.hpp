@@ -8,15 +8,19 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/common_contents.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
+#include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,14 +34,13 @@ namespace detail {
 struct attributes_read {
     std::uint64_t hash = 0;  ///< of all attributes except graphs
     bool has_graphs = false; ///< the node has bodies
-    content_hash stored{};   ///< contents of a Constant
 };
 
 class attribute_reader {
 public:
-    explicit attribute_reader(const wire_model& model) : model_(model), hasher_(model) {}
+    explicit attribute_reader(const wire_model& model) : model_(model) {}
 
-    /// Complexity: O(bytes of the attributes).
+    /// The tensor of a Constant is left out. Complexity: O(bytes of the attributes).
     [[nodiscard]] attributes_read read(id node, bool constant) {
         attributes_read result;
         auto fields = model_.reader(model_.message(node));
@@ -66,9 +69,6 @@ private:
                 continue;
             }
             if (field.is_bytes(at::t) && constant) {
-                tensor_ref tensor;
-                tensor.message = {field.content, field.size(), no_id};
-                result.stored = hasher_.hash(tensor);
                 continue;
             }
             own = add(fields, field, own);
@@ -107,7 +107,6 @@ private:
     }
 
     const wire_model& model_;
-    content_hasher hasher_;
     default_attributes defaults_;
     std::vector<std::int64_t> numbers_;
 };
@@ -140,14 +139,11 @@ private:
     return result;
 }
 
-} // namespace detail
-
-/// Returns: a model as `align_graphs` compares it. Operators and values have the numbers of nodes
-/// and values; bodies and functions are included. With `contents`, the contents of initializers are
-/// hashed, which reads all of them once. Requires: `model` outlives the result.
-/// Complexity: O(bytes); without `contents`, of everything except tensor data.
-[[nodiscard]] inline comparable_graph
-comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
+/// Returns: see the public `comparable_model`; contents of tensors numbered as in `stored`, where
+/// there are any.
+[[nodiscard]] inline comparable_graph comparable_model(const stored_tensors& stored,
+                                                       std::span<const content_hash> contents) {
+    const auto& model = stored.model();
     comparable_graph result;
     result.reserve(model.node_count(), model.value_count());
     for (id value = 0; value < model.value_count(); ++value) {
@@ -157,24 +153,22 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
                                                       : value_role::given,
                          model.value_name(value));
     }
-    if (contents) {
-        const auto hashes = hash_contents(model, threads);
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            if (const auto value = model.tensors()[i].value;
-                value != no_id && model.is_initializer(value) && hashes[i].exact != 0) {
-                result.set_content(value, hashes[i]);
-            }
+    const auto tensors = model.tensors();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (const auto value = tensors[i].value;
+            value != no_id && model.is_initializer(value) && contents[i].exact != 0) {
+            result.set_content(value, contents[i]);
         }
     }
-    detail::attribute_reader attributes(model);
-    const auto random = detail::find_random_operators(model);
+    attribute_reader attributes(model);
+    const auto random = find_random_operators(model);
     std::vector<id> outputs;
     std::string type;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto plain = model.op_type(node);
         const auto domain = model.domain(node);
         type.assign(domain).append(domain.empty() ? "" : "::").append(plain);
-        const bool constant = domain.empty() && plain == "Constant";
+        const bool constant = stored.is_constant(node);
         const auto said = attributes.read(node, constant);
         outputs.clear();
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -188,16 +182,51 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
                              .hides_data = domain.empty() && (plain == "Shape" || plain == "Size"),
                              .constant = constant},
                             model.inputs(node), outputs);
-        if (constant && said.stored.exact != 0 && outputs.size() == 1 && outputs[0] != no_id) {
-            result.set_content(outputs[0], said.stored);
+    }
+    for (std::size_t i = 0; i < stored.constants().size(); ++i) {
+        const auto node = stored.constants()[i];
+        const auto& content = contents[tensors.size() + i];
+        if (content.exact != 0 && model.output_count(node) == 1 &&
+            !model.value_name(model.first_output(node)).empty()) {
+            result.set_content(model.first_output(node), content);
         }
     }
-    for (const auto g : detail::graphs_by_attribute(model)) {
+    for (const auto g : graphs_by_attribute(model)) {
         for (const auto value : model.graph(g).outputs) {
             result.add_result(value);
         }
     }
     return result;
+}
+
+} // namespace detail
+
+/// Returns: a model as `align_graphs` compares it. Operators and values have the numbers of nodes
+/// and values; bodies and functions are included. With `contents`, the contents of initializers are
+/// hashed, which reads all of them once; those of Constants always are. Requires: `model` outlives
+/// the result. Complexity: O(bytes); without `contents`, of everything except tensor data.
+[[nodiscard]] inline comparable_graph
+comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
+    const detail::stored_tensors stored(model);
+    auto hashes = contents ? hash_contents(model, threads)
+                           : std::vector<content_hash>(model.tensors().size());
+    content_hasher hasher(model);
+    for (auto i = hashes.size(); i < stored.size(); ++i) {
+        hashes.push_back(hasher.hash(stored[i]));
+    }
+    return detail::comparable_model(stored, hashes);
+}
+
+/// Returns: two models as `comparable_model` returns each. They are compared with each other only,
+/// so of most contents that only one of them has the hash is arbitrary and distinct, and the data
+/// are read without hashing them. Complexity: O(bytes), and O(n log n) in tensors.
+[[nodiscard]] inline std::array<comparable_graph, 2>
+comparable_models(const wire_model& before, const wire_model& after, thread_limit threads = {}) {
+    const detail::stored_tensors first(before);
+    const detail::stored_tensors second(after);
+    const detail::common_contents contents(first, second, threads);
+    return {detail::comparable_model(first, contents.of(0)),
+            detail::comparable_model(second, contents.of(1))};
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -68,9 +68,8 @@ public:
 
     [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
                                                         const module_tree&) override {
-        const auto threads = original_->options().threads;
-        const auto before = comparable_model(original_->model(), true, threads);
-        const auto after = comparable_model(ops.model(), true, threads);
+        const auto [before, after] =
+            comparable_models(original_->model(), ops.model(), original_->options().threads);
         alignment_ = align_graphs(before, after);
         return alignment_.size() == 0 || find_overlap(before, after, alignment_).is_related()
                    ? std::nullopt
