@@ -26,8 +26,8 @@ struct network {
     texts owners;
 
     /// Adds an operator, which reads a weight of a module if one is given.
-    id add(const std::vector<id>& inputs, const std::string& owner = "") {
-        const auto v = ops.add(inputs);
+    id add(const std::vector<id>& inputs, const std::string& owner = "", const char* type = "Add") {
+        const auto v = ops.add(inputs, "", type);
         if (!owner.empty()) {
             ops.read_parameter(v, owner + ".weight");
         }
@@ -88,6 +88,24 @@ TEST_CASE("entered_modules: several operators of one step are no other readers")
     net.add({silu}, "next.conv");
     CHECK(net.module_of(sigmoid).empty());
     CHECK(net.module_of(silu).empty());
+}
+
+TEST_CASE("entered_modules: rolling a value is one step, reading several parts of it is not") {
+    network rolled;
+    const auto x = rolled.add({}, "stem.norm");
+    const auto part = rolled.add({x}, "", "Slice");
+    const auto whole = rolled.add({part, rolled.add({x}, "", "Slice")}, "", "Concat");
+    rolled.add({whole}, "attn.q");
+    rolled.add({whole}, "attn.k");
+    CHECK(rolled.module_of(part).empty());
+    network parts;
+    const auto y = parts.add({}, "stem.norm");
+    const auto first = parts.add({y}, "", "Slice");
+    const std::vector<id> all{first, parts.add({y}, "", "Slice"), parts.add({y}, "", "Slice")};
+    const auto merged = parts.add(all, "", "Concat");
+    parts.add({merged}, "merge.q");
+    parts.add({merged}, "merge.k");
+    CHECK(parts.module_of(first) == "merge");
 }
 
 } // namespace test::evidence_detail_entered_modules

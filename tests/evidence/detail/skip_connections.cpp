@@ -40,6 +40,12 @@ public:
         return *this;
     }
 
+    /// Makes a module an attention of torch.
+    chain& attend(const std::string& module) {
+        attending_.push_back(module);
+        return *this;
+    }
+
     /// The modules of the joins, in order; "none" if unknown.
     [[nodiscard]] texts joins() const {
         texts paths = owners_;
@@ -54,10 +60,14 @@ public:
             position.push_back(v);
             owner.push_back(owners_[v].empty() ? no_id : test::module_at(tree, owners_[v]));
         }
+        std::vector<bool> attends(tree.size(), false);
+        for (const auto& module : attending_) {
+            attends[test::module_at(tree, module)] = true;
+        }
         const std::vector<bool> steady(ops_.size(), false);
-        const auto found =
-            stemma::detail::skip_connections(ops_, tree, code, pattern, position, steady, owner)
-                .run(stemma::sweep_order(ops_.graph()));
+        const auto found = stemma::detail::skip_connections(ops_, tree, code, pattern, attends,
+                                                            position, steady, owner)
+                               .run(stemma::sweep_order(ops_.graph()));
         texts modules;
         for (id v = 0; v < ops_.size(); ++v) {
             if (ops_.name(v) == "join") {
@@ -70,6 +80,7 @@ public:
 private:
     test::operator_scene ops_;
     texts owners_{""};
+    texts attending_;
     id last_ = ops_.add();
 };
 
@@ -113,6 +124,14 @@ TEST_CASE("skip_connections: a module around nothing else adds") {
     // Members of a list are not called by it.
     CHECK(chain().call("stem").call("net.0.a").call("net.0.b").join(2).call("head").joins() ==
           texts{"net.0"});
+}
+
+TEST_CASE("skip_connections: an attention of torch adds nothing, its caller does") {
+    const auto layer = [] {
+        return chain().call("in").call("net.0.q").call("net.0.out").join(2).call("head");
+    };
+    CHECK(layer().joins() == texts{"net.0"});
+    CHECK(layer().attend("net.0").joins() == texts{""});
 }
 
 TEST_CASE("skip_connections: part of a value passes by a sequence, and is joined by its caller") {

@@ -10,6 +10,7 @@
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/parameter_blocks.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
@@ -148,14 +149,42 @@ private:
         for (auto [out, last] = out_edges(vertex_[from], graph_);
              out != last && readers < max_steps && !way.empty(); ++out, ++readers) {
             const auto w = index_of(graph_, target(*out, graph_));
-            if (!steady_[w] && leads_to_[w].low != no_id &&
-                std::find(way.begin(), way.end(), w) == way.end()) {
+            const bool other = std::find(way.begin(), way.end(), w) == way.end();
+            if (!steady_[w] && leads_to_[w].low != no_id && other && !is_rolled_with(w, way)) {
                 common_module both = leads_to_[v];
                 both.add(leads_to_[w]);
                 best = deeper(best, code_.nearest(both.get(tree_)));
             }
         }
         return best;
+    }
+
+    /// Whether an operator cuts one of the two parts of a value that another of `way` puts together
+    /// again: the code reads that value once, to roll it.
+    [[nodiscard]] bool is_rolled_with(std::size_t w, const std::vector<std::size_t>& way) const {
+        auto [out, last] = out_edges(vertex_[w], graph_);
+        if (type_of(w) != "Slice" || out == last) {
+            return false;
+        }
+        const auto whole = index_of(graph_, target(*out, graph_));
+        return ++out == last && std::find(way.begin(), way.end(), whole) != way.end() &&
+               rolls(whole);
+    }
+
+    /// Whether an operator only puts two parts of one value together.
+    [[nodiscard]] bool rolls(std::size_t v) const {
+        auto from = no_id;
+        std::size_t parts = 0;
+        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
+            const auto part = index_of(graph_, source(*in, graph_));
+            const bool cuts = type_of(part) == "Slice";
+            const auto value = cuts ? only_source(graph_, vertex_[part], steady_) : no_id;
+            if (value == no_id || ++parts > 2 || (from != no_id && from != value)) {
+                return false;
+            }
+            from = value;
+        }
+        return parts == 2 && type_of(v) == "Concat";
     }
 
     [[nodiscard]] id deeper(id a, id b) const {

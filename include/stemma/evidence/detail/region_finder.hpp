@@ -20,6 +20,7 @@
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sequence_steps.hpp>
 #include <stemma/evidence/detail/skip_connections.hpp>
+#include <stemma/evidence/detail/transposed_module.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_view.hpp>
@@ -249,9 +250,9 @@ private:
                 }
             }
         });
-        const auto skipped =
-            skip_connections(ops_, modules_, code_, pattern_, position_, steady_, owner_)
-                .run(order_);
+        const auto skipped = skip_connections(ops_, modules_, code_, pattern_, known_.attends,
+                                              position_, steady_, owner_)
+                                 .run(order_);
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
         joins_.assign(found.size(), false);
         order_.forward([&](operator_t<Ops> vertex) {
@@ -268,7 +269,8 @@ private:
             goes_on[v] = joins_[v] && (skipped[v] == no_id || joins_parts(vertex));
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
-                (arranges(vertex) || converts(vertex)) && !makes_groups(vertex)) {
+                (arranges(vertex) || converts(vertex)) && !makes_groups(vertex) &&
+                !serves_beside(v, owner_[u] != no_id ? owner_[u] : found[u])) {
                 found[v] = owner_[u] != no_id ? owner_[u] : found[u];
                 goes_on[v] = true;
             }
@@ -347,6 +349,12 @@ private:
         const auto [out, last] = out_edges(v, graph_);
         return out != last &&
                std::string_view(ops_.op_type(target(*out, graph_))) == "InstanceNormalization";
+    }
+
+    /// Whether an operator lays out a result of `module` only for a module beside that.
+    [[nodiscard]] bool serves_beside(std::size_t v, id module) const {
+        const auto inner = transposed_module(ops_, vertex_, owner_, v);
+        return inner != no_id && !tree_.is_ancestor(module, inner);
     }
 
     /// Returns: where the results that an operator joins meet: in the parent of what it skips, else

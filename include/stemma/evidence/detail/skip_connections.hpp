@@ -30,16 +30,18 @@ template <operator_view Ops, module_view Modules>
 class skip_connections {
 public:
     /// By vertex index: `position` in an order of the graph, `steady` operators are independent of
-    /// data, `owner` is the module of an operator if known. `pattern` is equal for modules of one
-    /// kind. Requires: all arguments outlive it.
+    /// data, `owner` is the module of an operator if known. By module: `pattern` is equal for those
+    /// of one kind, `attends` is set for attentions of torch. Requires: all arguments outlive it.
     /// Complexity: O(V + E + modules).
     skip_connections(const Ops& ops, const Modules& modules, const module_code<Modules>& code,
-                     const std::vector<std::uint64_t>& pattern, const std::vector<id>& position,
-                     const std::vector<bool>& steady, const std::vector<id>& owner)
+                     const std::vector<std::uint64_t>& pattern, const std::vector<bool>& attends,
+                     const std::vector<id>& position, const std::vector<bool>& steady,
+                     const std::vector<id>& owner)
         : ops_(ops)
         , tree_(modules.index())
         , code_(code)
         , pattern_(pattern)
+        , attends_(attends)
         , position_(position)
         , steady_(steady)
         , owner_(owner)
@@ -107,12 +109,15 @@ private:
 
     /// Returns: the module that adds the result of `m`, or of some of its steps, to what that was
     /// computed from: the caller of `m` if it adds more than the results of such modules, or has
-    /// no other purpose.
+    /// no other purpose, or if `m` is an attention of torch, which adds nothing to its result.
     [[nodiscard]] id adding_module(id m, std::size_t v) const {
         if (m == 0 || !is_whole(m, v)) {
             return m;
         }
         const auto above = tree_.parent(m);
+        if (attends_[m]) {
+            return code_.nearest(above);
+        }
         const bool wraps = first_[above] == first_[m] && last_[above] == last_[m];
         return !code_.is_list(above) && (adds_[above] || wraps) ? above : m;
     }
@@ -157,6 +162,7 @@ private:
     const tree_index& tree_;
     const module_code<Modules>& code_;
     const std::vector<std::uint64_t>& pattern_;
+    const std::vector<bool>& attends_;
     const std::vector<id>& position_;
     const std::vector<bool>& steady_;
     const std::vector<id>& owner_;
