@@ -22,6 +22,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -197,14 +198,18 @@ private:
         width_ = is_terminal() ? width : std::max(width, widest_ + numbers + notes);
     }
 
-    /// Whether two names differ at most in a trailing number, like `0` and `1`, or `layer_0` and
-    /// `layer_1`: others keep separate lines, however alike the modules are.
+    /// Whether two names differ at most in a trailing number that is larger in the second, like `0`
+    /// and `1`, or `layer_0` and `layer_1`: others keep separate lines, however alike the modules
+    /// are.
     [[nodiscard]] bool are_numbered(id a, id b) const {
-        const auto stem = [&](id m) { return number_at(modules_.name(m)); };
         const std::string_view first = modules_.name(a);
         const std::string_view second = modules_.name(b);
-        return stem(a) < first.size() && stem(b) < second.size() &&
-               first.substr(0, stem(a)) == second.substr(0, stem(b));
+        const auto digits = [](std::string_view name) { return name.substr(number_at(name)); };
+        const auto is_less = [](std::string_view x, std::string_view y) {
+            return std::pair(x.size(), x) < std::pair(y.size(), y);
+        };
+        return !digits(first).empty() && is_less(digits(first), digits(second)) &&
+               first.substr(0, number_at(first)) == second.substr(0, number_at(second));
     }
 
     /// Returns: where the digits at the end of a name begin.

@@ -394,6 +394,18 @@ class Tree(Case):
         self.assertEqual(len(everything.splitlines()), 48 + 2)
         self.assertLess(len(text.splitlines()), 40)
 
+    def test_layers_in_another_order_keep_their_lines(self):
+        capture = json.loads((MICRO / "modules.json").read_text())
+        layers = next(module for module in capture["modules"] if module["name"] == "encoder.layer")
+        layers["children"].reverse()
+        below = [module for module in capture["modules"] if module["name"].startswith("encoder.layer.0")]
+        capture["modules"] = [module for module in capture["modules"] if module not in below] + below
+        reversed_layers = self.folder / "reversed.json"
+        reversed_layers.write_text(json.dumps(capture))
+        text = self.succeed("tree", MICRO / "model.onnx", "-m", reversed_layers).stdout
+        self.assertRegex(text, r"─ 1 BertLayer")
+        self.assertNotRegex(text, r"1-0")
+
     def test_columns_and_order_are_chosen(self):
         text = self.succeed("tree", *self.model, "--columns", "bytes,own", "--sort", "bytes", "--depth", "1").stdout
         lines = text.splitlines()
