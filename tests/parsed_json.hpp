@@ -3,7 +3,7 @@
 #define STEMMA_TESTS_PARSED_JSON_HPP
 
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -16,14 +16,12 @@ namespace test {
 
 /// The value of a JSON text.
 inline stemma::detail::json_value parsed_json(std::string_view text) {
-    struct keeper {
+    struct keeper final : stemma::detail::json_handler {
         stemma::detail::json_value kept;
 
-        bool wants(const std::string&) const { return true; }
-        void element(const std::string&, stemma::detail::json_part part) {
+        void element(const std::string&, stemma::detail::json_part part) override {
             kept = stemma::detail::json_value(part);
         }
-        void scalar(const std::string&, stemma::detail::json_part) {}
     } keep;
     stemma::detail::stream_json("{\"values\":[" + std::string(text) + "]}", "text", keep);
     return keep.kept;

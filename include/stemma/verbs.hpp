@@ -44,7 +44,6 @@
 #include <stemma/fold/node_shapes.hpp>
 #include <stemma/fold/plan_fold.hpp>
 #include <stemma/fold/unfold_file.hpp>
-#include <stemma/io/json_stream.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/numerics/compare_numerics.hpp>

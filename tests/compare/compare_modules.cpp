@@ -5,7 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/capture/captures.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/open/attributed_model.hpp>
 

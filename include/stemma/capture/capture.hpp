@@ -12,7 +12,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -32,7 +32,7 @@ namespace stemma::inline STEMMA_ABI {
 /// `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
 /// One object reads all files of a capture; `tree` combines them. Unknown keys are ignored.
-class capture_reader {
+class capture_reader : detail::json_handler {
 public:
     /// Throws: `error`: `malformed` if it is not JSON or lacks what a module needs, `contradiction`
     /// for modules that do not form one tree.
@@ -125,47 +125,6 @@ public:
         return module_sources_;
     }
 
-    /// For `stream_json`.
-    [[nodiscard]] bool wants(const std::string& path) {
-        part_ = part_of(path);
-        return part_ != part::none;
-    }
-
-    /// For `stream_json`, for the array that `wants` was called with. Throws: as `read`.
-    void element(const std::string&, detail::json_part item) {
-        switch (part_) {
-        case part::module:
-            return item.is_array() ? read_compact_module(item) : read_module(item);
-        case part::alias:
-            aliases_.push_back(
-                {std::string(text(item, "alias")), std::string(text(item, "canonical")), file_});
-            return;
-        case part::shared:
-            if (item.is_array()) {
-                builder_.add_shared_parameters(strings(item));
-            }
-            return;
-        case part::event:
-            return trace_.read_event(item, file_);
-        case part::unhooked:
-            return trace_.read_unhooked(item, file_);
-        case part::fx_node:
-            // In a sidecar these give positions of operators rather than what PyTorch did.
-            return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
-        case part::operation:
-            return torchscript_.read_operation(item, file_);
-        case part::exported_node:
-            return export_.read_node(item, file_);
-        case part::stack:
-            return export_.read_stack(item);
-        case part::none:
-            return;
-        }
-    }
-
-    /// For `stream_json`; scalars are ignored.
-    void scalar(const std::string&, detail::json_part) {}
-
 private:
     enum class part {
         none,
@@ -199,6 +158,42 @@ private:
         std::string canonical;
         std::string file;
     };
+
+    [[nodiscard]] bool wants(const std::string& path) override {
+        part_ = part_of(path);
+        return part_ != part::none;
+    }
+
+    void element(const std::string&, detail::json_part item) override {
+        switch (part_) {
+        case part::module:
+            return item.is_array() ? read_compact_module(item) : read_module(item);
+        case part::alias:
+            aliases_.push_back(
+                {std::string(text(item, "alias")), std::string(text(item, "canonical")), file_});
+            return;
+        case part::shared:
+            if (item.is_array()) {
+                builder_.add_shared_parameters(strings(item));
+            }
+            return;
+        case part::event:
+            return trace_.read_event(item, file_);
+        case part::unhooked:
+            return trace_.read_unhooked(item, file_);
+        case part::fx_node:
+            // In a sidecar these give positions of operators rather than what PyTorch did.
+            return item["op_type"] && !item["op"] ? void() : fx_.read_node(item, file_);
+        case part::operation:
+            return torchscript_.read_operation(item, file_);
+        case part::exported_node:
+            return export_.read_node(item, file_);
+        case part::stack:
+            return export_.read_stack(item);
+        case part::none:
+            return;
+        }
+    }
 
     [[noreturn]] void fail(error_code code, std::string_view reason) const {
         STEMMA_THROW(error(code, file_, "module " + std::to_string(count_), reason));

@@ -263,12 +263,6 @@ private:
     std::vector<std::pair<id, id>> open_;
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Matches the modules of two trees: by path, or by contents if renamed or moved. Modules without
 /// operators stay unmatched.
 ///

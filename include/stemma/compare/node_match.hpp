@@ -363,12 +363,6 @@ private:
     std::size_t count_ = 0; // of matches made here
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Matches the operators of two graphs.
 ///  Partners have the same function; whether they have the same inputs follows from the partners of
 /// their producers. Existing pairs in `match` stay, so callers can provide known ones. Operators in

@@ -208,12 +208,6 @@ inline void add_floats(const char* a, const char* b, std::size_t count, tensor_d
     }
 }
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Returns: the elementwise difference of two tensors of any types; nothing if they have different
 /// sizes, are strings, or lack data. `a` and `b` are in `raw_data` format. Reads each byte once.
 /// Complexity: O(data).

@@ -26,12 +26,6 @@ namespace detail {
     return 0;
 }
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Whether `pattern` matches all of `text`.
 ///
 /// `?` matches one character other than `separator`; `*` any run without it; `**` any run; `{a,b}`
@@ -125,12 +119,6 @@ template <bool Separated>
     }
     return true;
 }
-
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
 
 constexpr bool glob_match(std::string_view pattern, std::string_view text,
                           char separator) noexcept {

@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 
 #include <cstdint>
@@ -97,14 +97,12 @@ inline constexpr std::string_view piece_names[] = {"skeleton", "bytes",   "nodes
 }
 
 /// Parses a manifest, ignoring unknown members.
-class split_manifest_handler {
+class split_manifest_handler final : public json_handler {
 public:
     split_manifest_handler(split_manifest& manifest, std::string_view file)
         : manifest_(manifest), file_(file) {}
 
-    [[nodiscard]] bool wants(const std::string&) const { return true; }
-
-    void scalar(const std::string& path, json_part value) {
+    void scalar(const std::string& path, json_part value) override {
         if (path == "schema") {
             known_ = value == split_schema;
         } else if (value.is_text()) {
@@ -121,7 +119,7 @@ public:
         }
     }
 
-    void element(const std::string& path, json_part value) {
+    void element(const std::string& path, json_part value) override {
         if (path == "parts") {
             read_part(value);
         } else if (path == "recipe") {
@@ -196,12 +194,6 @@ private:
     std::string_view file_;
     bool known_ = false;
 };
-
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
 
 /// Reads a manifest.
 /// Throws: `error` of `malformed`, naming `file`.

@@ -221,12 +221,6 @@ private:
         startable_;
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Divides groups of vertices into parts such that contracting all of them leaves the graph
 /// acyclic.
 ///

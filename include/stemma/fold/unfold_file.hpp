@@ -137,10 +137,6 @@ inline void check_functions(const wire_model& model) {
     return unfolded;
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// Calls `write(file, plan)` with a copy of what unfolding made of a tagged model, and what writes
 /// the tags into it; not if the nodes' modules are not known. The copy is as of `temporary_model`.
 /// Returns: whether it did. Complexity: O(bytes), and that of `tag_inlined`.

@@ -153,12 +153,6 @@ concept has_write = requires(const P& p, const operator_tags& tags, carrier_sink
     p.write(tags, sink);
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Appends the line that marks an operator: `node_mark` and its number in base 36.
 /// Complexity: O(1).
 inline void append_mark(id number, std::string& text) {

@@ -48,12 +48,6 @@ inline void check_rope_size(const message_tree& rope, const std::string& name) {
     }
 }
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Returns: the bytes of a model derived from `file`.
 /// Throws: `error` of `error_code::too_large` if they reach 2 GiB. Complexity: O(bytes).
 [[nodiscard]] inline std::string rope_bytes(const message_tree& rope, const mapped_file& file) {

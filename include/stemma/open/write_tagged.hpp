@@ -60,10 +60,6 @@ template <carrier_policy Carrier>
     }
 }
 
-} // namespace detail
-
-namespace detail {
-
 /// Returns: an editor that writes these tags into a model's file, with everything that belongs to
 /// them: the record, for which `record(carriers)` is asked, the sketch, table and tags of values
 /// that the carrier needs. New sets are added to the pool.

@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/report/column_direction.hpp>
@@ -94,10 +94,9 @@ private:
     static constexpr std::size_t most_columns = 100;
     static constexpr std::size_t longest_text = 200;
 
-    struct pass_over {
-        [[nodiscard]] bool wants(const std::string&) const { return false; }
-        void element(const std::string&, json_part) const {}
-        void scalar(const std::string&, json_part) const {}
+    struct pass_over final : json_handler {
+        [[nodiscard]] bool wants(const std::string&) override { return false; }
+        void element(const std::string&, json_part) override {}
     };
 
     [[noreturn]] void fail(std::string_view place, std::string_view reason) const {

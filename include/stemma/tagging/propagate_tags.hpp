@@ -39,12 +39,6 @@ private:
     id_set_union sets_;
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Sets with more tags than this become the tag of their common ancestor.
 inline constexpr std::size_t default_tag_cap = 64;
 

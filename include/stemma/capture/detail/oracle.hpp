@@ -4,7 +4,7 @@
 
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// The true modules of nodes, by name: a file of format `fixture-truth/1`.
-class oracle_file {
+class oracle_file final : json_handler {
 public:
     /// Throws: `error` of `error_code::malformed`.
     oracle_file(std::string_view bytes, std::string_view file) {
@@ -40,15 +40,21 @@ public:
         return entry != by_name_.end() && entry->second.scoped;
     }
 
-    /// For `stream_json`.
-    [[nodiscard]] bool wants(const std::string& path) const { return path == "nodes"; }
+private:
+    static constexpr std::string_view scope_key = "module";
+    static constexpr std::string_view known_key = "known_module";
+    static constexpr std::string_view inferred_key = "inferred_module";
 
-    /// For `stream_json`; scalars are ignored.
-    void scalar(const std::string&, json_part) {}
+    struct truth {
+        std::string module;
+        bool scoped = false;
+        bool several = false; // nodes in different modules have this name
+    };
 
-    /// For `stream_json`; nodes without a module are skipped.
-    /// Complexity: O(1) on average.
-    void element(const std::string&, json_part node) {
+    [[nodiscard]] bool wants(const std::string& path) override { return path == "nodes"; }
+
+    // Skips nodes without a module.
+    void element(const std::string&, json_part node) override {
         for (const std::string_view key : {scope_key, known_key, inferred_key}) {
             const auto module = node[key];
             if (!module.is_text()) {
@@ -64,17 +70,6 @@ public:
             return;
         }
     }
-
-private:
-    static constexpr std::string_view scope_key = "module";
-    static constexpr std::string_view known_key = "known_module";
-    static constexpr std::string_view inferred_key = "inferred_module";
-
-    struct truth {
-        std::string module;
-        bool scoped = false;
-        bool several = false; // nodes in different modules have this name
-    };
 
     std::unordered_map<std::string, truth> by_name_;
 };

@@ -7,7 +7,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/detail/base64.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/carrier.hpp>
 
@@ -219,13 +219,11 @@ void write_folded_graph(Writer& json, const folded_graph_record& record) {
 }
 
 /// Reads what `to_json(fold_record)` writes.
-class fold_record_reader {
+class fold_record_reader final : public json_handler {
 public:
     explicit fold_record_reader(std::string_view file) : file_(file) {}
 
-    [[nodiscard]] bool wants(const std::string&) const { return true; }
-
-    void element(const std::string& path, json_part part) {
+    void element(const std::string& path, json_part part) override {
         if (path == "functions") {
             const auto pair = texts(part);
             check(pair.size() == 2);
@@ -253,7 +251,7 @@ public:
         }
     }
 
-    void scalar(const std::string& path, json_part part) {
+    void scalar(const std::string& path, json_part part) override {
         if (path == "schema") {
             has_schema_ = part == "stemma.fold/1";
         } else if (path == "ir_version") {

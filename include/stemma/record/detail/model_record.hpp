@@ -5,7 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -74,13 +74,11 @@ void write_tensors(Writer& json, const module_tree& modules, id m, bool buffers)
 }
 
 /// Reads the output of `to_json(model_record, module_tree)`.
-class record_reader {
+class record_reader final : public json_handler {
 public:
     explicit record_reader(std::string_view file) : file_(file) {}
 
-    [[nodiscard]] bool wants(const std::string&) const { return true; }
-
-    void element(const std::string& path, json_part part) {
+    void element(const std::string& path, json_part part) override {
         if (path == "carriers") {
             read_carrier(part);
         } else if (path == "classes") {
@@ -96,7 +94,7 @@ public:
         }
     }
 
-    void scalar(const std::string& path, json_part part) {
+    void scalar(const std::string& path, json_part part) override {
         if (path == "schema" && !(part == "stemma.model/1")) {
             fail("has a schema other than stemma.model/1");
         } else if (path == "nodes") {

@@ -4,7 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>

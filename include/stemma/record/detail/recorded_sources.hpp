@@ -7,7 +7,7 @@
 #include <stemma/evidence/detail/stack_formats.hpp>
 #include <stemma/evidence/user_frames.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/source_lines.hpp>
 
@@ -153,15 +153,13 @@ private:
 }
 
 /// Reads the output of `to_json` for lines.
-class source_record_reader {
+class source_record_reader final : public json_handler {
 public:
     /// Requires: the policy outlives this.
     source_record_reader(const any_frames& policy, std::size_t modules)
         : policy_(policy), modules_(modules) {}
 
-    [[nodiscard]] bool wants(const std::string&) const { return true; }
-
-    void element(const std::string& path, json_part part) {
+    void element(const std::string& path, json_part part) override {
         if (path == "files" || path == "functions") {
             (path == "files" ? files_ : functions_).emplace_back(part.text());
         } else if (path == "frames") {
@@ -182,7 +180,7 @@ public:
         }
     }
 
-    void scalar(const std::string& path, json_part part) const {
+    void scalar(const std::string& path, json_part part) override {
         if (path == "schema" && !(part == "stemma.sources/1")) {
             throw std::invalid_argument("schema");
         }

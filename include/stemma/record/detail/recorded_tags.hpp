@@ -6,7 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
-#include <stemma/io/json_stream.hpp>
+#include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/carrier.hpp>
 
@@ -68,7 +68,7 @@ struct recorded_tags {
 }
 
 /// Reads the output of `to_json(recorded_tags)`.
-struct tags_reader {
+struct tags_reader final : json_handler {
     // A short run can expand to many lists: more than any tagging has is not a table but an attack.
     static constexpr std::size_t max_tags_on_average = 64;
 
@@ -78,10 +78,9 @@ struct tags_reader {
     id modules = 0;
     bool valid = true;
 
-    [[nodiscard]] bool wants(const std::string& path) const { return path == "runs"; }
-    void scalar(const std::string&, json_part) {}
+    [[nodiscard]] bool wants(const std::string& path) override { return path == "runs"; }
 
-    void element(const std::string&, json_part run) {
+    void element(const std::string&, json_part run) override {
         const auto is_module = [&](json_part m) {
             return m.is_number<id>() && m.number<id>() < modules;
         };

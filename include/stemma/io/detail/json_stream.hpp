@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_IO_JSON_STREAM_HPP
-#define STEMMA_IO_JSON_STREAM_HPP
+#ifndef STEMMA_IO_DETAIL_JSON_STREAM_HPP
+#define STEMMA_IO_DETAIL_JSON_STREAM_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
@@ -8,32 +8,32 @@
 
 #include <nlohmann/json.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
-/// Receives the parts of a JSON document one at a time.
-template <class Handler>
-concept json_handler = requires(Handler& handler, const std::string& path, detail::json_part part) {
-    { handler.wants(path) } -> std::convertible_to<bool>;
-    handler.element(path, part);
-    handler.scalar(path, part);
+/// Receives the parts of a JSON document one at a time, see `stream_json`.
+class json_handler {
+public:
+    /// Called before the first element of an array; if it returns false, all are skipped.
+    [[nodiscard]] virtual bool wants(const std::string&) { return true; }
+    virtual void element(const std::string& path, json_part part) = 0;
+    virtual void scalar(const std::string&, json_part) {}
+
+protected:
+    ~json_handler() = default;
 };
-
-namespace detail {
 
 /// Builds a value for each element of the arrays directly in the document or in one of its members,
 /// and for each scalar there; passes it on and forgets it.
-template <json_handler Handler>
 class json_splitter {
 public:
     using json = nlohmann::json;
 
-    json_splitter(Handler& handler, std::string_view file) : handler_(handler), file_(file) {}
+    json_splitter(json_handler& handler, std::string_view file) : handler_(handler), file_(file) {}
 
     bool null() {
         return put([&] { value_.null(); });
@@ -175,7 +175,7 @@ private:
         value_.clear();
     }
 
-    Handler& handler_;
+    json_handler& handler_;
     std::string_view file_;
     std::vector<std::string> path_; // open members, the document first
     std::string name_;
@@ -187,29 +187,19 @@ private:
     bool saw_document_ = false;
 };
 
-} // namespace detail
-
-namespace detail {
-
-// namespace detail
-
 /// Reads a JSON document as a stream: `handler.element(path, value)` for every element of an array,
 /// `handler.scalar(path, value)` for everything else, where the path is `modules` or
 /// `trace.events`. Deeper members are part of an element, or come as one scalar.
-/// `handler.wants(path)` is called before the first element of an array; if it returns false, all
-/// are skipped. A part is valid during the call. Throws: `error` of `error_code::malformed` naming
-/// `file` and the byte. Complexity: O(bytes); memory for one element.
-template <json_handler Handler>
-void stream_json(std::string_view bytes, std::string_view file, Handler& handler) {
-    detail::json_splitter<Handler> splitter(handler, file);
+/// A part is valid during the call. Throws: `error` of `error_code::malformed` naming `file` and
+/// the byte. Complexity: O(bytes); memory for one element.
+inline void stream_json(std::string_view bytes, std::string_view file, json_handler& handler) {
+    json_splitter splitter(handler, file);
     static_cast<void>(nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &splitter));
     if (!splitter.saw_document()) {
         STEMMA_THROW(error(error_code::malformed, file, "", "the document is not an object"));
     }
 }
 
-} // namespace detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
-} // namespace stemma::inline STEMMA_ABI
-
-#endif // STEMMA_IO_JSON_STREAM_HPP
+#endif // STEMMA_IO_DETAIL_JSON_STREAM_HPP
