@@ -20,6 +20,7 @@
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sequence_steps.hpp>
 #include <stemma/evidence/detail/skip_connections.hpp>
+#include <stemma/evidence/detail/stacked_results.hpp>
 #include <stemma/evidence/detail/transposed_module.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/detail/functional_units.hpp>
@@ -67,15 +68,12 @@ public:
 
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
-        const auto& direct = known_.reads;
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
         attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(known_.attends, owner_);
-        for (std::size_t v = 0; v < owner_.size(); ++v) {
-            lost_[v] = lost_[v] && owner_[v] == no_id;
-        }
         std::vector<id> found(owner_.size(), no_id);
         for (std::size_t v = 0; v < found.size(); ++v) {
-            found[v] = direct[v] == no_id && bare_[v] ? owner_[v] : no_id;
+            lost_[v] = lost_[v] && owner_[v] == no_id;
+            found[v] = known_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
         // Operators that join the results of several modules are certain enough to place their
         // neighbours.
@@ -87,6 +85,11 @@ public:
         entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(found);
         lay_out(found);
         take_steps(found);
+        for_each_stacked_result(ops_, [&](id part, id whole) {
+            if (bare_[part] && owner_[part] == no_id && !steady_[part]) {
+                found[part] = owner_[whole] == no_id ? found[whole] : owner_[whole];
+            }
+        });
         // Regions end where parameters are read, whoever ran there.
         for (auto& module : found) {
             module = caller(module);
