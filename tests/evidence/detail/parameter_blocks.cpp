@@ -85,6 +85,22 @@ TEST_CASE("parameter_blocks: what forks before a normalization does not belong t
           std::vector<id>{no_id, no_id, no_id, no_id, 5, 5, 5});
 }
 
+TEST_CASE("parameter_blocks: a product is not part of a normalization") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "Relu");
+    const auto whitened = ops.add({x}, "whitened", "InstanceNormalization");
+    const auto next = ops.add({whitened}, "next", "Conv");
+    ops.add({next}, "scale", "Mul");
+    CHECK(complete(ops, {no_id, no_id, no_id, 5}) == std::vector<id>{no_id, no_id, no_id, 5});
+}
+
+TEST_CASE("parameter_blocks: a product with a lost weight does not go with a scale after it") {
+    test::operator_scene ops;
+    const auto product = ops.add({}, "product", "Conv");
+    ops.add({product}, "scale", "Mul");
+    CHECK(complete(ops, {no_id, 5}, {product}) == std::vector<id>{no_id, 5});
+}
+
 TEST_CASE("parameter_blocks: flattening for a Gemm and undoing it belongs to the Gemm's module") {
     test::operator_scene ops;
     const auto x = ops.add({}, "x", "Relu");

@@ -5,9 +5,11 @@
 #include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_tree.hpp>
 
 #include <cstddef>
 #include <string>
@@ -81,6 +83,19 @@ TEST_CASE("sequence_starts: a normalization of groups is one step, and no functi
     const texts expected{"Reshape InstanceNormalization Reshape Mul Add ", "Relu "};
     CHECK(steps_before({"Reshape", "InstanceNormalization", "Reshape", "Mul", "Add", "Relu"}, 2,
                        false) == expected);
+}
+
+TEST_CASE("find_sequence_heads: first members with parameters, after others without") {
+    test::operator_scene ops;
+    for (const char* owner : {"a.0", "a.1", "b.1", "b.2"}) {
+        ops.read_parameter(ops.add({}, "", "Conv"), std::string(owner) + ".weight");
+    }
+    const auto tree = test::tree_of({"a.0", "a.1", "b.1", "b.2"});
+    const stemma::detail::module_code<stemma::module_tree> code(
+        ops, tree, stemma::detail::find_parameter_owners(ops, tree));
+    std::vector<bool> expected(tree.size(), false);
+    expected[test::module_at(tree, "b.1")] = true;
+    CHECK(stemma::detail::find_sequence_heads(tree, code) == expected);
 }
 
 } // namespace test::evidence_detail_sequence_starts

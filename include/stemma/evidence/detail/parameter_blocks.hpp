@@ -5,6 +5,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -76,13 +77,15 @@ private:
             const auto reader = target(*out, graph_);
             const bool alone = ++out == out_last;
             auto [in, in_last] = in_edges(reader, graph_);
-            if (alone && ++in == in_last && !products_[index_of(graph_, reader)]) {
+            const bool scales = std::string_view(ops_.op_type(reader)) == "Mul";
+            if (alone && ++in == in_last && !scales && !products_[index_of(graph_, reader)]) {
                 owner_[v] = owner_[index_of(graph_, reader)];
             }
         }
     }
 
-    /// What lies between one value and the scale of a normalization, and has no other use.
+    /// What lies between one value and the scale of a normalization, has no other use, and is no
+    /// product itself.
     void complete_normalizations() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {
             if (owner_[v] != no_id && bare_[v] &&
@@ -118,7 +121,7 @@ private:
                     return false;
                 }
             }
-            return owner_[u] == no_id && bare_[u];
+            return owner_[u] == no_id && bare_[u] && !is_product(ops_.op_type(vertex_[u]));
         };
         for (;;) {
             outside.clear();

@@ -6,18 +6,47 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/sibling_order.hpp>
 #include <stemma/model/detail/functional_units.hpp>
+#include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: by module, whether it is the first member of a sequence with parameters, and members
+/// without any come before it. Complexity: O(modules).
+template <module_view Modules>
+[[nodiscard]] std::vector<bool> find_sequence_heads(const Modules& modules,
+                                                    const module_code<Modules>& code) {
+    const tree_index& tree = modules.index();
+    std::vector<bool> heads(tree.size(), false);
+    for (id m = 0; m < tree.size(); ++m) {
+        id head = no_id;
+        std::uint64_t least = 0;
+        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
+            const auto number = list_place(modules.name(c));
+            const bool runs = code.owns_below(c) || code.declares_below(c);
+            if (number && runs && (head == no_id || *number < least)) {
+                head = c;
+                least = *number;
+            }
+        }
+        if (head != no_id && least > 0 && code.owns_below(head)) {
+            heads[head] = true;
+        }
+    }
+    return heads;
+}
 
 /// Finds the steps that only lead to a module: what a sequence does before its first member with
 /// parameters.

@@ -3,10 +3,12 @@
 #define STEMMA_EVIDENCE_DETAIL_SEQUENCE_STEPS_HPP
 
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/is_elementwise.hpp>
+#include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -56,31 +58,6 @@ template <parameter_readers Ops, module_view Modules>
         }
     }
     return false;
-}
-
-/// Returns: by module, whether it is the first member of a sequence with parameters, and members
-/// without any come before it. Complexity: O(modules).
-template <module_view Modules>
-[[nodiscard]] std::vector<bool> find_sequence_heads(const Modules& modules,
-                                                    const module_code<Modules>& code) {
-    const tree_index& tree = modules.index();
-    std::vector<bool> heads(tree.size(), false);
-    for (id m = 0; m < tree.size(); ++m) {
-        id head = no_id;
-        std::uint64_t least = 0;
-        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
-            const auto number = list_place(modules.name(c));
-            const bool runs = code.owns_below(c) || code.declares_below(c);
-            if (number && runs && (head == no_id || *number < least)) {
-                head = c;
-                least = *number;
-            }
-        }
-        if (head != no_id && least > 0 && code.owns_below(head)) {
-            heads[head] = true;
-        }
-    }
-    return heads;
 }
 
 /// Finds sequence members without parameters: `act(fc(x))` where the numbers of the members with
@@ -264,7 +241,11 @@ private:
             }
             units.push_back(std::move(unit));
         }
-        if (units.empty()) {
+        // A step with a weight of its own may be inside a member that has members itself.
+        const bool has_inner = !is_leaf(members[a].module) || !is_leaf(members[b].module);
+        if (units.empty() || (has_inner && range::any_of(units, [&](const auto& unit) {
+                                  return multiplies(unit);
+                              }))) {
             return;
         }
         std::vector<member> vacant;
@@ -383,6 +364,11 @@ private:
     [[nodiscard]] bool is_elementwise_step(const std::vector<id>& unit) const {
         return std::all_of(unit.begin(), unit.end(),
                            [&](id v) { return is_elementwise(ops_.op_type(vertex_[v])); });
+    }
+
+    /// Whether a step multiplies by a weight, whose name is lost then.
+    [[nodiscard]] bool multiplies(const std::vector<id>& unit) const {
+        return range::any_of(unit, [&](id v) { return is_product(ops_.op_type(vertex_[v])); });
     }
 
     [[nodiscard]] bool is_transpose(const std::vector<id>& unit) const {
