@@ -3,7 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_STACKED_RESULTS_HPP
 
 #include <stemma/core/concepts.hpp>
-#include <stemma/core/detail/vertices_by_index.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -19,29 +19,33 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <operator_view Ops, class Function>
 void for_each_stacked_result(const Ops& ops, Function f) {
     const auto& graph = ops.graph();
-    const vertices_by_index<graph_of<Ops>> vertex(graph);
-    const auto is = [&](id v, std::string_view type) {
-        return std::string_view(ops.op_type(vertex[v])) == type;
-    };
-    const auto only_serves = [&](id v, id whole) {
-        bool only = true;
-        for (auto [out, last] = out_edges(vertex[v], graph); out != last; ++out) {
-            only = only && index_of(graph, target(*out, graph)) == whole;
-        }
-        return only;
-    };
-    for (id whole = 0; whole < num_vertices(graph); ++whole) {
-        if (!is(whole, "Concat")) {
+    std::vector<id> served(num_vertices(graph), no_id); // the only reader of an Unsqueeze
+    for (auto [it, end] = vertices(graph); it != end; ++it) {
+        if (std::string_view(ops.op_type(*it)) != "Unsqueeze") {
             continue;
         }
-        std::vector<id> parts;
-        bool alike = true;
-        for (auto [in, last] = in_edges(vertex[whole], graph); in != last && alike; ++in) {
-            const auto part = static_cast<id>(index_of(graph, source(*in, graph)));
-            alike = is(part, "Unsqueeze") && only_serves(part, whole);
-            parts.push_back(part);
+        auto& only = served[index_of(graph, *it)];
+        for (auto [out, last] = out_edges(*it, graph); out != last; ++out) {
+            const auto reader = static_cast<id>(index_of(graph, target(*out, graph)));
+            if (only != no_id && only != reader) {
+                only = no_id;
+                break;
+            }
+            only = reader;
         }
-        for (std::size_t i = 0; i < parts.size() && alike && parts.size() > 1; ++i) {
+    }
+    for (auto [it, end] = vertices(graph); it != end; ++it) {
+        if (std::string_view(ops.op_type(*it)) != "Concat") {
+            continue;
+        }
+        const auto whole = static_cast<id>(index_of(graph, *it));
+        std::vector<id> parts;
+        for (auto [in, last] = in_edges(*it, graph); in != last; ++in) {
+            parts.push_back(static_cast<id>(index_of(graph, source(*in, graph))));
+        }
+        const bool stacks = parts.size() > 1 &&
+                            range::all_of(parts, [&](id part) { return served[part] == whole; });
+        for (std::size_t i = 0; i < parts.size() && stacks; ++i) {
             f(parts[i], whole);
         }
     }
