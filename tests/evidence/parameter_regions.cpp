@@ -238,6 +238,16 @@ TEST_CASE("parameter_regions: a skip connection ends in the parent of what it sk
     CHECK(scene.paths<parameter_regions>("sum_1") == texts{"b.1"});
 }
 
+TEST_CASE("parameter_regions: what rearranges a sum may belong to the next module") {
+    test::evidence_scene scene(bare_model(
+        {bare("Conv", {"x", "net.a.l.weight"}, "l"), bare("Conv", {"x", "net.a.r.weight"}, "r"),
+         bare("Add", {"l", "r"}, "sum"), bare("Reshape", {"sum", "shape"}, "flat"),
+         bare("Conv", {"flat", "net.b.fc.weight"}, "y")},
+        {"y"}, {"net.a.l.weight", "net.a.r.weight", "net.b.fc.weight"}));
+    CHECK(scene.paths<parameter_regions>("sum") == texts{"net.a"});
+    CHECK(scene.paths<parameter_regions>("flat") == texts{"net"});
+}
+
 TEST_CASE("parameter_regions: a gate is in the module whose steps lead to it") {
     test::evidence_scene scene(bare_model(
         {bare("Conv", {"x", "b.0.conv.weight"}, "c"), bare("Relu", {"c"}, "r"),

@@ -32,7 +32,7 @@ namespace stemma::inline STEMMA_ABI {
 /// `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
 /// One object reads all files of a capture; `tree` combines them. Unknown keys are ignored.
-class capture_reader : detail::json_handler {
+class capture_reader final : detail::json_handler {
 public:
     /// Throws: `error`: `malformed` if it is not JSON or lacks what a module needs, `contradiction`
     /// for modules that do not form one tree.

@@ -61,7 +61,8 @@ public:
         , vertex_(graph_)
         , sums_(context.sums())
         , position_(owner_.size(), no_id)
-        , goes_on_(owner_.size(), false) {
+        , goes_on_(owner_.size(), false)
+        , met_(owner_.size(), false) {
         id step = 0;
         order_.forward([&](operator_t<Ops> v) { position_[index_of(graph_, v)] = step++; });
     }
@@ -81,6 +82,7 @@ public:
         for (std::size_t v = 0; v < found.size(); ++v) {
             owner_[v] = joins_[v] ? found[v] : owner_[v];
         }
+        met_ = joins_;
         surround(found);
         entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(found);
         lay_out(found);
@@ -269,7 +271,10 @@ private:
             const auto joined = meeting_point(v, before, skipped[v]);
             joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
             found[v] = joins_[v] ? joined : between;
-            goes_on[v] = joins_[v] && (skipped[v] == no_id || joins_parts(vertex));
+            // A Concat puts parts together for its module, an Add may be the last thing that it
+            // does.
+            const std::string_view type = ops_.op_type(vertex);
+            goes_on[v] = joins_[v] && (type == "Concat" || (skipped[v] == no_id && type != "Add"));
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
                 (arranges(vertex) || converts(vertex)) && !makes_groups(vertex) &&
@@ -332,12 +337,8 @@ private:
 
     /// Whether an operator reads parameters of a module that has children.
     [[nodiscard]] bool computes_itself(std::size_t v) const {
-        return owner_[v] != no_id && named_[v] == no_id && tree_.end(owner_[v]) != owner_[v] + 1;
-    }
-
-    /// Whether an operator puts several results together to one that a module processes further.
-    [[nodiscard]] bool joins_parts(operator_t<Ops> v) const {
-        return std::string_view(ops_.op_type(v)) == "Concat";
+        return owner_[v] != no_id && named_[v] == no_id && !met_[v] &&
+               tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
     /// Whether an operator only rearranges its input: a module does that to its own results before
@@ -368,9 +369,7 @@ private:
         for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
             if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
                 const auto i = index_of(graph_, u);
-                nearest_owners owners;
-                add_neighbour(owners, i, 0, before[i], std::greater<>());
-                inputs.push_back(owners);
+                add_neighbour(inputs.emplace_back(), i, 0, before[i], std::greater<>());
             }
         }
         id best = residual;
@@ -413,6 +412,7 @@ private:
     std::vector<std::pair<id, std::uint64_t>> missing_;
     std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules
+    std::vector<bool> met_;     // the same, before anything else was placed
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
