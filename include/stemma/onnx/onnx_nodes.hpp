@@ -171,6 +171,18 @@ public:
         }
     }
 
+    /// Returns: the initializer behind a parameter; `no_id` on a cycle. Complexity: O(Identities).
+    [[nodiscard]] id initializer_of(id p) const noexcept {
+        auto value = parameters_[p];
+        for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
+            if (steps > parameters_.size()) {
+                return no_id;
+            }
+            value = model_->inputs(model_->producer(value))[0];
+        }
+        return value;
+    }
+
     /// Whether a node uses only the shape of its inputs.
     [[nodiscard]] bool hides_data(id node) const noexcept {
         return hides_data_[model_->operator_id(node)];
@@ -307,18 +319,6 @@ private:
         const auto inputs = model_->inputs(node);
         const bool has = i < inputs.size() && inputs[i] != no_id;
         return has && model_->op_type(node).ends_with("Conv") ? model_->value_name(inputs[i]) : "";
-    }
-
-    /// Returns: the initializer that a parameter is or passes on; `no_id` on a cycle.
-    [[nodiscard]] id initializer_of(id p) const noexcept {
-        auto value = parameters_[p];
-        for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
-            if (steps > parameters_.size()) {
-                return no_id;
-            }
-            value = model_->inputs(model_->producer(value))[0];
-        }
-        return value;
     }
 
     template <class Function>

@@ -10,6 +10,7 @@
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,22 @@ struct scene {
     stemma::detail::scope_modules bound;
 };
 
+/// Operators whose parameters are weights, except those with "shape" in their name; one with a `'`
+/// passes on the one before.
+struct weighted_operators : test::operator_scene {
+    void keep_matrices(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = parameter_name(p).find("shape") == std::string_view::npos;
+        }
+    }
+
+    [[nodiscard]] id initializer_of(id p) const {
+        return parameter_name(p).ends_with("'") ? p - 1 : p;
+    }
+};
+
 /// The tree that the operators themselves reveal.
+template <class Operators = test::operator_scene>
 struct grown_scene {
     void grow() {
         const auto known = builder.build();
@@ -70,7 +86,7 @@ struct grown_scene {
     [[nodiscard]] float sureness(id v) const { return bound.of(v, table.scope_of[v]).confidence; }
 
     stemma::module_tree_builder builder;
-    test::operator_scene ops;
+    Operators ops;
     stemma::detail::scope_table table;
     stemma::detail::scope_modules bound;
     stemma::module_tree tree;
@@ -140,7 +156,7 @@ TEST_CASE("bind_scopes: operators of two modules in one scope are distinguished 
 
 TEST_CASE(
     "grow_scopes: equal names that read different parameters are modules of several containers") {
-    grown_scene s;
+    grown_scene<> s;
     for (const auto* path : {"h.0.norm", "h.1.norm"}) {
         s.builder.at_path(path);
     }
@@ -167,7 +183,7 @@ TEST_CASE(
 }
 
 TEST_CASE("grow_scopes: equal names that read the same parameters are calls of one module") {
-    grown_scene s;
+    grown_scene<> s;
     for (const auto* path : {"h.0.norm", "h.1.norm"}) {
         s.builder.at_path(path);
     }
@@ -185,7 +201,7 @@ TEST_CASE("grow_scopes: equal names that read the same parameters are calls of o
 }
 
 TEST_CASE("grow_scopes: a series that does not take turns with others tells nothing about them") {
-    grown_scene s;
+    grown_scene<> s;
     for (const auto* path : {"h.0.norm", "h.1.norm"}) {
         s.builder.at_path(path);
     }
@@ -201,8 +217,44 @@ TEST_CASE("grow_scopes: a series that does not take turns with others tells noth
     CHECK(s.path(first) == "q");
 }
 
+TEST_CASE("grow_scopes: equal names that read different weights are in unknown containers") {
+    grown_scene<weighted_operators> s;
+    const auto down = s.ops.add({}, "/proj/default/MatMul", "MatMul");
+    const auto up = s.ops.add({down}, "/proj/default_1/MatMul", "MatMul");
+    const auto act = s.ops.add({up}, "/proj/act/Reshape", "Reshape");
+    const auto again = s.ops.add({act}, "/proj/act_1/Reshape", "Reshape");
+    const auto once = s.ops.add({again}, "/tied/MatMul", "MatMul");
+    const auto twice = s.ops.add({once}, "/tied_1/MatMul", "MatMul");
+    s.ops.read_parameter(down, "onnx::MatMul_1");
+    s.ops.read_parameter(up, "onnx::MatMul_2");
+    s.ops.read_parameter(act, "shape1");
+    s.ops.read_parameter(again, "shape2");
+    s.ops.read_parameter(once, "onnx::MatMul_3");
+    s.ops.read_parameter(twice, "onnx::MatMul_3'");
+    s.grow();
+    CHECK(s.path(down) == "proj");
+    CHECK(s.path(up) == "proj");
+    CHECK(s.path(act) == "proj.act");
+    CHECK(s.path(again) == "proj.act");
+    CHECK(s.path(twice) == "tied");
+    CHECK(s.tree.size() == 4);
+}
+
+TEST_CASE("grow_scopes: a container that calls its owner's modules has none of its own") {
+    grown_scene<> s;
+    s.builder.at_path("block.conv");
+    const auto conv = s.ops.add({}, "/block/net/conv/Conv", "Conv");
+    const auto act = s.ops.add({conv}, "/block/net/act/Relu", "Relu");
+    const auto again = s.ops.add({act}, "/block/net/act_1/Relu", "Relu");
+    s.ops.read_parameter(conv, "block.conv.weight");
+    s.grow();
+    CHECK(s.path(conv) == "block.conv");
+    CHECK(s.path(act) == "block.act");
+    CHECK(s.path(again) == "block.act");
+}
+
 TEST_CASE("grow_scopes: adds the modules of scopes") {
-    grown_scene s;
+    grown_scene<> s;
     const auto a = s.ops.add({}, "/enc/layer.0/fc/Add", "Add");
     const auto b = s.ops.add({}, "/enc/layer.0/Mul", "Mul");
     const auto root = s.ops.add({}, "/Mul", "Mul");
@@ -214,7 +266,7 @@ TEST_CASE("grow_scopes: adds the modules of scopes") {
 }
 
 TEST_CASE("grow_scopes: a module without parameters is not one inside a module that was called") {
-    grown_scene s;
+    grown_scene<> s;
     s.builder.at_path("block.gate.down");
     s.builder.at_path("block.list.0.up");
     const auto own = s.ops.add({}, "/block/down/Conv", "Conv");
@@ -227,7 +279,7 @@ TEST_CASE("grow_scopes: a module without parameters is not one inside a module t
 }
 
 TEST_CASE("grow_scopes: a Sequential that repeats its name is added once") {
-    grown_scene s;
+    grown_scene<> s;
     const auto v = s.ops.add({}, "/layer1/layer1.0/Add", "Add");
     s.grow();
     CHECK(s.path(v) == "layer1.0");
@@ -235,7 +287,7 @@ TEST_CASE("grow_scopes: a Sequential that repeats its name is added once") {
 }
 
 TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
-    grown_scene s;
+    grown_scene<> s;
     const auto v = s.ops.add({}, "app.Net::/app.zoo.Block::layers.0/Add", "Add");
     s.grow();
     CHECK(s.path(v) == "layers.0");
@@ -245,7 +297,7 @@ TEST_CASE("grow_scopes: classes in scopes become those of the modules") {
 }
 
 TEST_CASE("grow_scopes: further calls add no modules, other names do") {
-    grown_scene s;
+    grown_scene<> s;
     const auto first = s.ops.add({}, "/fc/Add", "Add");
     const auto second = s.ops.add({}, "/fc_1/Add", "Add");
     const auto other = s.ops.add({}, "/fc_2/Mul", "Mul");
@@ -257,7 +309,7 @@ TEST_CASE("grow_scopes: further calls add no modules, other names do") {
 }
 
 TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
-    grown_scene s;
+    grown_scene<> s;
     s.ops.add({}, "/layer.0/fc/Add", "Add");
     s.grow();
     CHECK(s.tree.calls(test::module_at(s.tree, "layer")) == 0);
@@ -266,7 +318,7 @@ TEST_CASE("grow_scopes: modules between two scopes are known never to run") {
 }
 
 TEST_CASE("grow_scopes: list members show each other the levels that scopes leave out") {
-    grown_scene s;
+    grown_scene<> s;
     s.builder.at_path("block.0.layer.0.att");
     s.builder.at_path("block.1.layer.0.norm");
     s.builder.at_path("block.2.norm");
@@ -284,7 +336,7 @@ TEST_CASE("grow_scopes: list members show each other the levels that scopes leav
 }
 
 TEST_CASE("grow_scopes: a number after an existing name is less certainly part of it") {
-    grown_scene s;
+    grown_scene<> s;
     s.ops.add({}, "/a/fc/Add", "Add");
     const auto beside = s.ops.add({}, "/a/fc_1/Mul", "Mul");
     const auto alone = s.ops.add({}, "/b/fc_1/Mul", "Mul");
@@ -295,7 +347,7 @@ TEST_CASE("grow_scopes: a number after an existing name is less certainly part o
 }
 
 TEST_CASE("grow_scopes: a number after a member's is a further call of it") {
-    grown_scene s;
+    grown_scene<> s;
     const auto first = s.ops.add({}, "/net/list/list.0/Add", "Add");
     const auto again = s.ops.add({}, "/net/list/list.0_1/Mul", "Mul");
     const auto later = s.ops.add({}, "/net/list/list.1_2/Mul", "Mul");
@@ -310,7 +362,7 @@ TEST_CASE("grow_scopes: a number after a member's is a further call of it") {
 
 TEST_CASE("grow_scopes: after an optimizer, a number is less certainly part of a name") {
     const auto sureness = [](const std::string& other) {
-        grown_scene s;
+        grown_scene<> s;
         const auto v = s.ops.add({}, "/b/fc_1/Mul", "Mul");
         s.ops.add({}, other, "FusedConv");
         s.grow();
@@ -322,7 +374,7 @@ TEST_CASE("grow_scopes: after an optimizer, a number is less certainly part of a
 
 TEST_CASE("grow_scopes: if scopes leave out levels, none is certain to be complete") {
     const auto sureness = [](const std::string& parameter) {
-        grown_scene s;
+        grown_scene<> s;
         const auto norm = s.ops.add({}, "/block.0/norm/Mul", "Mul");
         s.ops.read_parameter(norm, parameter);
         s.builder.at_path(parameter.substr(0, parameter.rfind('.')));
@@ -335,7 +387,7 @@ TEST_CASE("grow_scopes: if scopes leave out levels, none is certain to be comple
 }
 
 TEST_CASE("grow_scopes: known modules are used") {
-    grown_scene s;
+    grown_scene<> s;
     s.builder.at_path("enc.block.fc");
     const auto v = s.ops.add({}, "/enc/block/fc/Add", "Add");
     s.grow();

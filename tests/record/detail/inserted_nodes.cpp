@@ -62,6 +62,15 @@ TEST_CASE("place_inserted: conversions of layout follow the data") {
                  {no_id, first}) == std::vector<id>{no_id, first});
 }
 
+TEST_CASE("place_inserted: a Gemm belongs to the Reshape that alone reads it") {
+    CHECK(placed({node("Reshape", {"x", "w"}, {"a"}), node("Gemm", {"a", "w"}, {"b"}),
+                  node("Reshape", {"b", "w"}, {"y"})},
+                 {no_id, no_id, first}) == std::vector<id>{first, first, first});
+    CHECK(placed({node("Gemm", {"x", "w"}, {"b"}), node("Reshape", {"b", "w"}, {"c"}),
+                  node("Add", {"b", "c"}, {"y"})},
+                 {no_id, first, second}) == std::vector<id>{no_id, first, second});
+}
+
 TEST_CASE("place_inserted: a Reshape belongs to the Gemm that alone reads it") {
     CHECK(placed({node("Reshape", {"x", "w"}, {"a"}), node("Gemm", {"a", "w"}, {"y"})},
                  {no_id, first}) == std::vector<id>{first, first});

@@ -93,6 +93,30 @@ TEST_CASE(
     CHECK(modules_of(bytes, {{0, 0}}) == std::vector<id>{block, relu, pool, head, fc});
 }
 
+TEST_CASE("find_recorded_origins: a node that makes the values of several stands for them all") {
+    CHECK(modules_of(bytes_of({node("Both", {"x", "w"}, {"c", "n"}), node("Relu", {"n"}, {"r"}),
+                               node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),
+                               node("Gemm", {"s", "w"}, {"y"})},
+                              "y")) == std::vector<id>{block, relu, pool, head, fc});
+}
+
+TEST_CASE("find_recorded_origins: the name of a node that took in others is no evidence") {
+    const auto doubtful = [](const message& moved) {
+        const auto bytes =
+            bytes_of({node("Conv", {"x", "w"}, {"c"}), moved, node("MaxPool", {"new"}, {"p"}),
+                      node("Reshape", {"p", "k"}, {"s"}), node("Gemm", {"s", "w"}, {"y"})},
+                     "y");
+        const stemma::wire_model model(bytes);
+        const std::vector<stemma::detail::node_mark_found> marks{{1, 2}};
+        const auto then = sketch();
+        const auto made = stemma::detail::find_recorded_origins(model, then, tree, marks).of[1];
+        CHECK(made.module == block);
+        return made.doubtful;
+    };
+    CHECK(doubtful(node("Relu", {"c"}, {"new"}, "r_nchwc")));
+    CHECK_FALSE(doubtful(node("Other", {"c"}, {"new", "r"}, "")));
+}
+
 TEST_CASE("find_recorded_origins: names that runtimes derive from values lead to these") {
     const auto bytes =
         bytes_of({node("Conv", {"x", "w"}, {"reorder"}, "r_nchwc", "com.microsoft.nchwc"),

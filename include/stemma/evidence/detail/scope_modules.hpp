@@ -8,6 +8,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/hidden_levels.hpp>
+#include <stemma/evidence/detail/lent_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/reordered_names.hpp>
@@ -304,6 +305,7 @@ template <parameter_readers Ops>
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         has_inside[table.scopes[s].parent] = true;
     }
+    const detail::lent_modules<module_tree> lent(table, known, ranks.of_scope);
     detail::hidden_levels hidden(builder);
     std::vector<bool> is_grown(table.scopes.size(), false);
     std::optional<bool> reordered;           // computed on demand
@@ -369,6 +371,12 @@ template <parameter_readers Ops>
         if (const auto owner = parted->owner(s); owner != no_id) {
             const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
             guess(builder.at_path(path, owner), detail::confidence::scope_numbered);
+        } else if (parted->is_apart(s)) {
+            guess(parent, detail::confidence::shallow); // below it, in unknown containers
+        } else if (const auto lender = lent.owner(scope.parent); lender != no_id) {
+            const auto name = repeats ? counted->first : scope.instance();
+            guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
+            module.caller = parent;
         } else if (repeats && (is_call || plain ||
                                (table.scopes[first].operators > 0 &&
                                 table.scopes[first].kinds == scope.kinds))) {

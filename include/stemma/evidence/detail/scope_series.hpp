@@ -44,10 +44,20 @@ public:
         , parameters_(table.scopes.size())
         , inside_(table.scopes.size())
         , place_(table.scopes.size(), no_id) {
+        if constexpr (sized_parameters<Ops>) {
+            std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()), true);
+            ops.keep_matrices(marked);
+            for (id p = 0; p < marked.size(); ++p) {
+                if (marked[p]) {
+                    weights_.insert(origin(ops, p));
+                }
+            }
+        }
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             const auto s = table.scope_of[index_of(ops.graph(), *it)];
             if (s != no_id) {
-                ops.for_each_parameter(*it, [&](id p) { parameters_[s].push_back(p); });
+                ops.for_each_parameter(*it,
+                                       [&](id p) { parameters_[s].push_back(origin(ops, p)); });
             }
         }
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
@@ -80,6 +90,18 @@ public:
         return owners.empty() ? no_id : owners[place_[s]];
     }
 
+    /// Whether scopes in the series of `s` read different weights themselves, so that each is a
+    /// module of its own. Complexity: as `owner`.
+    [[nodiscard]] bool is_apart(id s) {
+        const auto& all = series_of(s);
+        const auto reads = [&](id t) {
+            return std::any_of(parameters_[t].begin(), parameters_[t].end(),
+                               [&](id p) { return weights_.contains(p); });
+        };
+        return !all.empty() && place_[s] != no_id && std::all_of(all.begin(), all.end(), reads) &&
+               read_apart(all);
+    }
+
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
     [[nodiscard]] std::string_view stem(id s) const {
         const auto counted = split_count(table_.scopes[s].instance());
@@ -89,6 +111,14 @@ public:
     }
 
 private:
+    /// The parameter itself, which exporters may pass on under further names.
+    [[nodiscard]] static id origin(const Ops& ops, id p) {
+        if constexpr (requires { ops.initializer_of(p); }) {
+            return ops.initializer_of(p);
+        }
+        return p;
+    }
+
     /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
     /// Complexity: O(log scopes), and O(length of series) once for each.
     [[nodiscard]] const std::vector<id>& series_of(id s) {
@@ -201,6 +231,7 @@ private:
     module_tree_builder& builder_;
     module_of_scope read_;
     module_of_scope any_;
+    std::set<id> weights_;                    // known by their shapes
     std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
     std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
     std::vector<id> first_;                   // by scope: the first operator in or below it

@@ -38,14 +38,27 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Gives claims to nodes that ONNX Runtime inserted and that have none: conversions of layout
-/// belong where the data come from, a Reshape to the Gemm that alone reads it, and what was inlined
-/// for an operator where all its readers are. Complexity: O(nodes and their readers).
+/// belong where the data come from, a Gemm to the Reshape that alone reads it, a Reshape to the
+/// Gemm that does, and what was inlined for an operator where all its readers are. Complexity:
+/// O(nodes and their readers).
 inline void place_inserted(const onnx_model& model, const grouped_ids& readers,
                            const tree_index& modules, std::vector<claim>& of) {
     const auto follow = [&](id node, claim other) {
         other.confidence = std::min(other.confidence, confidence::recorded_alone);
         of[node] = other;
     };
+    const auto only_reader = [&](id node, std::string_view type) {
+        const auto read_by = readers[node];
+        return read_by.size() == 1 && model.op_type(read_by.front()) == type ? read_by.front()
+                                                                             : no_id;
+    };
+    for (id node = 0; node < model.node_count(); ++node) {
+        const bool open = of[node].module == no_id && model.op_type(node) == "Gemm";
+        const auto from = open ? only_reader(node, "Reshape") : no_id;
+        if (from != no_id && of[from].module != no_id) {
+            follow(node, of[from]);
+        }
+    }
     for (id node = 0; node < model.node_count(); ++node) {
         if (of[node].module != no_id) {
             continue;
@@ -54,9 +67,8 @@ inline void place_inserted(const onnx_model& model, const grouped_ids& readers,
         if (from == no_id) {
             from = converted_by(model, node, "ReorderOutput");
         }
-        if (model.op_type(node) == "Reshape" && readers[node].size() == 1 &&
-            model.op_type(readers[node].front()) == "Gemm") {
-            from = readers[node].front();
+        if (model.op_type(node) == "Reshape") {
+            from = only_reader(node, "Gemm");
         }
         if (from != no_id && of[from].module != no_id) {
             follow(node, of[from]);

@@ -10,6 +10,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/found_marks.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/inserted_nodes.hpp>
 #include <stemma/record/detail/sketch_lookup.hpp>
@@ -26,12 +27,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// A mark on a node: the number, at the time of tagging, of one of the nodes it was made from.
-struct node_mark_found {
-    id node = no_id;   ///< the node with the mark
-    id number = no_id; ///< in the sketch
-};
 
 /// Finds what the nodes of a changed graph were before.
 ///
@@ -99,15 +94,13 @@ private:
 
     void find_by_names() {
         for (id node = 0; node < now_.node_count(); ++node) {
-            auto maker = no_id;
-            for (id i = 0; i < now_.output_count(node) && maker == no_id; ++i) {
-                maker = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
-            }
-            const auto by = maker == no_id ? no_id : computes(node, maker);
-            if (by != no_id) {
-                found_[by].node = maker;
-                holder_[maker] = by;
-            }
+            for_each_maker(node, [&](id maker) {
+                const auto by = computes(node, maker);
+                if (found_[by].node == no_id || by == node) {
+                    found_[by].node = found_[by].node == no_id ? maker : found_[by].node;
+                    holder_[maker] = by;
+                }
+            });
         }
         for (id node = 0; node < now_.node_count(); ++node) {
             if (found_[node].node != no_id) {
@@ -121,6 +114,15 @@ private:
             if (maker != no_id && holder_[maker] == no_id) {
                 holder_[maker] = node;
             }
+        }
+    }
+
+    /// Calls `f` for each node of the sketch that made one of a node's values.
+    template <class Function>
+    void for_each_maker(id node, Function f) const {
+        for (id i = 0; i < now_.output_count(node); ++i) {
+            const auto maker = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
+            maker == no_id ? void() : f(maker);
         }
     }
 
@@ -198,14 +200,7 @@ private:
     }
 
     [[nodiscard]] std::span<const node_mark_found> marks_of(id node) const {
-        const auto less = [](const node_mark_found& mark, id wanted) { return mark.node < wanted; };
-        const auto first = std::lower_bound(marks_.begin(), marks_.end(), node, less);
-        auto last = first;
-        while (last != marks_.end() && last->node == node) {
-            ++last;
-        }
-        return std::span(marks_).subspan(static_cast<std::size_t>(first - marks_.begin()),
-                                         static_cast<std::size_t>(last - first));
+        return marks_on(marks_, node);
     }
 
     /// Whether a mark is on an operator of the same type as before, or near those whose neighbours
@@ -322,6 +317,8 @@ private:
         const auto& entry = found_[node];
         if (entry.node != no_id) {
             grow(node, entry.node);
+            for_each_maker(node,
+                           [&](id maker) { holder_[maker] == node ? grow(node, maker) : void(); });
         }
         for (const auto& mark : marks_of(node)) {
             // A mark that the names of its values do not lead to was copied from elsewhere.
@@ -379,6 +376,9 @@ private:
             return {};
         }
         const bool sure = found_[node].node != no_id && !found_[node].by_hint;
+        // Its name is that of one of several operators.
+        candidate.doubtful = !sure && candidate.module != first.module && !marks_of(node).empty() &&
+                             marks_of(node).front().number == region_.front();
         candidate.confidence =
             std::min(candidate.confidence,
                      sure ? detail::confidence::recorded : detail::confidence::recorded_alone);
