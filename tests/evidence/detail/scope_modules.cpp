@@ -240,6 +240,29 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
     CHECK(s.tree.size() == 4);
 }
 
+TEST_CASE("grow_scopes: calls of one module may differ, but read the same weights") {
+    grown_scene<weighted_operators> s;
+    const auto first = s.ops.add({}, "/att/q/MatMul", "MatMul");
+    const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
+    const auto again = s.ops.add({act}, "/att_1/q/MatMul", "MatMul");
+    const auto sum = s.ops.add({again}, "/att_1/Add", "Add");
+    const auto other = s.ops.add({sum}, "/att_2/q/MatMul", "MatMul");
+    s.ops.add({other}, "/att_2/Add", "Add");
+    const auto loc = s.ops.add({other}, "/loc/v/MatMul", "MatMul");
+    const auto inner = s.ops.add({loc}, "/loc/v_1/MatMul", "MatMul");
+    const auto outer = s.ops.add({inner}, "/loc_1/Add", "Add");
+    s.ops.read_parameter(first, "onnx::MatMul_1");
+    s.ops.read_parameter(again, "onnx::MatMul_1'");
+    s.ops.read_parameter(other, "onnx::MatMul_2");
+    s.ops.read_parameter(loc, "onnx::MatMul_3");
+    s.ops.read_parameter(inner, "onnx::MatMul_3'");
+    s.grow();
+    CHECK(s.path(outer) == "loc");
+    CHECK(s.path(again) == "att.q");
+    CHECK(s.path(sum) == "att");
+    CHECK(s.path(other) == "att_2.q");
+}
+
 TEST_CASE("grow_scopes: a container that calls its owner's modules has none of its own") {
     grown_scene<> s;
     s.builder.at_path("block.conv");

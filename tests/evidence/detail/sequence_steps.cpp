@@ -112,6 +112,16 @@ TEST_CASE("sequence_steps: a product with a lost weight may be inside a member t
     CHECK(other.steps() == texts{"net new 1: Relu"});
 }
 
+TEST_CASE("sequence_steps: a module around a single other one may do what follows that") {
+    const chain gated(pairs{{"Gemm", "net.0.proj"}, {"Gelu", ""}, {"Gemm", "net.2"}});
+    CHECK(gated.steps().empty());
+    const chain list(pairs{{"Gemm", "net.0.0"}, {"Gelu", ""}, {"Gemm", "net.2"}});
+    CHECK(list.steps() == texts{"net new 1: Gelu"});
+    const chain several(
+        pairs{{"Gemm", "net.0.proj"}, {"Gemm", "net.0.out"}, {"Gelu", ""}, {"Gemm", "net.2"}});
+    CHECK(several.steps() == texts{"net new 1: Gelu"});
+}
+
 TEST_CASE("sequence_steps: members that do nothing any more come last, except folded ones") {
     const chain dropout(pairs{{"Gemm", "net.0"}, {"Relu", ""}, {"Gemm", "net.3"}});
     CHECK(dropout.steps() == texts{"net new 1: Relu"});

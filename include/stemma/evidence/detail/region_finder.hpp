@@ -11,6 +11,7 @@
 #include <stemma/evidence/detail/entered_modules.hpp>
 #include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
+#include <stemma/evidence/detail/left_results.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
@@ -211,11 +212,10 @@ private:
     /// Whether a data-independent operator has no inputs to compute anything from.
     [[nodiscard]] bool is_constant(operator_t<Ops> v) const {
         const auto [in, last] = in_edges(v, graph_);
-        bool reads = in != last;
         if constexpr (data_aware_operators<Ops>) {
-            reads = reads || ops_.hides_data(v); // like a shape of data
+            return in == last && !ops_.hides_data(v); // unlike a shape of data
         }
-        return !reads;
+        return in == last;
     }
 
     /// Returns: the module, or its nearest ancestor that ran if it did not; `no_id` for `no_id`.
@@ -269,10 +269,11 @@ private:
                                      ? 0
                                      : shared_around(tree_, position_[v], before[v], behind[v]);
             const auto joined = meeting_point(v, before, skipped[v]);
-            joins_[v] = joined != no_id && !tree_.is_ancestor(joined, between);
+            const left_results left(ops_, vertex_, tree_, steady_, owner_, behind);
+            joins_[v] =
+                joined != no_id && !tree_.is_ancestor(joined, between) && !left.holds(v, joined);
             found[v] = joins_[v] ? joined : between;
-            // A Concat puts parts together for its module, an Add may be the last thing that it
-            // does.
+            // A Concat puts parts together for its module; an Add may be the last that it does.
             const std::string_view type = ops_.op_type(vertex);
             goes_on[v] = joins_[v] && (type == "Concat" || (skipped[v] == no_id && type != "Add"));
             const auto u = only_source(graph_, vertex, steady_);
@@ -341,8 +342,7 @@ private:
                tree_.end(owner_[v]) != owner_[v] + 1;
     }
 
-    /// Whether an operator only rearranges its input: a module does that to its own results before
-    /// returning them.
+    /// Whether an operator only rearranges its input, as a module does with its own results.
     [[nodiscard]] bool arranges(operator_t<Ops> v) const { return is_layout(ops_.op_type(v)); }
 
     /// Whether an operator was inserted for a runtime, which lays out values differently.

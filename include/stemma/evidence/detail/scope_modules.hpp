@@ -351,9 +351,8 @@ template <parameter_readers Ops>
         // List members are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
             counted && detail::is_number(counted->first.substr(counted->first.rfind('.') + 1));
-        // Where an optimizer removed operators, two calls may differ in what is left; a scope that
-        // calls nothing, and reads nothing or the same, is then more likely a further call than a
-        // sibling with that name.
+        // Where an optimizer removed operators, calls may differ in what is left; a scope that
+        // calls nothing, and reads nothing or the same, is then more likely a further call.
         const bool plain = first != no_id && !table.leftover.empty() && !has_inside[s] &&
                            !has_inside[first] && resolver.read_alike(s, first);
         if (!parted) {
@@ -377,6 +376,9 @@ template <parameter_readers Ops>
             const auto name = repeats ? counted->first : scope.instance();
             guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
             module.caller = parent;
+        } else if (first != no_id && parted->is_call_of(first, s)) {
+            self(first, self);
+            guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else if (repeats && (is_call || plain ||
                                (table.scopes[first].operators > 0 &&
                                 table.scopes[first].kinds == scope.kinds))) {
@@ -386,8 +388,7 @@ template <parameter_readers Ops>
         } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
             guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
         } else if (counted && (first != no_id || !table.leftover.empty())) {
-            // `att_1` beside `att` may be another module that prints like the first; and even
-            // without `att`, if an optimizer removed operators.
+            // `att_1` may be another module that prints like `att`, which may be gone.
             guess(make(scope.instance()), detail::confidence::scope_numbered);
         } else {
             guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden

@@ -102,6 +102,20 @@ public:
                read_apart(all);
     }
 
+    /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
+    /// two scopes in `first` do of which one has the number of `s`.
+    /// Complexity: O(parameters read below them), times a logarithm.
+    [[nodiscard]] bool is_call_of(id first, id s) const {
+        const auto counted = split_count(table_.scopes[s].instance());
+        return share_weights(first, s) ||
+               (counted && std::any_of(inside_[first].begin(), inside_[first].end(), [&](id inner) {
+                    const auto again = split_count(table_.scopes[inner].instance());
+                    const auto before = again ? table_.find(first, again->first) : no_id;
+                    return before != no_id && again->second == counted->second &&
+                           share_weights(before, inner);
+                }));
+    }
+
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
     [[nodiscard]] std::string_view stem(id s) const {
         const auto counted = split_count(table_.scopes[s].instance());
@@ -117,6 +131,26 @@ private:
             return ops.initializer_of(p);
         }
         return p;
+    }
+
+    [[nodiscard]] bool share_weights(id a, id b) const {
+        std::set<id> read;
+        for_each_weight(a, [&](id p) { read.insert(p); });
+        bool shared = false;
+        for_each_weight(b, [&](id p) { shared = shared || read.contains(p); });
+        return shared;
+    }
+
+    template <class Function>
+    void for_each_weight(id s, Function f) const {
+        std::vector<id> open{s};
+        for (std::size_t i = 0; i < open.size(); ++i) {
+            const auto at = open[i];
+            open.insert(open.end(), inside_[at].begin(), inside_[at].end());
+            for (const auto p : parameters_[at]) {
+                weights_.contains(p) ? f(p) : void();
+            }
+        }
     }
 
     /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.

@@ -243,9 +243,12 @@ private:
         }
         // A step with a weight of its own may be inside a member that has members itself.
         const bool has_inner = !is_leaf(members[a].module) || !is_leaf(members[b].module);
-        if (units.empty() || (has_inner && range::any_of(units, [&](const auto& unit) {
-                                  return multiplies(unit);
-                              }))) {
+        // A module around a single other one does something itself: perhaps just this.
+        const auto before = members[a].module;
+        const bool wraps = tree_.end(before) == before + 2 && !code_.is_list(before);
+        if (units.empty() || (wraps && !is_convolution(first)) ||
+            (has_inner &&
+             range::any_of(units, [&](const auto& unit) { return multiplies(unit); }))) {
             return;
         }
         std::vector<member> vacant;
