@@ -36,6 +36,12 @@ std::size_t shade_length(std::string_view text) {
     return 0;
 }
 
+/// Whether a character reorders those after it, so that a name shows as another one.
+bool is_bidirectional_control(std::string_view character) {
+    return (character >= "\xe2\x80\xaa" && character <= "\xe2\x80\xae") ||
+           (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
 /// Appends the first character of `text`, or a replacement if it is not printable. Returns: its
 /// length in `text`.
 std::size_t append_printable(std::string& shown, std::string_view text) {
@@ -43,7 +49,8 @@ std::size_t append_printable(std::string& shown, std::string_view text) {
     const auto first = static_cast<unsigned char>(text.front());
     const bool obeyed =
         (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
-        (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U);
+        (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U) ||
+        (length == 3 && is_bidirectional_control(text.substr(0, length)));
     shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd") : text.substr(0, length));
     return length == 0 ? 1 : length;
 }

@@ -259,7 +259,7 @@ private:
                                                    : std::string(modules_.name(0));
         }
         const std::string_view last = modules_.name(row.last);
-        return std::string(modules_.name(m)) +
+        return in_one_line(modules_.name(m)) +
                (row.count == 1 ? "" : fmt::format("-{}", last.substr(number_at(last))));
     }
 

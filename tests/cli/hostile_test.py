@@ -90,7 +90,7 @@ ODD_MODELS = {
     "names that are no text": model(graph([node("Relu", ["x"], ["y"],
                                                 b"/a\xff\x00\x1b[31m/Relu")])),
     "names that a terminal obeys": model(graph([node("Relu", ["x"], ["y"],
-                                                     "/a\x1b]0;title\x07\x9b2J/Relu")])),
+                                                     "/a\x1b]0;title\x07\x9b2J\u202egpj/Relu")])),
     "an initializer twice": model(graph([node("Add", ["x", "w"], ["y"], "/a/Add")],
                                         initializers=("w", "w"))),
 }
@@ -194,7 +194,7 @@ class OddModels(Case):
 
     def test_texts_hold_nothing_that_a_terminal_obeys_but_shades(self):
         self.file.write_bytes(ODD_MODELS["names that a terminal obeys"])
-        name = "/a\x1b]0;title\x07\x9b2J/Relu"
+        name = "/a\x1b]0;title\x07\x9b2J\u202egpj/Relu"
         commands = [("tree", self.file), ("analyze", self.file),
                     ("explain", self.file, "#0"), ("query", self.file, "op:Relu"),
                     ("query", self.file, "is:leaf", "--list", "modules"),
@@ -204,7 +204,7 @@ class OddModels(Case):
             with self.subTest(command):
                 said = re.sub("\x1b\\[[0-9]*m", "", on_terminal(*command))
                 self.assertIn("\ufffd", said)
-                self.assertIsNone(re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", said), repr(said))
+                self.assertIsNone(re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said), repr(said))
         # Machine-readable output has the exact text of the file.
         self.assertEqual(self.succeed("query", self.file, "op:Relu").stdout, name + "\n")
         for command in commands[:3]:

@@ -96,6 +96,25 @@ TEST_CASE(
     CHECK(inner == 2); // in both branches, once for both layers
 }
 
+TEST_CASE("fold_nodes: a call is not named like a node that stays in its graph") {
+    test::placed_nodes nodes;
+    nodes.add_layer(0, "/layer.0", "x", "a");
+    nodes.add_layer(1, "/layer.1", "a", "b");
+    nodes.add(test::node("Tanh", {"b"}, {"c"}, "layer.1"), 0);
+    nodes.add(test::node("Tanh", {"c"}, {"y"}, "layer.1_"), 0);
+    auto scene = nodes.scene(2, "y");
+    const auto bytes = scene.fold();
+    const stemma::wire_model model(bytes, "folded");
+    std::vector<std::string> names;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.graph_of(node) == 0) {
+            names.emplace_back(model.name(node));
+        }
+    }
+    CHECK(names == std::vector<std::string>{"layer.0", "layer.1__", "layer.1", "layer.1_"});
+    CHECK(test::unfold(bytes) == scene.bytes);
+}
+
 TEST_CASE("fold_nodes: captures are inputs of a call in a body, weights come last") {
     auto scene = test::branched_model();
     const auto plan = scene.plan();

@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -29,7 +30,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <module_view Modules>
 class fold_nodes {
 public:
-    /// Requires: all outlive it.
+    /// Requires: all outlive it. Complexity: O(nodes + length of names).
     fold_nodes(const wire_model& model, const Modules& modules, const tag_table& tags,
                std::span<const attribution> attributions, const fold_plan& plan,
                const fold_names& names)
@@ -38,7 +39,9 @@ public:
         , tags_(tags)
         , attributions_(attributions)
         , plan_(plan)
-        , names_(names) {}
+        , names_(names) {
+        find_taken_names();
+    }
 
     /// Returns: the name of a function's attribute for a varying Constant.
     [[nodiscard]] static std::string attribute_name(id slot) {
@@ -61,12 +64,9 @@ public:
         for (auto value : plan_.outputs[region]) {
             out.append(at_node::output, name_of(value));
         }
-        auto name = plan_.paths[region];
-        if (inside.call > 0) {
-            name += "#" + std::to_string(inside.call);
-        }
-        if (inside.runs > 1) {
-            name += "@" + std::to_string(inside.run);
+        auto name = call_name(region);
+        while (taken_.contains(name)) {
+            name += '_';
         }
         out.append(at_node::name, name);
         out.append(at_node::op_type, function.numbered());
@@ -116,6 +116,39 @@ public:
 
 private:
     using at_node = detail::onnx_fields::node;
+
+    /// Returns: the path of a region's module, with the number of the call and of the run if there
+    /// are several.
+    [[nodiscard]] std::string call_name(id region) const {
+        const auto& inside = plan_.regions[region];
+        auto name = plan_.paths[region];
+        if (inside.call > 0) {
+            name += "#" + std::to_string(inside.call);
+        }
+        if (inside.runs > 1) {
+            name += "@" + std::to_string(inside.run);
+        }
+        return name;
+    }
+
+    /// Runtimes reject two nodes with one name in a graph. Usually no node is named like a module,
+    /// and no name is kept.
+    void find_taken_names() {
+        std::unordered_set<std::string> calls;
+        for (id r = 0; r < plan_.regions.size(); ++r) {
+            if (!plan_.is_graph(r)) {
+                calls.insert(call_name(r));
+            }
+        }
+        bool taken = false;
+        std::string name;
+        for (id node = 0; node < model_.node_count() && !taken; ++node) {
+            taken = calls.contains(name.assign(model_.name(node)));
+        }
+        for (id node = 0; node < model_.node_count() && taken; ++node) {
+            taken_.emplace(model_.name(node));
+        }
+    }
 
     /// Returns: the attribute of a region's function for a Constant given in inlining order;
     /// `no_id` if it does not vary.
@@ -188,6 +221,7 @@ private:
     std::span<const attribution> attributions_;
     const fold_plan& plan_;
     const fold_names& names_;
+    std::unordered_set<std::string_view> taken_; // of all nodes, if any has the name of a call
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
