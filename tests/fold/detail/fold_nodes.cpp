@@ -25,6 +25,18 @@ std::map<std::string, std::string> said(const stemma::wire_model& model, id node
     return found;
 }
 
+/// Returns: the names of the nodes in the main graph of a file.
+std::vector<std::string> names_in_graph(const std::string& bytes) {
+    const stemma::wire_model model(bytes, "folded");
+    std::vector<std::string> names;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.graph_of(node) == 0) {
+            names.emplace_back(model.name(node));
+        }
+    }
+    return names;
+}
+
 /// Layers that add a Constant each, and whose `fc` multiplies by one.
 test::fold_scene varied_layers() {
     std::vector<test::message> nodes;
@@ -104,15 +116,27 @@ TEST_CASE("fold_nodes: a call is not named like a node that stays in its graph")
     nodes.add(test::node("Tanh", {"c"}, {"y"}, "layer.1_"), 0);
     auto scene = nodes.scene(2, "y");
     const auto bytes = scene.fold();
-    const stemma::wire_model model(bytes, "folded");
-    std::vector<std::string> names;
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (model.graph_of(node) == 0) {
-            names.emplace_back(model.name(node));
-        }
-    }
-    CHECK(names == std::vector<std::string>{"layer.0", "layer.1__", "layer.1", "layer.1_"});
+    CHECK(names_in_graph(bytes) ==
+          std::vector<std::string>{"layer.0", "layer.1__", "layer.1", "layer.1_"});
     CHECK(test::unfold(bytes) == scene.bytes);
+}
+
+TEST_CASE("fold_nodes: a call with another name is not named like another call") {
+    test::placed_nodes nodes;
+    nodes.add_layer(0, "/layer.0", "x", "a");
+    nodes.add_layer(1, "/layer.1", "a", "b");
+    nodes.add(test::node("Tanh", {"b"}, {"y"}, "layer.0"), 0);
+    auto scene = nodes.scene(2, "y");
+    stemma::module_tree_builder builder;
+    const auto list = builder.child(0, "layer");
+    for (const auto* name : {"0", "0_"}) {
+        const auto layer = builder.child(list, name);
+        builder.set_class(layer, "Layer", "net.Layer");
+        builder.set_class(builder.child(layer, "fc"), "Linear", "net.Linear");
+    }
+    scene.modules = builder.build();
+    CHECK(names_in_graph(scene.fold()) ==
+          std::vector<std::string>{"layer.0__", "layer.0_", "layer.0"});
 }
 
 TEST_CASE("fold_nodes: captures are inputs of a call in a body, weights come last") {

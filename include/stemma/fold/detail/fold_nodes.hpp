@@ -19,10 +19,12 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -40,7 +42,7 @@ public:
         , attributions_(attributions)
         , plan_(plan)
         , names_(names) {
-        find_taken_names();
+        rename_calls();
     }
 
     /// Returns: the name of a function's attribute for a varying Constant.
@@ -64,11 +66,9 @@ public:
         for (auto value : plan_.outputs[region]) {
             out.append(at_node::output, name_of(value));
         }
-        auto name = call_name(region);
-        while (taken_.contains(name)) {
-            name += '_';
-        }
-        out.append(at_node::name, name);
+        const auto name = call_name(region);
+        const auto renamed = renamed_.find(name);
+        out.append(at_node::name, renamed == renamed_.end() ? name : renamed->second);
         out.append(at_node::op_type, function.numbered());
         append_attributes(around, region, constants, out);
         out.append(at_node::domain, function.domain);
@@ -131,22 +131,30 @@ private:
         return name;
     }
 
-    /// Runtimes reject two nodes with one name in a graph. Usually no node is named like a module,
-    /// and no name is kept.
-    void find_taken_names() {
-        std::unordered_set<std::string> calls;
+    /// Finds other names for calls that are named like a node: runtimes reject two nodes with one
+    /// name in a graph.
+    void rename_calls() {
+        std::vector<std::string> calls;
         for (id r = 0; r < plan_.regions.size(); ++r) {
             if (!plan_.is_graph(r)) {
-                calls.insert(call_name(r));
+                calls.push_back(call_name(r));
             }
         }
-        bool taken = false;
-        std::string name;
-        for (id node = 0; node < model_.node_count() && !taken; ++node) {
-            taken = calls.contains(name.assign(model_.name(node)));
+        std::unordered_set<std::string_view> taken(calls.begin(), calls.end());
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (taken.contains(model_.name(node))) {
+                renamed_.emplace(model_.name(node), "");
+            }
         }
-        for (id node = 0; node < model_.node_count() && taken; ++node) {
-            taken_.emplace(model_.name(node));
+        for (id node = 0; node < model_.node_count() && !renamed_.empty(); ++node) {
+            taken.insert(model_.name(node));
+        }
+        for (auto& [name, other] : renamed_) {
+            other = name;
+            do {
+                other += '_';
+            } while (taken.contains(other));
+            taken.insert(other);
         }
     }
 
@@ -221,7 +229,7 @@ private:
     std::span<const attribution> attributions_;
     const fold_plan& plan_;
     const fold_names& names_;
-    std::unordered_set<std::string_view> taken_; // of all nodes, if any has the name of a call
+    std::map<std::string, std::string> renamed_; // by call name
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
