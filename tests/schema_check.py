@@ -257,6 +257,16 @@ def check_reports():
                 failures.append(f"docs/{name}.schema.json accepts a document {what}")
 
 
+def check_empty():
+    """A model of IR version 8, opset 17 and a graph called `net` without nodes."""
+    with tempfile.TemporaryDirectory() as temporary:
+        model = pathlib.Path(temporary) / "empty.onnx"
+        model.write_bytes(b"\x08\x08\x42\x02\x10\x11\x3a\x05\x12\x03net")
+        for name, command in (("summary", ["tag"]), ("summary", ["analyze"]), ("tree", ["tree"]),
+                              ("split", ["split", "--depth", "1", "-d", f"{temporary}/parts"])):
+            check(name, run(command[0], model, *command[1:]), f"{command[0]} of a model without nodes")
+
+
 def check_captures():
     captures = sorted(path for part in ("modules", "trace", "fx") for path in FIXTURES.glob(f"*/{part}.json"))
     for path in captures:
@@ -329,6 +339,7 @@ def check_seen():
 
 def main():
     check_reports()
+    check_empty()
     captures = check_captures()
     check_overlays()
     check_seen()

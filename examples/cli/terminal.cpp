@@ -46,12 +46,13 @@ bool is_bidirectional_control(std::string_view character) {
 /// length in `text`.
 std::size_t append_printable(std::string& shown, std::string_view text) {
     const auto length = stemma::detail::utf8_length(text);
+    const auto character = text.substr(0, length);
     const auto first = static_cast<unsigned char>(text.front());
     const bool obeyed =
         (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
         (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U) ||
-        (length == 3 && is_bidirectional_control(text.substr(0, length)));
-    shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd") : text.substr(0, length));
+        is_bidirectional_control(character);
+    shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd") : character);
     return length == 0 ? 1 : length;
 }
 

@@ -125,6 +125,10 @@ def on_terminal(*arguments):
     return said[:-len(end)].decode()
 
 
+# What changes more on a terminal than the place of the next character.
+OBEYED = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+
+
 class OddModels(Case):
     """Best effort: all commands answer, and `strip` removes what `tag` writes."""
 
@@ -204,11 +208,16 @@ class OddModels(Case):
             with self.subTest(command):
                 said = re.sub("\x1b\\[[0-9]*m", "", on_terminal(*command))
                 self.assertIn("\ufffd", said)
-                self.assertIsNone(re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said), repr(said))
+                self.assertIsNone(re.search(OBEYED, said), repr(said))
         # Machine-readable output has the exact text of the file.
         self.assertEqual(self.succeed("query", self.file, "op:Relu").stdout, name + "\n")
         for command in commands[:3]:
             self.assertNotIn("\x1b", run(*command).stdout)
+
+    def test_a_name_with_a_line_break_is_shown_in_one_line(self):
+        self.file.write_bytes(model(graph([node("Relu", ["x"], ["y"], "/a\nb/Relu")])))
+        lines = self.succeed("tree", self.file).stdout.splitlines()
+        self.assertTrue(any("a b" in line for line in lines), lines)
 
     def test_what_is_wrong_is_said(self):
         for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),

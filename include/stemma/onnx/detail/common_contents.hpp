@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Hashes the tensors of two models so that equal hashes tell of equal contents, within and across
+/// Hashes the tensors of two models so that equal hashes mean equal contents, within and across
 /// models, as those of `content_hasher` do.
 ///
 /// Data that can equal no others, as their beginning shows, are only added up: where all weights
