@@ -49,6 +49,11 @@ bool holds(std::string_view text, std::string_view part) {
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
+/// Returns: a name as it is shown within a line.
+std::string line_text(std::string_view name) {
+    return printable(in_one_line(name));
+}
+
 /// Returns: `text` cut to a width; shades take no columns.
 std::string clipped(std::string_view text, std::size_t width) {
     std::string shown;
@@ -475,17 +480,17 @@ std::string browser::tree_line(const row& shown, std::size_t width) const {
     if (node != no_id) {
         const auto name = model.name(node).empty() ? stemma::position_text(model, node)
                                                    : std::string(model.name(node));
-        const auto type = printable(model.op_type(node));
+        const auto type = line_text(model.op_type(node));
         const auto used = width_of(type) + 2;
         return std::string(indent + 2, ' ') + shaded(shortened(type, room), shade::number) +
-               (room > used ? "  " + shaded(shortened(printable(name), room - used), shade::dim)
+               (room > used ? "  " + shaded(shortened(line_text(name), room - used), shade::dim)
                             : "");
     }
     const auto& counts = explainer_.counts();
     const auto name = m == 0
                           ? (modules_.class_name(0).empty() ? std::string("model") : std::string())
-                          : printable(modules_.name(m));
-    const auto type = printable(modules_.class_name(m));
+                          : line_text(modules_.name(m));
+    const auto type = line_text(modules_.class_name(m));
     const auto numbers = counted(counts.nodes[m], "node");
     const auto label = name + (name.empty() || type.empty() ? "" : " ") + type;
     const std::string mark = !has_rows(m) ? "  " : open_[m] ? "\xe2\x96\xbe " : "\xe2\x96\xb8 ";
@@ -507,7 +512,7 @@ std::string browser::bottom_line(std::size_t width) const {
                                    printable(typed_), shaded(printable(hint), shade::dim)),
                        width);
     }
-    const auto where = fmt::format("{}  {}/{}", printable(selected_text()), grouped(selected_ + 1),
+    const auto where = fmt::format("{}  {}/{}", line_text(selected_text()), grouped(selected_ + 1),
                                    grouped(rows_.size()));
     return clipped(message_.empty()
                        ? where +

@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from onnx_edits import Model
+
 PROGRAM, FIXTURES = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 FOLDER = tempfile.TemporaryDirectory()
 
@@ -166,6 +168,21 @@ def shows_all():
     terminal.expect_end()
 
 
+def keeps_lines():
+    """A name with a line break takes one line."""
+    model = Model(FIXTURES / "mlp/model.onnx")
+    model.nodes[0].put(3, ["/net/first\nsecond/MatMul"])
+    model.write(pathlib.Path(FOLDER.name) / "broken.onnx")
+    terminal = Terminal(PROGRAM, "browse", "broken.onnx")
+    terminal.expect("q quit")
+    terminal.press("/")
+    terminal.type("second/")
+    terminal.press("Enter")
+    terminal.expect("/net/first second/MatMul")
+    terminal.press("q")
+    terminal.expect_end()
+
+
 def pages():
     """Only output longer than the screen is paged."""
     if not shutil.which("less"):
@@ -206,7 +223,7 @@ def main():
         print("skipped: no tmux (Debian: tmux)")
         sys.exit(77)
     try:
-        for test in (walks, runs_commands, resizes, shows_all, pages, needs_a_terminal):
+        for test in (walks, runs_commands, resizes, shows_all, keeps_lines, pages, needs_a_terminal):
             test()
     finally:
         Terminal.close_all()
