@@ -220,4 +220,28 @@ TEST_CASE("align_graphs: empty graphs", "[align]") {
     CHECK(found.found_count() == 0);
 }
 
+TEST_CASE("align_graphs: an operator found by its name may omit its first output", "[align]") {
+    scene before({"x"});
+    before.add("LSTM", {"x", "w1"}, "states", "lstm").add("Relu", {"states"}, "relu", "relu");
+    const ids made{stemma::no_id, before.value("relu")};
+    before.graph.add_operator({.type = "LSTM", .name = "last"}, ids{before.value("states")}, made);
+    before.result("relu");
+    scene after({"x"});
+    after.add("LSTM", {"x", "w2"}, "states", "lstm").add("Gelu", {"states"}, "gelu", "gelu");
+    after.add("LSTM", {"gelu"}, "all", "last").result("all");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(found.basis(after.value("all")) != stemma::match_basis::computed);
+}
+
+TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
+    scene before({"x"});
+    before.add("Conv", {"x", "w1"}, "conv");
+    before.graph.add_operator({.type = "Relu"}, ids{before.value("conv")},
+                              ids{before.value("conv")});
+    scene after({"x"});
+    after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu").result("relu");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0).size() == 1);
+}
+
 } // namespace test::align_align_graphs

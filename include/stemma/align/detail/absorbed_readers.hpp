@@ -45,7 +45,10 @@ public:
     /// one reader, which is gone, and reads nothing that `op` does not read too.
     [[nodiscard]] id follow(id op, id value) const {
         const auto out = after_.outputs(op)[0];
-        for (auto next = only_reader(value); next != no_id; next = only_reader(value)) {
+        auto next = only_reader(value);
+        // As many steps as operators: an invalid graph may have a cycle.
+        for (id step = 0; next != no_id && step < before_.operator_count();
+             ++step, next = only_reader(value)) {
             const auto results = before_.outputs(next);
             if (results.size() != 1 || results[0] == no_id ||
                 (left_[results[0]] && !is_passed_on(out, results[0])) ||

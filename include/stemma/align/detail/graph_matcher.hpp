@@ -189,7 +189,9 @@ private:
                     set(outputs[i], others[i], match_basis::derived);
                 }
             }
-            hinted_.push_back(op);
+            if (value_[outputs[0]] != no_id) {
+                hinted_.push_back(op);
+            }
         }
     }
 

@@ -4,6 +4,8 @@
 
 #include <stemma/config.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -80,6 +82,15 @@ FastGelu . bias
         return role;
     }
     return {};
+}
+
+/// Whether two parameter names have the same use: `gamma` and `weight`.
+[[nodiscard]] inline bool means_alike(std::string_view attribute, std::string_view role) noexcept {
+    constexpr std::array<std::string_view, 5> shifts{"bias", "beta", "shift", "offset", "pos"};
+    const bool shift = std::any_of(shifts.begin(), shifts.end(), [&](std::string_view word) {
+        return attribute.find(word) != attribute.npos;
+    });
+    return role == "bias" ? shift : role == "weight" && !shift;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -9,6 +9,7 @@
 #include <stemma/weights/detail/biased_products.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/name_numbers.hpp>
+#include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -16,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,13 +44,9 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, fals
                                                        {"_transposed", false, true},
                                                        {"_fp16", false, false}}};
 
-/// Whether two parameter names have the same use: `gamma` and `weight`.
-[[nodiscard]] inline bool means_alike(std::string_view attribute, std::string_view role) noexcept {
-    constexpr std::array<std::string_view, 5> shifts{"bias", "beta", "shift", "offset", "pos"};
-    const bool shift = std::any_of(shifts.begin(), shifts.end(), [&](std::string_view word) {
-        return attribute.find(word) != attribute.npos;
-    });
-    return role == "bias" ? shift : role == "weight" && !shift;
+/// Returns: three times a dimension; 0 if a file cannot mean it, as that would overflow.
+[[nodiscard]] constexpr std::int64_t tripled(std::int64_t dim) noexcept {
+    return dim > 0 && dim <= std::numeric_limits<std::int64_t>::max() / 3 ? 3 * dim : 0;
 }
 
 /// Finds entries by names and readers of initializers.
@@ -60,7 +58,7 @@ public:
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
             const auto& dims = search.headers[t].dims;
-            if (dims.size() == 2 && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
+            if (dims.size() == 2 && (dims[1] == tripled(dims[0]) || dims[0] == tripled(dims[1]))) {
                 for (const auto& use : search.uses[t]) {
                     tripled_.emplace(use.module, std::max(dims[0], dims[1]));
                 }
@@ -384,10 +382,10 @@ private:
         }
         const auto& dims = search_.headers[t].dims;
         const bool matrix = dims.size() == 2 && (role.transposed || role.sure);
-        if (matrix && (dims[1] == 3 * dims[0] || dims[0] == 3 * dims[1])) {
+        if (matrix && (dims[1] == tripled(dims[0]) || dims[0] == tripled(dims[1]))) {
             return "in_proj_weight";
         }
-        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : 3 * dims[0]});
+        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : tripled(dims[0])});
         if (matrix && dims[0] == dims[1] && is_joined) {
             return "out_proj.weight";
         }
