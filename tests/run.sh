@@ -11,7 +11,7 @@
 #   unit       build the unit tests with clang, and run them
 # By name only:
 #   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
-#   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers
+#   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers, and the program on changed models
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -67,6 +67,7 @@ stage_fuzz() {
     cmake --preset asan --log-level=WARNING >/dev/null
     cmake --build --preset asan --parallel "$cores" --target fuzz
     cmake --build --preset asan --target fuzz_smoke
+    cmake --build --preset asan --target fuzz_commands
 }
 
 for stage in ${*:-$default_stages}; do
