@@ -49,11 +49,6 @@ bool holds(std::string_view text, std::string_view part) {
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-/// Returns: a name as it is shown within a line.
-std::string line_text(std::string_view name) {
-    return printable(in_one_line(name));
-}
-
 /// Returns: `text` cut to a width; shades take no columns.
 std::string clipped(std::string_view text, std::size_t width) {
     std::string shown;

@@ -186,8 +186,12 @@ std::string in_one_line(std::string_view text) {
     return line;
 }
 
+std::string line_text(std::string_view text) {
+    return printable(in_one_line(text));
+}
+
 void print_error(std::string_view text) {
-    fmt::print(stderr, "stemma: {}\n", printable(in_one_line(text)));
+    fmt::print(stderr, "stemma: {}\n", line_text(text));
 }
 
 namespace {

@@ -48,8 +48,11 @@ std::string printable_shades(std::string_view text);
 /// Returns: a text on one line: line breaks and surrounding blanks become single blanks.
 std::string in_one_line(std::string_view text);
 
-/// Writes a message to standard error, as `printable` and `in_one_line`: libraries' messages may be
-/// longer, and names may contain anything.
+/// Returns: a text within a line: `printable` and `in_one_line`.
+std::string line_text(std::string_view text);
+
+/// Writes a message to standard error, as `line_text`: libraries' messages may be longer, and names
+/// may contain anything.
 void print_error(std::string_view text);
 
 /// Returns: whether standard output is a terminal.

@@ -230,7 +230,7 @@ TEST_CASE("align_graphs: an operator found by its name may omit its first output
     after.add("LSTM", {"x", "w2"}, "states", "lstm").add("Gelu", {"states"}, "gelu", "gelu");
     after.add("LSTM", {"gelu"}, "all", "last").result("all");
     const auto found = align_graphs(before.graph, after.graph);
-    CHECK(found.basis(after.value("all")) != stemma::match_basis::computed);
+    CHECK(origins(found, 2) == ids{2});
 }
 
 TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
@@ -241,7 +241,7 @@ TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
     scene after({"x"});
     after.add("com.microsoft::FusedConv", {"x", "w1"}, "relu").result("relu");
     const auto found = align_graphs(before.graph, after.graph);
-    CHECK(origins(found, 0).size() == 1);
+    CHECK(origins(found, 0) == ids{1});
 }
 
 } // namespace test::align_align_graphs

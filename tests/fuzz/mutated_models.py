@@ -27,14 +27,14 @@ from onnx import helper
 STATUSES = range(0, 5)
 LARGEST_MODEL = 600_000
 NUMBERS = (0, -1, 1, 2, 7, 64, -2, 10**6, 2**31, 2**32, 2**63 - 1, -2**63)
-TEXTS = ("", "a", "0", "x.y.z", "/", "//", "/a/b", "layers.0", "\n", "\x00", "\u00e9", "\u202e", "a;b", "::", "[0]", "<b>",
-         '"', "'", "." * 50, "/".join("abcdefgh"), "a" * 300, "main_graph", "pkg.stemma.model", "stemma:1",
+TEXTS = ("", "a", "0", "x.y.z", "/", "//", "/a/b", "layers.0", "\n", "\x00", "\u00e9", "\u202e", "a;b", "::", "[0]",
+         "<b>", '"', "'", "." * 50, "/".join("abcdefgh"), "a" * 300, "main_graph", "pkg.stemma.model", "stemma:1",
          "stemma:99999999999")
-OPERATORS = ("Add Attention BatchNormalization Cast Concat Constant ConstantOfShape Conv ConvTranspose DequantizeLinear "
-             "Dropout Einsum Expand Flatten FusedConv GRU Gather Gemm Identity If LSTM LayerNormalization Loop MatMul "
-             "MatMulNBits MaxPool NonZero OneHot Pad QuantizeLinear Range ReduceMean Reshape Resize Scan ScatterND "
-             "SequenceAt Shape Slice Softmax Split SplitToSequence Squeeze Tile TopK Transpose Unknown Unsqueeze "
-             "Where").split()
+OPERATORS = ("Add Attention BatchNormalization Cast Concat Constant ConstantOfShape Conv ConvTranspose "
+             "DequantizeLinear Dropout Einsum Expand Flatten FusedConv GRU Gather Gemm Identity If LSTM "
+             "LayerNormalization Loop MatMul MatMulNBits MaxPool NonZero OneHot Pad QuantizeLinear Range "
+             "ReduceMean Reshape Resize Scan ScatterND SequenceAt Shape Slice Softmax Split SplitToSequence "
+             "Squeeze Tile TopK Transpose Unknown Unsqueeze Where").split()
 ATTRIBUTES = ("axis", "axes", "perm", "value", "to", "then_branch", "body", "dilations", "")
 
 
@@ -212,7 +212,8 @@ class Mutator:
         if props:
             one = self.pick.choice(props)
             at = self.pick.randrange(len(one.value) + 1)
-            one.value = one.value[:at] + self.pick.choice(('{', '"', "]", ",", "0", "", one.value[:at])) + one.value[at + 1:]
+            put = self.pick.choice(('{', '"', "]", ",", "0", "", one.value[:at]))
+            one.value = one.value[:at] + put + one.value[at + 1:]
 
     def change_versions(self):
         self.model.ir_version = self.pick.choice((0, 3, 7, 8, 10, 99))
@@ -221,19 +222,20 @@ class Mutator:
 
 
 def commands(model, original, out, query):
-    tagged, parts = str(out / "out.onnx"), str(out / "parts")
-    yield from (["tag", model, "-o", tagged], ["tag", model, "-o", tagged, "--recompute", "--with", "source,parameters"],
-                ["strip", model, "-o", tagged], ["tree", model], ["analyze", model, "--format", "json"],
-                ["analyze", model, "--cost"], ["analyze", model, "--by", "line"], ["explain", model, query],
-                ["query", model, query, "--format", "json"], ["dag", model], ["validate", model], ["weights", model],
-                ["compare", model, original], ["diff", original, model], ["diff", model, original],
-                ["carry", original, model, "-o", tagged], ["carry", model, original, "-o", tagged],
-                ["cut", model, "--all", "-d", parts], ["split", model, "--parts", "3", "-d", parts],
-                ["fold", model, "-o", tagged], ["fold", model, "-o", tagged, "--select", "all", "--least", "1"],
-                ["unfold", model, "-o", tagged], ["probe", model, "-o", tagged, "--force"],
-                ["plan", model, "--exclude", query], ["numerics", model, original])
-    for viewer in ("dot", "graphml", "html", "model-explorer", "tree"):
-        yield ["export", model, "--to", viewer, "-o", str(out / "exported")]
+    written, parts = str(out / "out.onnx"), str(out / "parts")
+    return [["tag", model, "-o", written],
+            ["tag", model, "-o", written, "--recompute", "--with", "source,parameters"],
+            ["strip", model, "-o", written], ["tree", model], ["analyze", model, "--format", "json"],
+            ["analyze", model, "--cost"], ["analyze", model, "--by", "line"], ["explain", model, query],
+            ["query", model, query, "--format", "json"], ["dag", model], ["validate", model], ["weights", model],
+            ["compare", model, original], ["diff", original, model], ["diff", model, original],
+            ["carry", original, model, "-o", written], ["carry", model, original, "-o", written],
+            ["cut", model, "--all", "-d", parts], ["split", model, "--parts", "3", "-d", parts],
+            ["fold", model, "-o", written], ["fold", model, "-o", written, "--select", "all", "--least", "1"],
+            ["unfold", model, "-o", written], ["probe", model, "-o", written, "--force"],
+            ["plan", model, "--exclude", query],
+            *(["export", model, "--to", viewer, "-o", str(out / "exported")]
+              for viewer in ("dot", "graphml", "html", "model-explorer", "tree"))]
 
 
 def problem_of(command):
@@ -272,7 +274,8 @@ def main():
                 mutator.change()
             file.write_bytes(model.SerializeToString())
             out = pathlib.Path(folder) / "out"
-            for words in pick.sample(list(commands(str(file), str(source), out, pick.choice(("op:Add", "**", "in:*")))), 8):
+            query = pick.choice(("op:Add", "**", "in:*"))
+            for words in pick.sample(commands(str(file), str(source), out, query), 8):
                 shutil.rmtree(out, ignore_errors=True)
                 out.mkdir()
                 problem = problem_of([program, *words])

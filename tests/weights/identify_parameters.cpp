@@ -9,6 +9,8 @@
 #include <stemma/weights/write_parameters.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,6 +115,17 @@ TEST_CASE("identify_parameters: the file alone, with its modules and with its we
                              }));
         }
     }
+}
+
+TEST_CASE("identify_parameters: extents of any size are compared without overflow",
+          "[weights][identify_parameters]") {
+    constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+    using extents = std::vector<std::int64_t>;
+    CHECK(stemma::detail::is_tripled(extents{96, 32}));
+    CHECK(stemma::detail::is_tripled(extents{32, 96}));
+    CHECK_FALSE(stemma::detail::is_tripled(extents{32, 97}));
+    CHECK_FALSE(stemma::detail::is_tripled(extents{largest, 3}));
+    CHECK_FALSE(stemma::detail::is_tripled(extents{32, 96, 1}));
 }
 
 } // namespace test::weights_identify_parameters

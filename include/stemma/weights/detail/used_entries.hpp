@@ -17,7 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,9 +43,10 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, fals
                                                        {"_transposed", false, true},
                                                        {"_fp16", false, false}}};
 
-/// Returns: three times a dimension; 0 if a file cannot mean it, as that would overflow.
-[[nodiscard]] constexpr std::int64_t tripled(std::int64_t dim) noexcept {
-    return dim > 0 && dim <= std::numeric_limits<std::int64_t>::max() / 3 ? 3 * dim : 0;
+/// Whether a matrix is three times as long as wide, or as wide as long, like a joint projection.
+[[nodiscard]] constexpr bool is_tripled(std::span<const std::int64_t> dims) noexcept {
+    const auto is_third = [](std::int64_t a, std::int64_t b) { return b % 3 == 0 && b / 3 == a; };
+    return dims.size() == 2 && (is_third(dims[0], dims[1]) || is_third(dims[1], dims[0]));
 }
 
 /// Finds entries by names and readers of initializers.
@@ -58,9 +58,9 @@ public:
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
             const auto& dims = search.headers[t].dims;
-            if (dims.size() == 2 && (dims[1] == tripled(dims[0]) || dims[0] == tripled(dims[1]))) {
+            if (is_tripled(dims)) {
                 for (const auto& use : search.uses[t]) {
-                    tripled_.emplace(use.module, std::max(dims[0], dims[1]));
+                    tripled_.emplace(use.module, std::min(dims[0], dims[1]));
                 }
             }
         }
@@ -382,19 +382,18 @@ private:
         }
         const auto& dims = search_.headers[t].dims;
         const bool matrix = dims.size() == 2 && (role.transposed || role.sure);
-        if (matrix && (dims[1] == tripled(dims[0]) || dims[0] == tripled(dims[1]))) {
+        if (matrix && is_tripled(dims)) {
             return "in_proj_weight";
         }
-        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : tripled(dims[0])});
+        const bool is_joined = tripled_.contains({use.module, dims.empty() ? 0 : dims[0]});
         if (matrix && dims[0] == dims[1] && is_joined) {
             return "out_proj.weight";
         }
         if (dims.size() != 1 || role.attribute != "bias") {
             return {};
         }
-        return tripled_.contains({use.module, dims[0]}) ? "in_proj_bias"
-               : is_joined                              ? "out_proj.bias"
-                                                        : std::string();
+        const bool is_joint = dims[0] % 3 == 0 && tripled_.contains({use.module, dims[0] / 3});
+        return is_joint ? "in_proj_bias" : is_joined ? "out_proj.bias" : std::string();
     }
 
     static constexpr std::size_t most_below = 4096;
@@ -406,7 +405,7 @@ private:
     bool any_normed_ = false;                // a weight took as many steps as weight norm does
     std::set<std::string_view> series_;      // names that occur with many numbers
     std::optional<biased_products> product_; // weights named by biases added later
-    std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and longer extents of
+    std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and shorter extents of
                                                     // matrices three times as long as wide
 };
 
