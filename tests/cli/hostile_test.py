@@ -229,6 +229,20 @@ class OddModels(Case):
             self.assertEqual(result.returncode, 1, f"{what}: {result.stdout}")
             self.assertIn(saying, result.stdout, what)
 
+    def test_no_part_has_nodes_on_a_cycle(self):
+        self.file.write_bytes(ODD_MODELS["a cycle"])
+        out = self.folder / "out"
+        for command in (["split", "--parts", "2", "-d"], ["fold", "-o"]):
+            result = run(command[0], self.file, *command[1:], out)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(f"{self.file}: the main graph has a cycle", result.stderr)
+        result = run("cut", self.file, "--module", "enc.fc", "-o", out)
+        self.assertIn("on a cycle, or after one", result.stderr)
+        self.assertFalse(out.exists())
+        result = run("cut", self.file, "--all", "-d", out)
+        cuts = json.loads((out / "index.json").read_text())["cuts"]
+        self.assertEqual({cut["reason"] for cut in cuts}, {"cycle"})
+
 
 class BadCaptures(Case):
     MODEL = FIXTURES / "mlp/model.onnx" if FIXTURES else None

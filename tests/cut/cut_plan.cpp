@@ -12,7 +12,7 @@ TEST_CASE("to_string: every refusal has a unique name", "[onnx][cut_plan]") {
     using r = stemma::cut_refusal;
     std::set<std::string_view> names;
     for (auto refusal :
-         {r::non_convex, r::unknown_type, r::function_body, r::no_output, r::redefined}) {
+         {r::non_convex, r::unknown_type, r::function_body, r::no_output, r::redefined, r::cycle}) {
         CHECK_FALSE(stemma::to_string(refusal).empty());
         CHECK(names.insert(stemma::to_string(refusal)).second);
     }

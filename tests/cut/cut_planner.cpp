@@ -67,6 +67,28 @@ test::message chain() {
 
 } // namespace
 
+TEST_CASE("cut_planner: refuses nodes on and after a cycle", "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph(
+        {test::node("Relu", {"x"}, {"a"}, "before"), test::node("Add", {"a", "c"}, {"b"}, "first"),
+         test::node("Relu", {"b"}, {"c"}, "second"), test::node("Relu", {"c"}, {"y"}, "after")},
+        {"x"}, {"y"})));
+    for (auto gaps : {stemma::gap_rule::refuse, stemma::gap_rule::runs, stemma::gap_rule::absorb}) {
+        const stemma::standard_cut policy{stemma::dependence::weight, gaps};
+        const auto refusals = [&](const test::names& wanted) {
+            std::vector<stemma::cut_refusal> each;
+            for (const auto& plan : s.plan(wanted, policy)) {
+                each.push_back(plan.refusal);
+            }
+            return each;
+        };
+        using r = stemma::cut_refusal;
+        CHECK(refusals({"before"}) == std::vector{r::none});
+        CHECK(refusals({"before", "first"}) == std::vector{r::cycle});
+        CHECK(refusals({"first", "second"}) == std::vector{r::cycle});
+        CHECK(refusals({"after"}) == std::vector{r::cycle});
+    }
+}
+
 TEST_CASE("cut_planner: constants stay constant, and are copied", "[onnx][cut_planner]") {
     const scene s(chain());
     const auto plans = s.plan({"product", "sum"});

@@ -50,6 +50,17 @@ TEST_CASE("partition_graph: pieces run in sequence, on any Boost graph",
     CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{9}).pieces.empty());
 }
 
+TEST_CASE("partition_graph: parts without vertices cost nothing", "[algorithm][partition_graph]") {
+    const scene s;
+    const stemma::parts_by_rule sparse{stemma::no_id,
+                                       [](std::size_t v) { return v < 3 ? 4'000'000'000 : 7; }};
+    const auto divided = stemma::partition_graph(s.problem(), sparse);
+    REQUIRE(divided.pieces.size() == 2);
+    CHECK(divided.pieces[0].part == 4'000'000'000);
+    CHECK(divided.pieces[1].part == 7);
+    CHECK(divided.piece_of == std::vector<id>{0, 0, 0, 1, 1, 1});
+}
+
 TEST_CASE("find_partition_fault: reports plans that no algorithm could use",
           "[algorithm][partition_graph]") {
     const auto fault = [](const partition_plan& plan) {

@@ -18,6 +18,7 @@ enum class cut_refusal : std::uint8_t {
     function_body, ///< it is in a function whose attributes are unbound
     no_output,     ///< nothing outside reads its results
     redefined,     ///< it reads or produces a value that the model defines more than once
+    cycle,         ///< it has nodes on a cycle, or after one
 };
 
 /// Returns: the name used in reports.
@@ -35,6 +36,8 @@ enum class cut_refusal : std::uint8_t {
         return "no_output";
     case cut_refusal::redefined:
         return "redefined";
+    case cut_refusal::cycle:
+        return "cycle";
     }
     return "";
 }

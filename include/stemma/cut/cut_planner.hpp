@@ -160,9 +160,13 @@ private:
         auto& prepared = facts(g);
         std::vector<id> members;
         for (const auto& m : wanted) {
-            if (prepared.rank()[m.vertex] != no_id) {
-                members.push_back(m.vertex);
-            }
+            members.push_back(m.vertex);
+        }
+        const auto has_no_rank = [&](id v) { return prepared.rank()[v] == no_id; };
+        if (detail::range::any_of(members, has_no_rank)) {
+            plans.emplace_back().graph = g;
+            plans.back().refusal = cut_refusal::cycle;
+            return;
         }
         prepared.put_inside(members, true);
         const auto pulled = pull_in(prepared, members);
@@ -299,7 +303,9 @@ private:
             // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
-                if (constant ? !prepared.set.inside[reader] : prepared.set.is_outside(reader)) {
+                // Set apart as constants are, nodes on and after a cycle still need their inputs.
+                const bool reads = constant || prepared.rank()[reader] == no_id;
+                if (reads ? !prepared.set.inside[reader] : prepared.set.is_outside(reader)) {
                     seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }

@@ -42,19 +42,28 @@ namespace detail {
 /// Turns a plan into pieces that can run in sequence: parts on cycles are divided by level, and
 /// with `joins`, levels are merged again where possible.
 ///
-/// Requires: a valid plan without refusal. Complexity: that of `make_acyclic` and `join_levels`.
+/// Requires: a valid plan without refusal. Complexity: that of sorting the vertices by part, of
+/// `make_acyclic` and `join_levels`.
 template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
                                             const partition_plan& plan, bool joins = false) {
+    auto used = plan.part_of; // parts with vertices: a plan may number them sparsely
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
     std::vector<id> part(num_vertices(problem.graph), no_id);
     for (std::size_t i = 0; i < problem.order.size(); ++i) {
-        part[index_of(problem.graph, problem.order[i])] = plan.part_of[i];
+        const auto it = std::lower_bound(used.begin(), used.end(), plan.part_of[i]);
+        part[index_of(problem.graph, problem.order[i])] = static_cast<id>(it - used.begin());
     }
-    auto pieces = make_acyclic(problem.graph, std::span<const id>(part), plan.parts, problem.order);
+    auto result =
+        make_acyclic(problem.graph, std::span<const id>(part), used.size(), problem.order);
+    for (auto& piece : result.pieces) {
+        piece.part = used[piece.part];
+    }
     if (joins) {
-        join_levels(problem.graph, pieces);
+        join_levels(problem.graph, result);
     }
-    return pieces;
+    return result;
 }
 
 } // namespace detail

@@ -47,8 +47,8 @@ class split_planner {
 public:
     /// `loads`, by node, counts weights where they are first read; `attributions` is by node.
     /// Requires: all outlive the planner; `cuts` pulls in what depends on weights, and is used by
-    /// nothing else. Throws: `error` of `refused` for a graph with a cycle, and if costs add up to
-    /// 2^63 or more. Complexity: O(nodes + edges).
+    /// nothing else. Throws: `error` of `malformed` for a graph with a cycle; of `refused` if costs
+    /// add up to 2^63 or more. Complexity: O(nodes + edges).
     split_planner(const onnx_model& model, cut_planner<>& cuts, const tree_index& modules,
                   std::span<const attribution> attributions, std::span<const operator_load> loads,
                   const Cost& cost = {})
@@ -58,7 +58,7 @@ public:
         , modules_(modules)
         , attributions_(attributions) {
         if (facts_.order().size() != facts_.view().nodes.size()) {
-            STEMMA_THROW(error(error_code::refused, "", "split", "the graph has a cycle"));
+            detail::refuse_cycle(model, 0);
         }
         find_homeless();
         for (auto v : facts_.order()) {
@@ -83,11 +83,11 @@ public:
                                                         of_place, &modules_};
         const partition_plan plan = policy.partition(problem);
         if (!plan.refusal.empty()) {
-            STEMMA_THROW(error(error_code::refused, "", "split", plan.refusal));
+            STEMMA_THROW(error(error_code::refused, model_.file(), "split", plan.refusal));
         }
         if (const auto fault = find_partition_fault(plan, order_.size(), modules_.size());
             !fault.empty()) {
-            STEMMA_THROW(error(error_code::refused, "", "split", fault));
+            STEMMA_THROW(error(error_code::refused, model_.file(), "split", fault));
         }
         auto pieces = detail::make_pieces(problem, plan, joins);
         std::vector<split_part> parts(pieces.pieces.size());
@@ -112,7 +112,7 @@ private:
         for (auto node : facts_.view().nodes) {
             const std::uint64_t one = detail::cost(cost, loads[node]);
             if (one >= most - sum) {
-                STEMMA_THROW(error(error_code::refused, "", "cost",
+                STEMMA_THROW(error(error_code::refused, model_.file(), "cost",
                                    "the sum of all costs is not below 2^63"));
             }
             sum += one;

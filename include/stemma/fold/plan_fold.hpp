@@ -137,8 +137,7 @@ private:
             order = topological_order(view.graph);
         }
         if (order.size() < view.nodes.size()) {
-            STEMMA_THROW(error(error_code::malformed, "", g == 0 ? "" : model_.graph_path(g),
-                               g == 0 ? "the main graph has a cycle" : "has a cycle"));
+            refuse_cycle(model_, g);
         }
         return order;
     }
@@ -255,7 +254,7 @@ template <module_view Modules, detail::node_shapes_like Shapes>
                                           std::span<const attribution> attributions, Shapes& shapes,
                                           const fold_options<Modules>& options = {}) {
     if (!model.redefined().empty()) {
-        STEMMA_THROW(error(error_code::malformed, "",
+        STEMMA_THROW(error(error_code::malformed, model.file(),
                            std::string(model.value_name(model.redefined().front())),
                            "the model defines this value more than once: by " +
                                detail::definers_text(model, model.redefined().front())));

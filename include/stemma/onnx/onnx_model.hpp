@@ -92,6 +92,9 @@ struct opset_import {
 /// outputs of nodes are the first values, in node order. Filled by `wire_model` and `proto_model`.
 class onnx_model {
 public:
+    /// Returns: what stands for the file in errors.
+    [[nodiscard]] const std::string& file() const noexcept { return file_; }
+
     /// Nodes of all graphs, including bodies and functions.
     [[nodiscard]] id node_count() const noexcept { return static_cast<id>(nodes_.size()); }
 
@@ -277,6 +280,7 @@ protected:
         id callee = no_id;
     };
 
+    std::string file_;
     const char* base_ = nullptr;
     std::int64_t ir_version_ = 0;
     text_ref producer_name_;

@@ -57,9 +57,6 @@ public:
     /// The bytes passed in; valid as long as the file.
     [[nodiscard]] std::string_view bytes() const noexcept { return bytes_; }
 
-    /// Returns: the name passed in, for messages.
-    [[nodiscard]] const std::string& file() const noexcept { return file_; }
-
     /// Returns: a reader of the content of one message of the file.
     [[nodiscard]] detail::wire_reader reader(message_ref message) const noexcept {
         return {base_, message.begin, message.begin + message.size, file_};

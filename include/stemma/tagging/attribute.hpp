@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
                 STEMMA_THROW(error(error_code::refused, "", "evidence",
                                    "a source claims a module that is not in the tree"));
             }
+            if (!is_confidence(candidate.confidence)) {
+                STEMMA_THROW(error(error_code::refused, "", "evidence",
+                                   "a source " + std::string(no_confidence)));
+            }
             is_called |= candidate.caller != no_id;
             if (end == claims.end()) {
                 claims.push_back(candidate);
@@ -146,8 +151,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
             claims.erase(end, claims.end());
             resolved = resolution.resolve(tree, claims);
             if (resolved.module != no_id && resolved.module >= tree.size()) {
-                detail::refuse_answer(resolution, "resolution",
-                                      "names a module that is not in the tree");
+                refuse_answer(resolution, "resolution", "names a module that is not in the tree");
+            }
+            if (!is_confidence(resolved.confidence)) {
+                refuse_answer(resolution, "resolution", no_confidence);
             }
         }
         const auto v = static_cast<id>(index_of(graph, *it));

@@ -94,6 +94,9 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
                                       ? "gives an operator without evidence no module"
                                       : "names a module that is not in the tree");
         }
+        if (!detail::is_confidence(result[v].confidence)) {
+            detail::refuse_answer(policy, "propagation", detail::no_confidence);
+        }
     }
     detail::limit_confidence(ops, order, evidence, result);
 }

@@ -9,7 +9,9 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace test::core_detail_policy_answer {
@@ -35,31 +37,49 @@ struct idle {
     void propagate(const Problem&, std::span<stemma::attribution>) const {}
 };
 
-/// Claims a module that does not exist.
-struct dreaming {
+/// Places all others in the root.
+struct careless {
+    using policy_category = stemma::propagation_category;
+
+    template <class Problem>
+    void propagate(const Problem&, std::span<stemma::attribution> result) const {
+        for (auto& one : result) {
+            if (one.module == stemma::no_id) {
+                one = {0, stemma::no_id, confidence, stemma::provenance::between, false};
+            }
+        }
+    }
+
+    float confidence;
+};
+
+struct fixed_answer {
     using policy_category = stemma::resolution_category;
 
     [[nodiscard]] stemma::attribution resolve(const stemma::tree_index&,
                                               std::span<const stemma::claim>) const {
-        return {77, stemma::no_id, 1, stemma::provenance::scope, false};
+        return {module, stemma::no_id, confidence, stemma::provenance::scope, false};
     }
+
+    id module;
+    float confidence;
 };
 
-/// Claims one.
-struct inventing {
+struct fixed_claim {
     using policy_category = stemma::evidence_category;
 
-    struct claims {
-        template <class Vertex, class Function>
-        void for_each_claim(const Vertex&, Function f) const {
-            f(stemma::claim{77, stemma::no_id, 1, stemma::provenance::scope});
-        }
-    };
-
     template <class Ops, class Modules>
-    [[nodiscard]] claims prepare(stemma::evidence_context<Ops, Modules>&) const {
-        return {};
+    [[nodiscard]] fixed_claim prepare(stemma::evidence_context<Ops, Modules>&) const {
+        return *this;
     }
+
+    template <class Vertex, class Function>
+    void for_each_claim(const Vertex&, Function f) const {
+        f(stemma::claim{module, stemma::no_id, confidence, stemma::provenance::scope});
+    }
+
+    id module;
+    float confidence;
 };
 
 template <class Policy>
@@ -77,10 +97,25 @@ TEST_CASE("refuse_answer: an invalid answer is an error that names the policy", 
     CHECK_THROWS_WITH(tag(silent{}), "naming policy 'silent': gives a selected module no segment");
     CHECK_THROWS_WITH(tag(idle{}),
                       "propagation policy: gives an operator without evidence no module");
-    CHECK_THROWS_WITH(tag(dreaming{}), "resolution policy: names a module that is not in the tree");
-    CHECK_THROWS_WITH(tag(inventing{}),
+    CHECK_THROWS_WITH(tag(fixed_answer{77, 1}),
+                      "resolution policy: names a module that is not in the tree");
+    CHECK_THROWS_WITH(tag(fixed_claim{77, 1}),
                       "evidence: a source claims a module that is not in the tree");
     CHECK_NOTHROW(tag(stemma::class_paths{}));
+}
+
+TEST_CASE("refuse_answer: a confidence is between 0 and 1", "[policy_answer]") {
+    const std::string reason = "gives a confidence that is not between 0 and 1";
+    for (const float confidence : {-0.1F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
+        CHECK_THROWS_WITH(tag(careless{confidence}), "propagation policy: " + reason);
+        CHECK_THROWS_WITH(tag(fixed_answer{0, confidence}), "resolution policy: " + reason);
+        CHECK_THROWS_WITH(tag(fixed_claim{0, confidence}), "evidence: a source " + reason);
+    }
+    for (const float confidence : {0.F, 1.F}) {
+        CHECK_NOTHROW(tag(careless{confidence}));
+        CHECK_NOTHROW(tag(fixed_answer{0, confidence}));
+        CHECK_NOTHROW(tag(fixed_claim{0, confidence}));
+    }
 }
 
 } // namespace test::core_detail_policy_answer

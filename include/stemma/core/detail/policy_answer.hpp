@@ -23,6 +23,13 @@ template <class P>
     STEMMA_THROW(error(error_code::refused, "", place, answer));
 }
 
+/// False for NaN.
+[[nodiscard]] constexpr bool is_confidence(float value) noexcept {
+    return value >= 0 && value <= 1;
+}
+
+inline constexpr std::string_view no_confidence = "gives a confidence that is not between 0 and 1";
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_POLICY_ANSWER_HPP

@@ -334,6 +334,9 @@ private:
         if (plan.refusal == cut_refusal::no_output) {
             return "nothing outside reads its results";
         }
+        if (plan.refusal == cut_refusal::cycle) {
+            return "it has nodes on a cycle, or after one";
+        }
         if (plan.refusal != cut_refusal::non_convex) {
             return text;
         }

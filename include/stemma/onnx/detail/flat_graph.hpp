@@ -2,7 +2,9 @@
 #ifndef STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP
 #define STEMMA_ONNX_DETAIL_FLAT_GRAPH_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -156,6 +158,13 @@ nested_graph(const onnx_model& model, id g, std::span<const id> nodes, std::span
         }
     }
     return nested_graph(model, g, nodes, bodies);
+}
+
+/// Reports that graph `g` has no order of execution.
+/// Throws: `error` of `malformed`.
+[[noreturn]] inline void refuse_cycle(const onnx_model& model, id g) {
+    STEMMA_THROW(error(error_code::malformed, model.file(), g == 0 ? "" : model.graph_path(g),
+                       g == 0 ? "the main graph has a cycle" : "has a cycle"));
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

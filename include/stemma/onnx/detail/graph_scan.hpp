@@ -32,7 +32,8 @@ public:
 
 protected:
     /// Requires: `bytes` outlives the scan. `file` names it in errors.
-    graph_scan(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {
+    graph_scan(std::string_view bytes, std::string file) : bytes_(bytes) {
+        file_ = std::move(file);
         base_ = bytes.data();
     }
 
@@ -127,7 +128,6 @@ protected:
     }
 
     std::string_view bytes_;
-    std::string file_;
     std::vector<tensor_ref> tensors_;
     std::vector<value_info_ref> value_infos_;
     std::vector<graph_field> graph_fields_;
