@@ -61,6 +61,7 @@ TEST_CASE("handles: agree with the attribution of every node in all fixtures") {
             REQUIRE(node.tag() == found.tags.text(origin.module));
             REQUIRE(node.confidence() == origin.confidence);
             REQUIRE(node.has_conflict() == origin.conflict);
+            REQUIRE(node.conflicts().empty() == !origin.conflict);
             REQUIRE(node.call().value_or(no_id) == origin.call);
             for (const auto value : node.outputs()) {
                 REQUIRE(value.producer() == node);
@@ -172,6 +173,33 @@ TEST_CASE("node_ref: claims name their source, including the believed one") {
         return claim.source() == "scope" && claim.module() == node.module() && claim.is_exact() &&
                claim.confidence() > 0.9;
     }));
+}
+
+TEST_CASE("node_ref: conflicts are claims that disagree, those of sources among them") {
+    const auto names = [](const stemma::claim_ref& one, const stemma::claim_ref& other) {
+        return one.module() == other.module() && one.source() == other.source();
+    };
+    std::size_t disputed = 0;
+    for (const auto& path : model_files()) {
+        CAPTURE(path);
+        const auto model = stemma::open(path);
+        for (const auto node : model.nodes()) {
+            const auto conflicts = node.conflicts();
+            if (conflicts.empty()) {
+                continue;
+            }
+            ++disputed;
+            CHECK(
+                std::any_of(conflicts.begin(), conflicts.end(), [&](const stemma::claim_ref& one) {
+                    return one.module() != conflicts.front().module();
+                }));
+            for (const auto& claim : node.claims()) {
+                CHECK(std::any_of(conflicts.begin(), conflicts.end(),
+                                  [&](const stemma::claim_ref& one) { return names(one, claim); }));
+            }
+        }
+    }
+    CHECK(disputed > 0);
 }
 
 TEST_CASE("node_ref: knows its source line, and that line's callers") {

@@ -183,6 +183,12 @@ inline void bind_node(py::class_<py_node>& type) {
         },
         "what each source of evidence says");
     type.def_property_readonly(
+        "conflicts",
+        [](const py_node& one) {
+            return tuple_of(one.of, ask(one.of, [&](auto&) { return one.ref.conflicts(); }));
+        },
+        "what disagreed, of the claims and of its neighbours");
+    type.def_property_readonly(
         "callers", [](const py_node& one) { return tuple_of(one.of, one.ref.callers()); },
         "modules that called its module without being above it");
     type.def_property_readonly(

@@ -165,6 +165,10 @@ public:
     /// Returns: what each source of evidence says. Complexity: that of asking the sources.
     [[nodiscard]] std::vector<claim_ref> claims() const;
 
+    /// Returns: what disagreed, of the claims and of its neighbours; nothing if all agree.
+    /// Complexity: O(log of the number of such nodes + result).
+    [[nodiscard]] std::vector<claim_ref> conflicts() const;
+
     /// Returns: modules that called its module without being ancestors of it.
     [[nodiscard]] handle_list<module_ref> callers() const;
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,16 @@ namespace detail {
     std::vector<id> modules;
     state.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
     return make_list<module_ref>(state, std::move(modules));
+}
+
+[[nodiscard]] inline std::vector<claim_ref> make_claims(const model_state& state,
+                                                        std::span<const claim> claims) {
+    std::vector<claim_ref> all;
+    for (const auto& one : claims) {
+        all.emplace_back(module_ref(state, one.module), state.tags().provenances[one.source],
+                         one.confidence, one.exact);
+    }
+    return all;
 }
 
 } // namespace detail
@@ -188,12 +199,11 @@ STEMMA_INLINE bool node_ref::has_conflict() const {
 
 STEMMA_INLINE std::vector<claim_ref> node_ref::claims() const {
     const std::lock_guard lock(state_->asking);
-    std::vector<claim_ref> all;
-    for (const auto& entry : state_->opened.claims_about(index_)) {
-        all.emplace_back(module_ref(*state_, entry.module),
-                         state_->tags().provenances[entry.source], entry.confidence, entry.exact);
-    }
-    return all;
+    return detail::make_claims(*state_, state_->opened.claims_about(index_));
+}
+
+STEMMA_INLINE std::vector<claim_ref> node_ref::conflicts() const {
+    return detail::make_claims(*state_, state_->tags().conflicts.of(index_));
 }
 
 STEMMA_INLINE handle_list<module_ref> node_ref::callers() const {
