@@ -4,6 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/held_policy.hpp>
 #include <stemma/model/dependence.hpp>
 
 #include <array>
@@ -125,6 +126,21 @@ struct prefixed_names_cut : standard_cut {
     }
 };
 
+/// Put `static_assert(explain_cut_policy<mine>());` next to a policy that is rejected.
+template <class P>
+consteval bool explain_cut_policy() {
+    static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
+    static_assert(detail::declares<P, cut_category>,
+                  "cut policy: add `using policy_category = stemma::cut_category;`");
+    static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
+    static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
+    static_assert(detail::has_boundary_name<P>,
+                  "cut policy: add `std::string boundary_name(std::string_view) const`");
+    static_assert(detail::has_keeps_unused_initializers<P>,
+                  "cut policy: add `bool keeps_unused_initializers() const`");
+    return cut_policy<P>;
+}
+
 /// Any cut policy. `pulls` and `gaps` are called once, on construction.
 class any_cut {
 public:
@@ -144,6 +160,13 @@ public:
         };
     }
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_cut> P>
+        requires(!cut_policy<P>)
+    any_cut(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_cut_policy<P>());
+    }
+
     [[nodiscard]] bool pulls(dependence d) const { return pulls_[static_cast<std::size_t>(d)]; }
     [[nodiscard]] gap_rule gaps() const noexcept { return gaps_; }
     [[nodiscard]] std::string boundary_name(std::string_view name) const {
@@ -157,21 +180,6 @@ private:
     std::array<bool, 4> pulls_{};
     std::function<std::string(std::string_view)> boundary_name_;
 };
-
-/// Put `static_assert(explain_cut_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_cut_policy() {
-    static_assert(std::copy_constructible<P>, "cut policy: make the class copyable");
-    static_assert(detail::declares<P, cut_category>,
-                  "cut policy: add `using policy_category = stemma::cut_category;`");
-    static_assert(detail::has_pulls<P>, "cut policy: add `bool pulls(stemma::dependence) const`");
-    static_assert(detail::has_gaps<P>, "cut policy: add `stemma::gap_rule gaps() const`");
-    static_assert(detail::has_boundary_name<P>,
-                  "cut policy: add `std::string boundary_name(std::string_view) const`");
-    static_assert(detail::has_keeps_unused_initializers<P>,
-                  "cut policy: add `bool keeps_unused_initializers() const`");
-    return cut_policy<P>;
-}
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -4,6 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/held_policy.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
@@ -220,6 +221,18 @@ struct parts_by_rule {
 template <class Rule>
 parts_by_rule(std::size_t, Rule) -> parts_by_rule<Rule>;
 
+/// Put `static_assert(explain_partition_policy<mine>());` next to a policy that is rejected.
+template <class P, class Graph = operator_graph>
+consteval bool explain_partition_policy() {
+    static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
+    static_assert(detail::declares<P, partition_category>,
+                  "partition policy: add `using policy_category = stemma::partition_category;`");
+    static_assert(detail::has_partition<P, Graph>,
+                  "partition policy: add `stemma::partition_plan partition(const "
+                  "stemma::partition_problem<Graph>&) const`");
+    return partition_policy<P, Graph>;
+}
+
 /// Any partition policy for `Graph`.
 template <operator_graph_like Graph = operator_graph>
 class any_partition {
@@ -233,6 +246,13 @@ public:
         : partition_([chosen = std::move(chosen)](const partition_problem<Graph>& problem)
                          -> partition_plan { return chosen.partition(problem); }) {}
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_partition> P>
+        requires(!partition_policy<P, Graph>)
+    any_partition(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_partition_policy<P, Graph>());
+    }
+
     [[nodiscard]] partition_plan partition(const partition_problem<Graph>& problem) const {
         return partition_(problem);
     }
@@ -240,18 +260,6 @@ public:
 private:
     std::function<partition_plan(const partition_problem<Graph>&)> partition_;
 };
-
-/// Put `static_assert(explain_partition_policy<mine>());` next to a policy that is rejected.
-template <class P, class Graph = operator_graph>
-consteval bool explain_partition_policy() {
-    static_assert(std::copy_constructible<P>, "partition policy: make the class copyable");
-    static_assert(detail::declares<P, partition_category>,
-                  "partition policy: add `using policy_category = stemma::partition_category;`");
-    static_assert(detail::has_partition<P, Graph>,
-                  "partition policy: add `stemma::partition_plan partition(const "
-                  "stemma::partition_problem<Graph>&) const`");
-    return partition_policy<P, Graph>;
-}
 
 } // namespace stemma::inline STEMMA_ABI
 

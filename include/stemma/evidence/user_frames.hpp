@@ -190,6 +190,18 @@ struct innermost_frame {
     }
 };
 
+/// Put `static_assert(explain_frames_policy<mine>());` next to a policy that is rejected.
+template <class P>
+consteval bool explain_frames_policy() {
+    static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");
+    static_assert(detail::declares<P, frames_category>,
+                  "frames policy: add `using policy_category = stemma::frames_category;`");
+    static_assert(detail::has_frame_kind<P>,
+                  "frames policy: add `stemma::frame_kind kind(const stemma::source_position&) "
+                  "const`");
+    return frames_policy<P>;
+}
+
 /// Holds any policy, or a function as its `kind`; without one it acts as `not_in_packages`.
 class any_frames {
 public:
@@ -204,6 +216,13 @@ public:
         : kind_([chosen = std::move(chosen)](const source_position& at) -> frame_kind {
             return chosen.kind(at);
         }) {}
+
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_frames> P>
+        requires(!frames_policy<P>)
+    any_frames(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_frames_policy<P>());
+    }
 
     /// Uses `kind(at)`.
     template <detail::held_function<any_frames, frame_kind, const source_position&> F>
@@ -220,18 +239,6 @@ public:
 private:
     std::function<frame_kind(const source_position&)> kind_;
 };
-
-/// Put `static_assert(explain_frames_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_frames_policy() {
-    static_assert(std::copy_constructible<P>, "frames policy: make the class copyable");
-    static_assert(detail::declares<P, frames_category>,
-                  "frames policy: add `using policy_category = stemma::frames_category;`");
-    static_assert(detail::has_frame_kind<P>,
-                  "frames policy: add `stemma::frame_kind kind(const stemma::source_position&) "
-                  "const`");
-    return frames_policy<P>;
-}
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -213,6 +213,17 @@ struct cost_in_activations {
     }
 };
 
+/// Put `static_assert(explain_cost_policy<mine>());` next to a policy that is rejected.
+template <class P>
+consteval bool explain_cost_policy() {
+    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
+    static_assert(detail::declares<P, cost_category>,
+                  "cost policy: add `using policy_category = stemma::cost_category;`");
+    static_assert(detail::has_cost<P>,
+                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
+    return cost_policy<P>;
+}
+
 /// Any cost policy.
 class any_cost : public detail::held_name {
 public:
@@ -230,6 +241,13 @@ public:
             return chosen.cost(load);
         }) {}
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_cost> P>
+        requires(!cost_policy<P>)
+    any_cost(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_cost_policy<P>());
+    }
+
     /// Uses `cost(load)`.
     template <detail::held_function<any_cost, std::uint64_t, const operator_load&> F>
     any_cost(F cost) // NOLINT(google-explicit-constructor): as above
@@ -242,17 +260,6 @@ public:
 private:
     std::function<std::uint64_t(const operator_load&)> cost_;
 };
-
-/// Put `static_assert(explain_cost_policy<mine>());` next to a policy that is rejected.
-template <class P>
-consteval bool explain_cost_policy() {
-    static_assert(std::copy_constructible<P>, "cost policy: make the class copyable");
-    static_assert(detail::declares<P, cost_category>,
-                  "cost policy: add `using policy_category = stemma::cost_category;`");
-    static_assert(detail::has_cost<P>,
-                  "cost policy: add `std::uint64_t cost(const stemma::operator_load&) const`");
-    return cost_policy<P>;
-}
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -86,24 +86,17 @@ private:
 
     template <class P>
     void set_one(P chosen) {
-        using operators = onnx_operators<wire_model>;
         if constexpr (policy_for<P, selection_category>) {
-            static_assert(explain_selection_policy<P, module_tree>());
             selection = std::move(chosen);
         } else if constexpr (policy_for<P, naming_category>) {
-            static_assert(explain_naming_policy<P, module_tree>());
             naming = std::move(chosen);
         } else if constexpr (policy_for<P, resolution_category>) {
-            static_assert(explain_resolution_policy<P>());
             resolution = std::move(chosen);
         } else if constexpr (policy_for<P, propagation_category>) {
-            static_assert(explain_propagation_policy<P, operators>());
             propagation = std::move(chosen);
         } else if constexpr (policy_for<P, frames_category>) {
-            static_assert(explain_frames_policy<P>());
             frames = std::move(chosen);
         } else if constexpr (policy_for<P, evidence_category>) {
-            static_assert(explain_evidence_policy<P, operators, module_tree>());
             evidence.emplace_back(std::move(chosen));
         } else if constexpr (std::same_as<P, capture_source>) {
             captures = std::move(chosen);

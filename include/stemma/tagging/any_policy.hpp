@@ -76,6 +76,13 @@ public:
             return chosen.selects(modules, m);
         }) {}
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_selection> P>
+        requires(!selection_policy<P, Modules>)
+    any_selection(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_selection_policy<P, Modules>());
+    }
+
     /// Selects the modules for which `selects(modules, m)` holds.
     template <detail::held_function<any_selection, bool, const Modules&, id> F>
     any_selection(F selects) // NOLINT(google-explicit-constructor): as above
@@ -110,6 +117,13 @@ public:
             chosen.name_modules(modules, tags);
         }) {}
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_naming> P>
+        requires(!naming_policy<P, Modules>)
+    any_naming(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_naming_policy<P, Modules>());
+    }
+
     /// Names modules by `name_modules(modules, tags)`.
     template <detail::held_function<any_naming, void, const Modules&, tag_table&> F>
     any_naming(F name_modules) // NOLINT(google-explicit-constructor): as above
@@ -142,6 +156,13 @@ public:
                 made.for_each_claim(v, f);
             });
         }) {}
+
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_evidence> P>
+        requires(!evidence_policy<P, Ops, Modules>)
+    any_evidence(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_evidence_policy<P, Ops, Modules>());
+    }
 
     class claims {
     public:
@@ -196,6 +217,13 @@ public:
                 return chosen.resolve(modules, claims);
             });
         }
+    }
+
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_resolution> P>
+        requires(!resolution_policy<P>)
+    any_resolution(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_resolution_policy<P>());
     }
 
     /// Resolves by `resolve(modules, claims)`.
@@ -259,6 +287,13 @@ public:
             chosen.propagate(problem, result);
         }) {}
 
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_propagation> P>
+        requires(!propagation_policy<P, Ops>)
+    any_propagation(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_propagation_policy<P, Ops>());
+    }
+
     void propagate(const propagation_problem<Ops>& problem, std::span<attribution> result) const {
         propagate_ ? propagate_(problem, result) : both_sides{}.propagate(problem, result);
     }
@@ -285,6 +320,13 @@ public:
         , judge_([chosen = std::move(chosen)](const finding& item) -> std::optional<severity> {
             return chosen.judge(item);
         }) {}
+
+    /// Rejects other policies, with an explanation.
+    template <detail::attempted_policy<any_diagnostics> P>
+        requires(!diagnostics_policy<P>)
+    any_diagnostics(const P& /*rejected*/) { // NOLINT(google-explicit-constructor): as above
+        static_assert(explain_diagnostics_policy<P>());
+    }
 
     /// Uses `judge(found)`.
     template <detail::held_function<any_diagnostics, std::optional<severity>, const finding&> F>

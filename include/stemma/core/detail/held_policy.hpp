@@ -16,6 +16,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <class P, class Any>
 concept other_than = !std::same_as<std::remove_cvref_t<P>, Any>;
 
+/// A policy of whatever role, perhaps incomplete.
+template <class P, class Any>
+concept attempted_policy = other_than<P, Any> && requires {
+    typename P::policy_category;
+};
+
 /// A function that answers the one question of a role, in place of a policy.
 template <class F, class Any, class Result, class... Arguments>
 concept held_function = other_than<F, Any> && answering<F, Result, Arguments...>;
