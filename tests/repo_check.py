@@ -379,14 +379,15 @@ def check_cycles():
         visit(header_name(name))
 
 
+# With texts of which one is in whatever matches, as these are found faster.
 FORBIDDEN = [
-    # Begins with a literal, for speed, followed by a lookbehind.
-    (re.compile(r"/(?<![\w.}$]/)(work|home|root|Users|tmp)/"), "a path of one machine",
-     "use a path relative to the project, or a temporary folder made for the purpose"),
-    (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))"), "a note to self without an issue",
-     "write TODO(#number), or do it"),
+    (re.compile(r"(?<![\w.}$])/(work|home|root|Users|tmp)/"), ("/work/", "/home/", "/root/", "/Users/", "/tmp/"),
+     "a path of one machine", "use a path relative to the project, or a temporary folder made for the purpose"),
+    (re.compile(r"\b(TODO|FIXME|XXX|HACK)\b(?!\(#\d+\))"), ("TODO", "FIXME", "XXX", "HACK"),
+     "a note to self without an issue", "write TODO(#number), or do it"),
     (re.compile(r"(registry\.npmjs\.org|registry\.yarnpkg\.com|pypi\.org|pythonhosted\.org|"
                 r"(deb|archive)\.(debian|ubuntu)\.(org|com)|crates\.io|proxy\.golang\.org)"),
+     (".org", ".com", "crates.io"),
      "the host of a package registry", "leave the choice of registry to the user's package manager"),
 ]
 
@@ -401,8 +402,8 @@ def check_words():
         except UnicodeDecodeError:
             complain(name, 1, "is not UTF-8 text", "keep data in tests/data or examples/data")
             continue
-        for pattern, problem, remedy in FORBIDDEN:
-            for found in pattern.finditer(text):
+        for pattern, parts, problem, remedy in FORBIDDEN:
+            for found in pattern.finditer(text) if any(part in text for part in parts) else ():
                 complain(name, text.count("\n", 0, found.start()) + 1, problem, remedy)
 
 
