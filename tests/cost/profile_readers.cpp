@@ -5,6 +5,7 @@
 
 #include <stemma/error.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,8 @@ TEST_CASE("tensorrt_profile: times are totals over all iterations", "[cost][prof
     CHECK(all.total() == 36500);
     CHECK(all.kernels().size() == 2);
     CHECK(all.kernels()[0].calls == 625);
+    const auto odd = read(R"json([{"count": 1e300}, {"name": "a", "timeMs": 1}])json");
+    CHECK(odd.kernels()[0].calls == std::uint64_t{1} << 53U);
 }
 
 TEST_CASE("qnn_profile: skips rows of the whole graph and its parts", "[cost][profile]") {
@@ -105,6 +108,7 @@ TEST_CASE("read_profile: rejects other files with one line", "[cost][profile]") 
     for (const std::string_view text :
          {"", "{}", "[", "[1", "name,time\nx,y\n", "a,b\n", R"([{"cat":"Session"}])",
           R"([{"name":"x","averageMs":"y"}])", "Event Identifier,x\n", "name,time\nx,inf\n",
+          R"([{"name":"x","timeMs":1e300}])", "name,time\nx,1e308\nx,1e308\n",
           "layerName;realTime (ms)\nx;-1\n", "layerName;realTime (ms)\nx;1\ny;0,5\n"}) {
         INFO(text);
         CHECK_THROWS_AS(read(text), stemma::error);

@@ -267,6 +267,10 @@ std::string_view read_profile(std::string_view bytes, std::string_view file, pro
     if (used.empty()) {
         STEMMA_THROW(error(error_code::malformed, file, "", "is not a profile in a known format"));
     }
+    constexpr double year = 365.0 * 86'400 * 1e6; // in microseconds
+    if (!(to.total() < 100 * year)) {
+        STEMMA_THROW(error(error_code::malformed, file, "", "lasts for more than 100 years"));
+    }
     return used;
 }
 

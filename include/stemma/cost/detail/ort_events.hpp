@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -218,7 +219,7 @@ protected:
     }
     void real(const std::string& key, double value) override {
         if (key == "count") {
-            count_ = value > 1 ? value : 1;
+            count_ = std::clamp(value, 1.0, 0x1p53); // whole numbers in a double
         } else if (key == "timeMs") {
             time_ = value;
         } else if (key == "averageMs") {
