@@ -162,16 +162,16 @@ open_model(const common_options& options,
     how.threads = threads_of(options);
     how.captures = stemma::captures_or_original(options.captures, how.threads);
     auto file = std::make_unique<const stemma::model_file>(options.model, how.threads);
-    auto beside = stemma::start_beside(meanwhile ? how.threads : stemma::thread_limit(),
-                                       file->model().node_count(),
-                                       [&meanwhile, &opened_model = file->model()] {
-                                           if (meanwhile) {
-                                               meanwhile(opened_model);
-                                           }
-                                       });
+    stemma::task_beside beside(meanwhile ? how.threads : stemma::thread_limit(),
+                               file->model().node_count(),
+                               [&meanwhile, &opened_model = file->model()] {
+                                   if (meanwhile) {
+                                       meanwhile(opened_model);
+                                   }
+                               });
     how.threads = meanwhile ? how.threads.without_one() : how.threads;
     auto opened = std::make_unique<stemma::attributed_model>(std::move(file), std::move(how));
-    beside.get();
+    beside.wait();
     if (!options.quiet) {
         print_notes(*opened);
     }

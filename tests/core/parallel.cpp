@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,17 +90,29 @@ TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core]
     }
 }
 
-TEST_CASE("start_beside: returns the result, with any number of threads", "[parallel]") {
+TEST_CASE("task_beside: ends before the wait does, with any number of threads", "[parallel]") {
     for (const unsigned most : {1U, 4U}) {
         const stemma::thread_limit threads{most, 1};
         int calls = 0;
-        auto made = stemma::start_beside(threads, 1000, [&] { return ++calls; });
-        CHECK(made.get() == 1);
+        std::thread::id where;
+        stemma::task_beside task(threads, 1000, [&] {
+            ++calls;
+            where = std::this_thread::get_id();
+        });
+        task.wait();
         CHECK(calls == 1);
-        auto thrown = stemma::start_beside(threads, 1000,
-                                           []() -> int { throw std::runtime_error("failed"); });
-        CHECK_THROWS_WITH(thrown.get(), "failed");
+        CHECK((where == std::this_thread::get_id()) == (most == 1));
+        stemma::task_beside failing(threads, 1000, [] { throw std::runtime_error("failed"); });
+        CHECK_THROWS_WITH(failing.wait(), "failed");
     }
+}
+
+TEST_CASE("task_beside: its thread ends before it is destroyed", "[parallel]") {
+    std::atomic<bool> ended = false;
+    {
+        const stemma::task_beside task({4, 1}, 1000, [&] { ended = true; });
+    }
+    CHECK(ended);
 }
 
 } // namespace test::core_parallel

@@ -449,12 +449,14 @@ TEST_CASE("attributed_model: an open model can be read concurrently") {
         options.threads = {most, 1};
         auto file = std::make_unique<const stemma::model_file>(path, options.threads);
         const auto* const model = &file->model();
-        auto nodes = stemma::start_beside(options.threads, model->node_count(),
-                                          [model] { return model->node_count(); });
+        id nodes = 0;
+        stemma::task_beside count(options.threads, model->node_count(),
+                                  [&nodes, model] { nodes = model->node_count(); });
         options.threads = options.threads.without_one();
         stemma::attributed_model opened(std::move(file), options);
         CHECK(model == &opened.model());
-        CHECK(nodes.get() == opened.model().node_count());
+        count.wait();
+        CHECK(nodes == opened.model().node_count());
         stemma::attributed_model alone(path, {});
         CHECK(written(opened) == written(alone));
     }

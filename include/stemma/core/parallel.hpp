@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <future>
 #include <initializer_list>
 #include <system_error>
 #include <thread>
@@ -53,8 +52,7 @@ struct thread_limit {
 ///
 /// Throws: what the call for the lowest part threw.
 /// Complexity: that of `f`; a single part runs in this thread.
-template <class Function>
-void for_each_part(std::size_t count, Function f) {
+inline void for_each_part(std::size_t count, const std::function<void(std::size_t)>& f) {
     if (count <= 1) {
         for (std::size_t part = 0; part < count; ++part) {
             f(part);
@@ -116,34 +114,74 @@ void for_each_part(std::size_t count, Function f) {
 /// end)` for each, as `for_each_part` does.
 ///
 /// Throws: what the call for the lowest part threw.
-template <class Function>
-void for_each_range(std::size_t size, std::size_t count, Function f) {
+inline void for_each_range(std::size_t size, std::size_t count,
+                           const std::function<void(std::size_t, std::size_t, std::size_t)>& f) {
     for_each_part(count, [&](std::size_t part) {
         f(part, range_begin(size, count, part), range_begin(size, count, part + 1));
     });
 }
 
-/// Runs `make()` in another thread if `threads` allows several and the number of operators
-/// justifies one; otherwise when its result is requested. The caller meanwhile has
-/// `threads.without_one()`.
-///
-/// Returns: a future of its result, whose destructor waits.
-/// Requires: everything it refers to outlives the future.
-/// Throws: what `make` throws, when the result is requested.
-template <class Make>
-[[nodiscard]] auto start_beside(thread_limit threads, std::size_t operators, Make make) {
-    if (threads.parts_of_operators(operators) > 1) {
+/// A task beside the caller's work: in another thread if `threads` allows several and the number of
+/// operators justifies one; otherwise in this one, when the caller waits for it. The caller
+/// meanwhile has `threads.without_one()`.
+class task_beside {
+public:
+    /// Starts it. Requires: everything the task refers to outlives this object.
+    task_beside(thread_limit threads, std::size_t operators, std::function<void()> task)
+        : task_(std::move(task)) {
+        if (threads.parts_of_operators(operators) > 1) {
 #if defined(__cpp_exceptions)
-        try {
-            return std::async(std::launch::async, make);
-        } catch (const std::system_error&) { // this process cannot start more threads
-        }
+            try {
+                thread_ = std::thread([this] { run(); });
+            } catch (const std::system_error&) { // this process cannot start more threads
+            }
 #else
-        return std::async(std::launch::async, make);
+            thread_ = std::thread([this] { run(); });
+#endif
+        }
+    }
+
+    task_beside(const task_beside&) = delete;
+    task_beside& operator=(const task_beside&) = delete;
+
+    /// Waits for its thread, if it has one.
+    ~task_beside() {
+        join();
+    }
+
+    /// Waits until it has ended. Requires: called once. Throws: what the task threw.
+    void wait() {
+        thread_.joinable() ? join() : run();
+#if defined(__cpp_exceptions)
+        if (thrown_) {
+            std::rethrow_exception(thrown_);
+        }
 #endif
     }
-    return std::async(std::launch::deferred, std::move(make));
-}
+
+private:
+    void run() {
+#if defined(__cpp_exceptions)
+        try {
+            task_();
+        } catch (...) {
+            thrown_ = std::current_exception();
+        }
+#else
+        task_();
+#endif
+    }
+
+    void join() {
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+
+    std::function<void()> task_;
+    std::exception_ptr thrown_;
+    std::thread thread_;
+};
 
 /// Runs all tasks, each once, in at most so many threads including this one, and waits for all.
 ///

@@ -102,9 +102,9 @@ template <named_operators Ops>
         result.modules = result.builder.build();
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
-    auto owners = start_beside(threads, size, grow_owners);
+    task_beside owners(threads, size, grow_owners);
     result.scopes = detail::collect_scopes(ops, threads.without_one());
-    owners.get();
+    owners.wait();
     return result;
 }
 

@@ -89,8 +89,7 @@ public:
         return *ops_;
     }
 
-    /// From a capture, from the record in the file, or derived from the model; see
-    /// `tree_from_model`.
+    /// From a capture, the record in the file, or derived from the model: `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
     /// The computed tags, or those in the file.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
@@ -219,11 +218,13 @@ private:
         auto names = make_operators();
         fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
         const auto threads = options_.threads;
-        auto independent = start_beside(threads, model().node_count(), [&] {
-            return data_independent(*ops_, sweep_order(ops_->graph()));
+        std::vector<bool> independent;
+        task_beside rest(threads, model().node_count(), [&] {
+            independent = data_independent(*ops_, sweep_order(ops_->graph()));
         });
         auto facts = make_tree(std::move(names), threads.without_one());
-        facts.independent = independent.get();
+        rest.wait();
+        facts.independent = std::move(independent);
         context_.emplace(*ops_, modules_, std::move(facts), threads);
         if (uses_record_ && !options_.retag) {
             const auto unknown = adopt_options(options_, *record_);
@@ -240,12 +241,11 @@ private:
         }
     }
 
-    /// Creates the operators, and the digest if needed. Returns: what names reveal about modules,
-    /// in case the tree has to be derived from them.
+    /// Creates operators, and a digest if needed. Returns: facts from names, if a tree needs them.
     [[nodiscard]] std::optional<named_modules> make_operators() {
         onnx_nodes<wire_model> nodes(model(), options_.threads);
         operator_graph graph;
-        auto rest = start_beside(options_.threads, model().node_count(), [&] {
+        task_beside rest(options_.threads, model().node_count(), [&] {
             graph = detail::flat_graph(model());
             if (options_.digest || (record_ && record_->nodes == model().node_count())) {
                 digest_ = detail::structure_digest(model());
@@ -255,7 +255,7 @@ private:
         if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
             names = collect_named_modules(nodes, "", options_.threads.without_one());
         }
-        rest.get();
+        rest.wait();
         ops_.emplace(std::move(nodes), std::move(graph));
         return names;
     }
