@@ -30,17 +30,16 @@ class policies_by_name {
 public:
     /// Adds a policy under a name.
     /// Requires: the name is new, and contains neither `:` nor `,`.
-    template <std::convertible_to<Any> P>
-    void add(std::string name, P policy) {
+    void add(std::string name, Any policy) {
         enter({std::move(name), "",
-               [any = Any(std::move(policy))](std::string_view) { return std::optional(any); }});
+               [any = std::move(policy)](std::string_view) { return std::optional(any); }});
     }
 
     /// Adds a policy under its own name.
     /// Requires: as above.
     template <detail::named_policy P>
         requires std::convertible_to<P, Any>
-    void add(P policy) { add(detail::name_of_policy(policy), std::move(policy)); }
+    void add(P policy) { add(detail::name_of_policy(policy), Any(std::move(policy))); }
 
     /// Adds policies that take an argument: `make(text)` returns one, or nothing for an invalid
     /// text. `argument` describes the text in help: `N`.
