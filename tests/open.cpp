@@ -66,6 +66,9 @@ TEST_CASE("open: accepts policies in any order") {
         REQUIRE(node.tag() == other.node(node.id()).tag());
     }
     CHECK(one.find_module("pooler.dense")->tag() == "/model/pooler/dense");
+    const auto in_memory = stemma::open_bytes(test::read_bytes(path), "memory",
+                                              stemma::module_paths{}, stemma::all_modules{});
+    CHECK(in_memory.find_module("pooler.dense")->tag() == "/model/pooler/dense");
 }
 
 TEST_CASE("open: accepts a policy that holds a lambda") {

@@ -105,16 +105,17 @@ void add_carry(CLI::App& app, action& chosen) {
     add_command<carry_options>(
         app, chosen, "carry", "give a tool's output the tags of its original", carry,
         [](command_line takes, carry_options& options) {
+            takes.in_place();
             takes.argument("ORIGINAL", options.original,
                            "the ONNX file the tool was given; -m refers to it");
             takes.common(options.common, "text,json", "CHANGED");
-            takes.value("-o,--output", options.output.path, "OUT",
-                        "write CHANGED with its tags; without it only the report is printed");
+            takes.written("-o,--output", options.output.path, "OUT",
+                          "write CHANGED with its tags; without it only the report is printed");
             takes.value("--carrier", options.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
-            takes.value("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
+            takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.data(options.output.data);
             takes.flag("--force", options.output.force, "replace existing weight files beside OUT");

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 
 namespace cli {
 
@@ -55,8 +56,55 @@ void command_line::common(common_options& options, const std::string& formats,
     threads(options.threads);
 }
 
+CLI::Option* command_line::written(const char* names, std::string& to, const std::string& type,
+                                   const std::string& text,
+                                   const std::string& shown_default) const {
+    const std::string all = names;
+    files_->outputs.emplace_back(all.substr(all.rfind(',') + 1), &to);
+    return value(names, to, type, text, shown_default)->check([](const std::string& path) {
+        return path.empty() ? "is empty" : std::string();
+    });
+}
+
+namespace {
+
+/// Whether two paths name one file, which may not exist yet; devices such as /dev/null do not
+/// count.
+bool are_same_file(const std::string& path, const std::string& other) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) {
+        return fs::is_regular_file(path, ignored) && fs::equivalent(path, other, ignored);
+    }
+    return fs::weakly_canonical(path, ignored) == fs::weakly_canonical(other, ignored);
+}
+
+} // namespace
+
+void refuse_same_files(const named_files& files) {
+    std::vector<std::pair<std::string, const std::string*>> earlier;
+    bool may_be_model = files.in_place;
+    for (const auto& [option, path] : files.outputs) {
+        const bool is_first = std::exchange(may_be_model, false);
+        if (path->empty() || *path == "-") {
+            continue;
+        }
+        if (files.model != nullptr && !is_first && are_same_file(*path, *files.model)) {
+            throw stemma::error(stemma::error_code::refused, *path, option,
+                                "would replace the model that is read");
+        }
+        for (const auto& [other, written] : earlier) {
+            if (are_same_file(*path, *written)) {
+                throw stemma::error(stemma::error_code::refused, *path, option,
+                                    "names the same file as " + other);
+            }
+        }
+        earlier.emplace_back(option, path);
+    }
+}
+
 void command_line::output(output_options& to) const {
-    value("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
+    written("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
     no_sync(to.no_sync);
 }
 

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -82,10 +83,23 @@ using action = std::function<int()>;
 /// Returns: the program's policies by name. Requires: `run_program` was called.
 const stemma::onnx_policy_registry& known_policies();
 
+/// The files that a command reads and writes.
+struct named_files {
+    const std::string* model = nullptr;
+    bool in_place = false; ///< the first output may replace the model
+    std::vector<std::pair<std::string, const std::string*>> outputs{}; ///< with their options
+};
+
+/// Throws: `stemma::error` (`refused`) if an output would replace the model or another output.
+void refuse_same_files(const named_files& files);
+
 /// Declares the options of a command.
 class command_line {
 public:
     explicit command_line(CLI::App& command) : command_(command) {}
+
+    /// Valid when all options are declared.
+    [[nodiscard]] std::shared_ptr<const named_files> files() const { return files_; }
 
     /// Adds an option with a value, called `type` in the help, which shows the default, if any.
     template <class Value>
@@ -129,7 +143,13 @@ public:
     /// Adds MODEL.
     void model(std::string& path, const char* name = "MODEL") const {
         argument(name, path, "an ONNX file");
+        files_->model = &path;
     }
+    /// Adds an option for a file or folder to write.
+    CLI::Option* written(const char* names, std::string& to, const std::string& type,
+                         const std::string& text, const std::string& shown_default = "") const;
+    /// For commands whose first output may be MODEL.
+    void in_place() const { files_->in_place = true; }
     /// Adds `-m`.
     void captures(std::vector<std::string>& to, const char* text) const {
         value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
@@ -148,7 +168,7 @@ public:
     }
     /// Adds a required `-o`.
     void output(std::string& to, const char* text) const {
-        value("-o,--output", to, "OUT", text)->required();
+        written("-o,--output", to, "OUT", text)->required();
     }
     /// Adds `-o` and `--no-sync`, for commands that write to standard output by default.
     void output(output_options& to) const;
@@ -172,6 +192,7 @@ public:
 
 private:
     CLI::App& command_;
+    std::shared_ptr<named_files> files_ = std::make_shared<named_files>();
 };
 
 /// Declares a command that calls `run(options)`; `declare(takes, options)` declares its options.
@@ -180,9 +201,14 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
                  Declare declare) {
     auto options = std::make_shared<Options>();
     auto& command = *app.add_subcommand(name, description);
-    declare(command_line(command), *options);
-    command.callback(
-        [&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
+    const command_line line(command);
+    declare(line, *options);
+    command.callback([&chosen, options, run, files = line.files()] {
+        chosen = [options, run, files] {
+            refuse_same_files(*files);
+            return run(*options);
+        };
+    });
 }
 
 /// Opens a model, and prints notes about it to standard error.

@@ -47,9 +47,11 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
     }
     constexpr std::size_t most_refusals = 20;
     std::size_t refused = 0;
+    const bool by_nodes = !asked.all && stemma::parse_query(asked.module).asks_for_operators();
     for (const auto& record : records) {
-        const auto module =
-            record.module == 0 ? std::string("the root") : opened.modules().path(record.module);
+        const auto module = by_nodes             ? asked.module
+                            : record.module == 0 ? std::string("the root")
+                                                 : opened.modules().path(record.module);
         if (record.is_refused()) {
             if (++refused <= most_refusals || !asked.to_folder()) {
                 const bool gap = record.refusal == stemma::cut_refusal::non_convex;
@@ -103,8 +105,7 @@ int cut(cut_request asked) {
     if (asked.all != asked.module.empty() || asked.to_folder() != asked.output.empty() ||
         (asked.all && !asked.to_folder())) {
         throw stemma::error(stemma::error_code::refused, "", "cut",
-                            "takes --module QUERY and -o OUT, or --module QUERY or --all and "
-                            "-d DIR");
+                            "takes --module QUERY with -o OUT or -d DIR, or --all with -d DIR");
     }
     auto& how = asked.how;
     how.many = asked.to_folder();
@@ -140,10 +141,10 @@ void add_cut(CLI::App& app, action& chosen) {
             takes.common(asked.common);
             takes.value("--module", asked.module, "QUERY",
                         "the module, or a query for nodes; with -d for modules");
-            takes.value("-o,--output", asked.output, "OUT", "the part");
+            takes.written("-o,--output", asked.output, "OUT", "the part");
             takes.flag("--all", asked.all, "write every module that has nodes");
-            takes.value("-d,--directory", asked.folder, "DIR",
-                        "folder for parts of several modules, with index.json");
+            takes.written("-d,--directory", asked.folder, "DIR",
+                          "folder for parts of several modules, with index.json");
             takes
                 .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
                         "copy instead of making an input: none, constants, weights, "

@@ -39,9 +39,9 @@ void add_dag(CLI::App& app, action& chosen) {
         [](command_line takes, dag_command& options) {
             takes.common(options.common, "text");
             takes.output(options.output);
-            takes.value("--operations", options.operations, "OPS",
-                        "write type, inputs, outputs and tags of every node and weight as "
-                        "JSON");
+            takes.written("--operations", options.operations, "OPS",
+                          "write type, inputs, outputs and tags of every node and weight as "
+                          "JSON");
             takes.choice("--level", options.level, "subtree|direct",
                          "nodes of a module: all below it, or only its own");
             takes.flag("--multi", options.multi,

@@ -308,6 +308,15 @@ int diff(const diff_options& options) {
     how.threads = threads_of(options.common);
     const auto& first = *models[0];
     const auto& second = *models[1];
+    for (std::size_t i = 1; i < models.size(); ++i) {
+        const bool has_calls = !models[i]->model().functions().empty();
+        if (models[i - 1]->model().functions().empty() == has_calls) {
+            note(options.common,
+                 fmt::format("{}: has functions, which the other model lacks: 'stemma unfold' "
+                             "inlines them, for a comparison node by node",
+                             models[has_calls ? i : i - 1]->file().path()));
+        }
+    }
     if (!options.modules.empty()) {
         return diff_modules(options, how, first, second);
     }

@@ -196,10 +196,10 @@ void add_export(CLI::App& app, action& chosen) {
                 .value("--max-nodes", options.max_boxes, "N", "dot, svg: maximal number of boxes",
                        "60")
                 ->check(CLI::Range(2, 100000));
-            takes.value("--node-counts", options.node_counts, "FILE",
-                        "model-explorer: write an overlay that counts nodes");
-            takes.value("--weight-bytes", options.weight_bytes, "FILE",
-                        "model-explorer: write an overlay with the bytes of weights");
+            takes.written("--node-counts", options.node_counts, "FILE",
+                          "model-explorer: write an overlay that counts nodes");
+            takes.written("--weight-bytes", options.weight_bytes, "FILE",
+                          "model-explorer: write an overlay with the bytes of weights");
             takes
                 .value("--overlay", options.overlays, "FILE",
                        "html, dot, svg: numbers to overlay, JSON of analyze --cost, profile, "

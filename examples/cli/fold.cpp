@@ -111,6 +111,7 @@ void add_fold(CLI::App& app, action& chosen) {
         [](command_line takes, fold_options& options) {
             auto& folding = options.folding;
             takes.common(options.common);
+            takes.in_place();
             takes.output(options.output.path, "the folded model");
             takes.value("--module", folding.modules, "QUERY",
                         "only these modules, and selected ones below them");

@@ -188,8 +188,9 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.value("--max-rel", asked.bounds.max_rel, "X",
                         "bound: largest relative difference");
             takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
-            takes.value("--isolate", asked.isolate, "DIR",
-                        "write the modules of OTHER that exceed a bound, to run on MODEL's values");
+            takes.written(
+                "--isolate", asked.isolate, "DIR",
+                "write the modules of OTHER that exceed a bound, to run on MODEL's values");
             takes.value("--isolated", asked.isolated, "DIR",
                         "use the results of running them: DIR/results.npz");
             takes

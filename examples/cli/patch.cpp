@@ -83,6 +83,7 @@ void add_patch(CLI::App& app, action& chosen) {
         },
         [](command_line takes, patch_request& asked) {
             takes.common(asked.common, "text");
+            takes.in_place();
             takes.value("--weights", asked.weights, "NEW",
                         "the checkpoint with the new values: safetensors, an archive of torch, an "
                         "index of several");

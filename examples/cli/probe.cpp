@@ -67,8 +67,8 @@ void add_probe(CLI::App& app, action& chosen) {
         probe, [](command_line takes, probe_request& asked) {
             takes.common(asked.common);
             takes.output(asked.output.path, "the model with more outputs");
-            takes.value("--manifest", asked.manifest, "FILE", "the manifest of values and modules",
-                        "OUT.json");
+            takes.written("--manifest", asked.manifest, "FILE",
+                          "the manifest of values and modules", "OUT.json");
             takes.value("--module", asked.module, "QUERY",
                         "only matching modules, their ancestors and descendants");
             takes.value("--depth", asked.depth, "N", "only modules down to this depth");

@@ -349,8 +349,8 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.value("--rows", options.rows, "N", "text: maximal rows per list", "10");
             takes.choice("--to", options.to, "flame|speedscope|chrome|model-explorer",
                          "write a flame graph (SVG), a trace, or an overlay instead");
-            takes.value("-o,--output", options.output.path, "OUT",
-                        "where to write it; standard output by default");
+            takes.written("-o,--output", options.output.path, "OUT",
+                          "where to write it; standard output by default");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
                          "  stemma profile optimized.onnx profile.json --original model.onnx\n"
                          "  stemma profile model.onnx before.json --against after.json\n"

@@ -124,7 +124,9 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
         if (!words.empty() && words[0] == "help") {
             words.clear();
         }
-        words.emplace_back("--help");
+        if (words.empty() || words[0].starts_with('-') || is_command(words[0])) {
+            words.emplace_back("--help");
+        }
     } else if (!words[0].starts_with('-') && !is_command(words[0]) && is_file_name(words[0])) {
         words.insert(words.begin(), "tree");
     }

@@ -115,8 +115,8 @@ void add_split(CLI::App& app, action& chosen) {
         [](command_line takes, split_request& asked) {
             takes.common(asked.common);
             takes
-                .value("-d,--directory", asked.folder, "DIR",
-                       "folder for the parts, with split.json")
+                .written("-d,--directory", asked.folder, "DIR",
+                         "folder for the parts, with split.json")
                 ->required();
             takes.value("--depth", asked.depth, "N", "one part per module at this depth");
             takes.value("--module", asked.modules, "QUERY",

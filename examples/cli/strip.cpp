@@ -29,6 +29,7 @@ void add_strip(CLI::App& app, action& chosen) {
     add_command<strip_options>(app, chosen, "strip", "remove everything stemma wrote into a file",
                                strip, [](command_line takes, strip_options& options) {
                                    takes.model(options.common.model);
+                                   takes.in_place();
                                    takes.output(options.output.path, "the result");
                                    takes.no_sync(options.output.no_sync);
                                    takes.quiet(options.common.quiet);

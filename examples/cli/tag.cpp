@@ -89,15 +89,16 @@ void add_tag(CLI::App& app, action& chosen) {
         app, chosen, "tag", "find the module of every node, and write tags", tag,
         [](command_line takes, tag_options& options) {
             takes.common(options.common);
-            takes.value("-o,--output", options.output.path, "OUT",
-                        "write the tagged model; without it only the report is printed");
+            takes.in_place();
+            takes.written("-o,--output", options.output.path, "OUT",
+                          "write the tagged model; without it only the report is printed");
             takes.value("--carrier", options.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
             takes.flag("--name-nodes", options.name_nodes,
                        "name unnamed nodes, for tools that identify nodes by name");
-            takes.value("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
+            takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.oracle(options.oracle);
             takes.data(options.output.data);

@@ -41,6 +41,7 @@ void add_unfold(CLI::App& app, action& chosen) {
     add_command<unfold_options>(app, chosen, "unfold", "inline functions", unfold,
                                 [](command_line takes, unfold_options& options) {
                                     takes.model(options.common.model);
+                                    takes.in_place();
                                     takes.output(options.output.path, "the result");
                                     takes.flag("--as-called", options.as_called,
                                                "name results after the call, even if the file "

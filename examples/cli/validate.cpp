@@ -86,7 +86,7 @@ void print_text(const validate_options& options, const std::vector<finding>& fou
         const auto warnings = stemma::count_of(found, severity::warning);
         put("{}: {}\n", options.model,
             errors + warnings == 0
-                ? std::string("no findings")
+                ? std::string("no errors or warnings")
                 : fmt::format("{}, {}", counted(errors, "error"), counted(warnings, "warning")));
     }
 }

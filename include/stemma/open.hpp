@@ -23,6 +23,15 @@ template <class... Ps>
     return open(path, std::move(options));
 }
 
+/// The same for a model in memory. Throws, Complexity: as `open_bytes`, and as above.
+template <class... Ps>
+    requires(sizeof...(Ps) > 0 && (!std::convertible_to<Ps, attribution_options> && ...))
+[[nodiscard]] model open_bytes(std::string bytes, const std::string& name, Ps... chosen) {
+    attribution_options options;
+    options.set(std::move(chosen)...);
+    return open_bytes(std::move(bytes), name, std::move(options));
+}
+
 } // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_OPEN_HPP

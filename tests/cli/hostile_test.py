@@ -229,6 +229,28 @@ class OddModels(Case):
             self.assertEqual(result.returncode, 1, f"{what}: {result.stdout}")
             self.assertIn(saying, result.stdout, what)
 
+    def test_no_output_replaces_what_is_read_or_another_output(self):
+        self.file.write_bytes(MICRO.read_bytes())
+        link, out = self.folder / "link.onnx", self.folder / "out"
+        link.symlink_to(self.file)
+        for command in (["cut", self.file, "--module", "pooler", "-o", self.file],
+                        ["export", link, "--to", "dot", "-o", self.file],
+                        ["tag", self.file, "-o", out, "--sidecar", link],
+                        ["dag", self.file, "-o", out, "--operations", self.file]):
+            self.fail_with(2, *command, saying="would replace the model that is read")
+        self.fail_with(2, "tag", self.file, "-o", out, "--sidecar", out, saying="names the same file as --output")
+        self.assertFalse(out.exists())
+        self.assertEqual(self.file.read_bytes(), MICRO.read_bytes())
+        self.succeed("tag", self.file, "-o", self.file, "-q")
+        self.succeed("strip", link, "-o", self.file, "-q")
+        self.assertEqual(self.file.read_bytes(), MICRO.read_bytes())
+        self.succeed("tag", self.file, "-o", "/dev/null", "--sidecar", "/dev/null", "-q")
+
+    def test_an_output_has_a_name(self):
+        self.file.write_bytes(MICRO.read_bytes())
+        self.fail_with(2, "tag", self.file, "-o", "", saying="--output: is empty")
+        self.fail_with(2, "split", self.file, "--parts", "2", "-d", "", saying="--directory: is empty")
+
     def test_no_part_has_nodes_on_a_cycle(self):
         self.file.write_bytes(ODD_MODELS["a cycle"])
         out = self.folder / "out"

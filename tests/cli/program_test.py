@@ -221,11 +221,11 @@ class TaggedFiles(Case):
             told = self.succeed("tag", model, "-m", modules, "-o", again)
             self.assertEqual(told.stderr, "")
             self.assertEqual(again.read_bytes(), tagged.read_bytes(), modules)
-            self.assertIn("no findings", self.succeed("validate", tagged, "-m", modules).stdout)
+            self.assertIn("no errors or warnings", self.succeed("validate", tagged, "-m", modules).stdout)
         # A model as the original: nodes of the other one also name its nodes.
         carried = self.folder / "carried.json"
         self.assertEqual(self.succeed("tag", model, "-m", tagged, "--sidecar", carried).stderr, "")
-        self.assertIn("no findings", self.succeed("validate", tagged, "-m", tagged).stdout)
+        self.assertIn("no errors or warnings", self.succeed("validate", tagged, "-m", tagged).stdout)
         before, after = (json.loads(file.read_text())["nodes"] for file in (sidecar, carried))
         keys = "scope_module", "module", "tag"
         self.assertEqual([[node[key] for key in keys] for node in after], [[node[key] for key in keys] for node in before])
@@ -403,6 +403,7 @@ class BadInput(Case):
         self.assertEqual(self.succeed("help", "help").stdout, self.succeed("help").stdout)
         self.assertEqual(self.succeed("help", "cut").stdout, self.succeed("cut", "--help").stdout)
         self.assertEqual(self.succeed("help").stdout, self.succeed("--help").stdout)
+        self.fail_with(2, "help", "tre", saying="unknown command 'tre'; did you mean 'tree'?")
 
     def test_truncated_models(self):
         whole = (FIXTURES / "bert_micro/model.onnx").read_bytes()

@@ -108,7 +108,7 @@ class Patch(Case):
     def test_what_does_not_fit_is_refused_and_nothing_written(self):
         mlp, other = model_of("mlp"), FIXTURES / "lstm_classifier" / "model.pt"
         output = self.folder / "out.onnx"
-        self.fail_with(3, "patch", mlp, "--weights", other, "-o", output, saying="fc1.weight: lacks")
+        self.fail_with(3, "patch", mlp, "--weights", other, "-o", output, saying="fc1.weight: has no entry")
         self.fail_with(2, "patch", mlp, "-o", output, saying="--weights NEW, --lora ADAPTER, or both")
         self.fail_with(3, "patch", mlp, "--weights", mlp, "-o", output)
         self.fail_with(1, "patch", mlp, "--weights", FIXTURES / "mlp" / "model.pt", "--module", "nothing", "-o",
@@ -120,7 +120,7 @@ class Patch(Case):
         self.write_safetensors(self.folder / "few.safetensors", {
             "fc1.weight": ([8, 4], [0.0] * 32), "fc1.bias": ([8], [0.0] * 8)})
         few = ["patch", mlp, "--weights", self.folder / "few.safetensors", "-o", output]
-        self.fail_with(3, *few, saying="fc2.weight: lacks")
+        self.fail_with(3, *few, saying="fc2.weight: has no entry")
         self.assertFalse(output.exists())
         self.assertIn("2 initializers not in the new weights", self.succeed(*few, "--partial").stderr)
 

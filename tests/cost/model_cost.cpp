@@ -5,6 +5,7 @@
 #include "../model_files.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/stemma.hpp>
 
 #include <cstdint>
 #include <map>
@@ -26,6 +27,17 @@ TEST_CASE("model_cost: a module's cost is the sum of its own and its children's"
         CHECK(cost[m].unknown == 0);
     }
     CHECK(cost.open_dims() == std::vector<std::string>{"texts", "images"});
+}
+
+TEST_CASE("find_cost: the code in docs/library.md works", "[cost]") {
+    const auto path = test::fixture("mlp/model.onnx");
+    auto model = stemma::open(path);
+    const auto cost = stemma::find_cost(model, {.dims = {{"batch", 2}}});
+    std::map<std::string, std::string> macs;
+    for (const auto module : model.modules()) {
+        macs[module.path()] = cost.text(cost[to_index(module.id())].macs);
+    }
+    CHECK(macs.at("") == "112");
 }
 
 TEST_CASE("model_cost: rejects unknown names of dimensions", "[cost]") {

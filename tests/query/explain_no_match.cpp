@@ -35,6 +35,7 @@ TEST_CASE("explain_no_match: names the failing term, and similar names") {
     CHECK(says("head[class:Mixr]", "column 6: no module is of class 'Mixr'"));
     CHECK(says("op:Matmul", "no node is of type 'Matmul'; similar: 'MatMul'"));
     CHECK(says("from:guess", "no node has evidence 'guess'; existing: 'between', 'consumer', "));
+    CHECK(says("from:metadata", "no node has evidence 'metadata'; existing: "));
     CHECK(says("#99", "no node is at '#99'"));
     CHECK(says("name:fc2", "'fc0'"));
     CHECK(says("from:scoped", "'scope'"));

@@ -7,6 +7,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/identify_parameters.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -139,6 +140,21 @@ TEST_CASE("explainer: finds parameters by declared path") {
     CHECK(opened.modules().parameter(one.module, one.number).name == "weight");
     CHECK(!one.buffer);
     CHECK(explainer.explain("encoder.layer.0.intermediate.dense.wait").empty());
+}
+
+TEST_CASE("explainer: initializers are found by the entry that they were made from") {
+    auto opened = open_model("bert_micro");
+    stemma::explainer explainer(opened);
+    const std::string entry = "encoder.layer.0.attention.self.query.weight";
+    CHECK(explainer.explain(entry).values.empty());
+    explainer.add_origins(stemma::identify_parameters(opened));
+    const auto values = explainer.explain(entry).values;
+    REQUIRE(values.size() == 1);
+    CHECK(opened.model().kind(values[0].value) == stemma::value_kind::initializer);
+    CHECK(values[0].origin->entries == std::vector{entry});
+    const auto by_name = explainer.explain(opened.model().value_name(values[0].value)).values;
+    REQUIRE(by_name.size() == 1);
+    CHECK(by_name[0].value == values[0].value);
 }
 
 TEST_CASE("explainer: functions are found by name, with and without their domain") {

@@ -68,7 +68,10 @@ struct attribution_options {
     /// thread limit may be among them.
     template <class... Ps>
     attribution_options& set(Ps... chosen) {
-        static_assert((is_asked<Ps> && ...),
+        static_assert((has_category<Ps> && ...),
+                      "attribution_options: a policy is a class with `using policy_category = "
+                      "stemma::<role>_category;`");
+        static_assert((!has_category<Ps> || ...) || (is_asked<Ps> && ...),
                       "attribution_options: tagging uses no policy with this policy_category");
         static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
                       "attribution_options: two arguments have the same policy_category");
@@ -77,6 +80,12 @@ struct attribution_options {
     }
 
 private:
+    template <class P>
+    static constexpr bool has_category = requires {
+        typename P::policy_category;
+    }
+    || std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
+
     template <class P>
     static constexpr bool is_asked =
         policy_for<P, selection_category> || policy_for<P, naming_category> ||

@@ -170,9 +170,7 @@ private:
     [[nodiscard]] std::string what_there_is(query_kind kind) const {
         std::set<std::string> known;
         if (kind == query_kind::source) {
-            for (const auto& made : attributions_) {
-                known.emplace(provenances_[made.source]);
-            }
+            known = existing_sources();
         } else if (kind == query_kind::type || kind == query_kind::weight) {
             for_each_value(kind, [&](const value_fact& fact) { known.insert(fact.type); });
             known.erase("");
@@ -180,6 +178,14 @@ private:
         std::string names;
         for (const auto& name : known) {
             names.append(names.empty() ? "; existing: '" : ", '").append(name).append("'");
+        }
+        return names;
+    }
+
+    [[nodiscard]] std::set<std::string> existing_sources() const {
+        std::set<std::string> names;
+        for (const auto& made : attributions_) {
+            names.emplace(provenances_[made.source]);
         }
         return names;
     }
@@ -334,8 +340,8 @@ private:
                 like.offer(modules_.class_name(m));
             }
         } else if (kind == query_kind::source) {
-            for (std::size_t p = 0; p < provenances_.size(); ++p) {
-                like.offer(provenances_[static_cast<provenance>(p)]);
+            for (const auto& name : existing_sources()) {
+                like.offer(name);
             }
         } else if (kind == query_kind::reads) {
             if constexpr (parameter_readers<Ops>) {

@@ -56,7 +56,7 @@ namespace detail {
     const auto asked = parse_query(text);
     if (asked.asks_for_operators()) {
         STEMMA_THROW(
-            error(error_code::refused, "query", "",
+            error(error_code::refused, opened.file().path(), "query",
                   "'" + std::string(text) + "' asks about nodes; modules are expected here"));
     }
     auto modules = find_matching_modules(asked, opened.modules(), opened.tags().tags,

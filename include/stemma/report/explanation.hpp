@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/nearest_texts.hpp>
@@ -136,11 +137,14 @@ public:
         return nodes;
     }
 
-    /// Returns: the values with a name. Complexity: O(values).
+    /// Returns: the values with a name, or made from the entry of that name, if origins were added.
+    /// Complexity: O(values).
     [[nodiscard]] std::vector<id> values_called(std::string_view text) const {
         std::vector<id> values;
-        for (id value = 0; value < opened_.model().value_count(); ++value) {
-            if (!text.empty() && opened_.model().value_name(value) == text) {
+        for (id value = 0; value < opened_.model().value_count() && !text.empty(); ++value) {
+            const auto made = origins_.find(value);
+            if (opened_.model().value_name(value) == text ||
+                (made != origins_.end() && detail::range::contains(made->second.entries, text))) {
                 values.push_back(value);
             }
         }

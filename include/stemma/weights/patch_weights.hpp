@@ -191,11 +191,10 @@ private:
         if (!report_.missing.empty() && !options_.partial) {
             STEMMA_THROW(
                 error(error_code::contradiction, values_->path(), report_.missing.front(),
-                      "lacks its entries" +
+                      "has no entry for this initializer" +
                           (report_.missing.size() == 1
                                ? std::string()
-                               : ", and that of " + std::to_string(report_.missing.size() - 1) +
-                                     " more initializers")));
+                               : " and " + std::to_string(report_.missing.size() - 1) + " more")));
         }
         if (places_.empty()) {
             STEMMA_THROW(error(error_code::contradiction, model_.file(), "",
