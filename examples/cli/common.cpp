@@ -123,7 +123,10 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
             std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
             throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
         }
-        options.dims[text.substr(0, equals)] = size;
+        if (!options.dims.emplace(text.substr(0, equals), size).second) {
+            throw stemma::error(stemma::error_code::refused, "", "--dim " + text,
+                                "is the second value of this dimension");
+        }
     }
     return options;
 }

@@ -129,8 +129,8 @@ public:
         command_.add_option(name, to, text)->required();
     }
 
-    void flag(const char* names, bool& to, const std::string& text) const {
-        command_.add_flag(names, to, text);
+    CLI::Option* flag(const char* names, bool& to, const std::string& text) const {
+        return command_.add_flag(names, to, text);
     }
 
     /// Ends the help.

@@ -368,8 +368,15 @@ void add_diff(CLI::App& app, action& chosen) {
                 ->allow_extra_args(false);
             takes.flag("--nodes", options.nodes, "list the nodes that differ");
             takes.flag("--no-weights", options.no_weights, "do not compare weight data");
-            takes.value("--tolerance", options.tolerance, "X",
-                        "ignore relative differences up to X", "0");
+            takes
+                .value("--tolerance", options.tolerance, "X", "ignore relative differences up to X",
+                       "0")
+                ->check([](const std::string& text) {
+                    double number = -1;
+                    return CLI::detail::lexical_cast(text, number) && number >= 0
+                               ? std::string()
+                               : "'" + text + "' is not a number from 0";
+                });
             takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
             takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
                          "differ beyond weights and names.\n\n"

@@ -90,14 +90,17 @@ void add_tag(CLI::App& app, action& chosen) {
         [](command_line takes, tag_options& options) {
             takes.common(options.common);
             takes.in_place();
-            takes.written("-o,--output", options.output.path, "OUT",
-                          "write the tagged model; without it only the report is printed");
+            auto* output =
+                takes.written("-o,--output", options.output.path, "OUT",
+                              "write the tagged model; without it only the report is printed");
             takes.value("--carrier", options.carriers, "C,...",
                         "how tags are stored: metadata, mark, attribute, doc-string, namespace, "
                         "model",
                         "metadata,mark");
-            takes.flag("--name-nodes", options.name_nodes,
-                       "name unnamed nodes, for tools that identify nodes by name");
+            takes
+                .flag("--name-nodes", options.name_nodes,
+                      "name unnamed nodes, for tools that identify nodes by name")
+                ->needs(output);
             takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.oracle(options.oracle);
