@@ -288,13 +288,6 @@ void print_lines(const stemma::attributed_model& opened, std::vector<stemma::lin
     print_rest(table.size(), rows);
 }
 
-/// Notes what the numbers of tables for other programs omit or assume.
-void note_gaps(const analyze_options& options, const stemma::model_cost& cost) {
-    for (const auto& text : cost.gaps()) {
-        note(options.common, text);
-    }
-}
-
 int analyze_cost(const analyze_options& options) {
     const auto opened = open_model(options.common);
     const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
@@ -307,7 +300,7 @@ int analyze_cost(const analyze_options& options) {
     } else if (options.common.format == "csv") {
         names_output out;
         if (options.table == "nodes") {
-            note_gaps(options, cost);
+            note_gaps(options.common, cost);
             stemma::write_node_cost_csv(out, cost, *opened);
             return done;
         }
@@ -337,7 +330,7 @@ int analyze_lines(const analyze_options& options) {
         };
         add("macs", [](const auto& of, id node) { return of.node_macs(node); });
         add("flops", [](const auto& of, id node) { return of.node_flops(node); });
-        note_gaps(options, *cost);
+        note_gaps(options.common, *cost);
     }
     auto rows = stemma::group_by_line(*opened, part.nodes,
                                       [&](id node) { return cost ? cost->node_flops(node) : 1.0; });

@@ -15,10 +15,18 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 
 namespace cli {
+
+std::string number_up_to(const std::string& text, double most) {
+    double number = -1;
+    const bool fits = CLI::detail::lexical_cast(text, number) && number >= 0 && number <= most;
+    const auto end = std::isinf(most) ? std::string() : fmt::format(" to {}", most);
+    return fits ? std::string() : fmt::format("'{}' is not a number from 0{}", text, end);
+}
 
 CLI::Option* command_line::choice(const char* names, std::string& to, const std::string& words,
                                   const std::string& text) const {
@@ -44,12 +52,7 @@ void command_line::common(common_options& options, const std::string& formats,
           "rule for nodes without evidence: " + known.propagations.names());
     list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(known));
     value("--min-confidence", how.min_confidence, "X", "ignore claims below, 0 to 1")
-        ->check([](const std::string& text) {
-            double number = -1;
-            return CLI::detail::lexical_cast(text, number) && number >= 0 && number <= 1
-                       ? std::string()
-                       : "'" + text + "' is not a number from 0 to 1";
-        });
+        ->check([](const std::string& text) { return number_up_to(text, 1); });
     flag("--recompute", how.recompute, "ignore tags in the file");
     format(options.format, formats);
     quiet(options.quiet);
@@ -182,6 +185,12 @@ void command_line::with(output_options& to) const {
 void note(const common_options& options, std::string_view text) {
     if (!options.quiet) {
         print_error(text);
+    }
+}
+
+void note_gaps(const common_options& options, const stemma::model_cost& cost) {
+    for (const auto& text : cost.gaps()) {
+        note(options, text);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <stemma/core/parallel.hpp>
 #include <stemma/cost/cost_options.hpp>
+#include <stemma/cost/model_cost.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -15,6 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,6 +49,10 @@ inline std::string zero_or_more(const std::string& text) {
                ? std::string()
                : "'" + text + "' is not a non-negative integer";
 }
+
+/// Returns: why a text is no number in [0, most]; "" if it is.
+std::string number_up_to(const std::string& text,
+                         double most = std::numeric_limits<double>::infinity());
 
 /// Options of every command.
 struct common_options {
@@ -238,6 +244,9 @@ std::string first_names(const std::vector<std::string>& names);
 
 /// Prints a message to standard error unless the command is quiet.
 void note(const common_options& options, std::string_view text);
+
+/// Notes what costs omit or assume.
+void note_gaps(const common_options& options, const stemma::model_cost& cost);
 
 /// Calls `write(sink)` for the file, which is created when that is done, or for standard output.
 template <class Write>

@@ -371,12 +371,7 @@ void add_diff(CLI::App& app, action& chosen) {
             takes
                 .value("--tolerance", options.tolerance, "X", "ignore relative differences up to X",
                        "0")
-                ->check([](const std::string& text) {
-                    double number = -1;
-                    return CLI::detail::lexical_cast(text, number) && number >= 0
-                               ? std::string()
-                               : "'" + text + "' is not a number from 0";
-                });
+                ->check([](const std::string& text) { return number_up_to(text); });
             takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
             takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
                          "differ beyond weights and names.\n\n"

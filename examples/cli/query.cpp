@@ -104,9 +104,7 @@ int run_query(const query_options& options) {
     if (const auto by = stemma::parse_cost_measure(options.sort)) {
         const auto cost = stemma::find_cost(*opened, cost_options_of(options.dims));
         stemma::sort_by_cost(answer, cost, *by, options.top);
-        for (const auto& text : cost.gaps()) {
-            note(options.common, text);
-        }
+        note_gaps(options.common, cost);
     } else {
         stemma::sort_answer(answer, *opened, stemma::parse_answer_order(options.sort), options.top);
     }

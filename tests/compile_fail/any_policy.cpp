@@ -73,8 +73,26 @@ struct costs_nothing {
 };
 const stemma::any_cost cost = costs_nothing{};
 
+// expect: selection policy: add `using policy_category = stemma::selection_category;`
+const stemma::any_selection<modules> selection_by_name = stemma::class_paths{};
+
+// expect: naming policy: add `using policy_category = stemma::naming_category;`
+const stemma::any_naming<modules> naming_by_selection = stemma::all_modules{};
+
+// expect: evidence policy: add `using policy_category = stemma::evidence_category;`
+const stemma::any_evidence<operators, modules> evidence_by_trust = stemma::by_trust{};
+
+// expect: resolution policy: add `using policy_category = stemma::resolution_category;`
+const stemma::any_resolution resolution_by_selection = stemma::all_modules{};
+
+// expect: propagation policy: add `using policy_category = stemma::propagation_category;`
+const stemma::any_propagation<operators> propagation_by_trust = stemma::by_trust{};
+
 // expect: cost policy: add `using policy_category = stemma::cost_category;`
-const stemma::any_cost of_another_role = all{};
+const stemma::any_cost cost_as_found = stemma::as_found{};
+
+// expect: diagnostics policy: add `using policy_category = stemma::diagnostics_category;`
+const stemma::any_diagnostics diagnostics_by_cost = stemma::cost_in_bytes{};
 
 // expect: frames policy: add `stemma::frame_kind kind(const stemma::source_position&) const`
 struct tells_nothing {

@@ -47,6 +47,47 @@ struct thread_limit {
     }
 };
 
+namespace detail {
+
+/// Runs a task. Returns: what it threw, if anything.
+template <class Task>
+[[nodiscard]] std::exception_ptr thrown_by(const Task& task) {
+#if defined(__cpp_exceptions)
+    try {
+        task();
+    } catch (...) {
+        return std::current_exception();
+    }
+#else
+    task();
+#endif
+    return nullptr;
+}
+
+/// Throws: what was thrown, if anything.
+inline void rethrow([[maybe_unused]] const std::exception_ptr& thrown) {
+#if defined(__cpp_exceptions)
+    if (thrown) {
+        std::rethrow_exception(thrown);
+    }
+#endif
+}
+
+/// Returns: a thread that runs a task; none if this process cannot start more.
+[[nodiscard]] inline std::thread start_thread(std::function<void()> task) {
+#if defined(__cpp_exceptions)
+    try {
+        return std::thread(std::move(task));
+    } catch (const std::system_error&) {
+        return {};
+    }
+#else
+    return std::thread(std::move(task));
+#endif
+}
+
+} // namespace detail
+
 /// Calls `f(part)` for every part in [0, count), each in a thread of its own except the first,
 /// which runs in this one, and waits for all.
 ///
@@ -59,18 +100,8 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
         }
         return;
     }
-#if defined(__cpp_exceptions)
     std::vector<std::exception_ptr> thrown(count);
-    const auto guarded = [&](std::size_t part) {
-        try {
-            f(part);
-        } catch (...) {
-            thrown[part] = std::current_exception();
-        }
-    };
-#else
-    const auto& guarded = f;
-#endif
+    const auto run = [&](std::size_t part) { thrown[part] = detail::thrown_by([&] { f(part); }); };
     {
         struct joined_threads {
             std::vector<std::thread> threads;
@@ -82,25 +113,18 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
         } started;
         started.threads.reserve(count - 1);
         for (std::size_t part = 1; part < count; ++part) {
-#if defined(__cpp_exceptions)
-            try {
-                started.threads.emplace_back(guarded, part);
-            } catch (const std::system_error&) { // this process cannot start more threads
-                guarded(part);
+            auto thread = detail::start_thread([&run, part] { run(part); });
+            if (thread.joinable()) {
+                started.threads.push_back(std::move(thread));
+            } else {
+                run(part);
             }
-#else
-            started.threads.emplace_back(guarded, part);
-#endif
         }
-        guarded(0);
+        run(0);
     }
-#if defined(__cpp_exceptions)
     for (const auto& exception : thrown) {
-        if (exception) {
-            std::rethrow_exception(exception);
-        }
+        detail::rethrow(exception);
     }
-#endif
 }
 
 /// Returns: the beginning of range `part` when [0, size) is divided into `count` ranges of about
@@ -130,14 +154,7 @@ public:
     task_beside(thread_limit threads, std::size_t operators, std::function<void()> task)
         : task_(std::move(task)) {
         if (threads.parts_of_operators(operators) > 1) {
-#if defined(__cpp_exceptions)
-            try {
-                thread_ = std::thread([this] { run(); });
-            } catch (const std::system_error&) { // this process cannot start more threads
-            }
-#else
-            thread_ = std::thread([this] { run(); });
-#endif
+            thread_ = detail::start_thread([this] { thrown_ = detail::thrown_by(task_); });
         }
     }
 
@@ -146,38 +163,22 @@ public:
 
     /// Waits for its thread, if it has one.
     ~task_beside() {
-        join();
-    }
-
-    /// Waits until it has ended. Requires: called once. Throws: what the task threw.
-    void wait() {
-        thread_.joinable() ? join() : run();
-#if defined(__cpp_exceptions)
-        if (thrown_) {
-            std::rethrow_exception(thrown_);
-        }
-#endif
-    }
-
-private:
-    void run() {
-#if defined(__cpp_exceptions)
-        try {
-            task_();
-        } catch (...) {
-            thrown_ = std::current_exception();
-        }
-#else
-        task_();
-#endif
-    }
-
-    void join() {
         if (thread_.joinable()) {
             thread_.join();
         }
     }
 
+    /// Waits until it has ended. Requires: called once. Throws: what the task threw.
+    void wait() {
+        if (thread_.joinable()) {
+            thread_.join();
+            detail::rethrow(thrown_);
+        } else {
+            task_();
+        }
+    }
+
+private:
     std::function<void()> task_;
     std::exception_ptr thrown_;
     std::thread thread_;

@@ -71,7 +71,7 @@ struct attribution_options {
         static_assert((has_category<Ps> && ...),
                       "attribution_options: a policy is a class with `using policy_category = "
                       "stemma::<role>_category;`");
-        static_assert((!has_category<Ps> || ...) || (is_asked<Ps> && ...),
+        static_assert(((!has_category<Ps> || is_asked<Ps>)&&...),
                       "attribution_options: tagging uses no policy with this policy_category");
         static_assert(((policy_for<Ps, evidence_category> || detail::is_alone<Ps, Ps...>)&&...),
                       "attribution_options: two arguments have the same policy_category");
@@ -81,17 +81,18 @@ struct attribution_options {
 
 private:
     template <class P>
-    static constexpr bool has_category = requires {
-        typename P::policy_category;
-    }
-    || std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
+    static constexpr bool is_other_choice =
+        std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
+
+    template <class P>
+    static constexpr bool has_category =
+        is_other_choice<P> || detail::attempted_policy<P, attribution_options>;
 
     template <class P>
     static constexpr bool is_asked =
         policy_for<P, selection_category> || policy_for<P, naming_category> ||
         policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-        policy_for<P, propagation_category> || policy_for<P, frames_category> ||
-        std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
+        policy_for<P, propagation_category> || policy_for<P, frames_category> || is_other_choice<P>;
 
     template <class P>
     void set_one(P chosen) {

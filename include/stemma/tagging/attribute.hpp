@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,6 +118,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
     std::vector<claim> claims;
     attribution resolved;
     std::vector<id> modules;
+    const auto refuse_claim = [](std::string_view fault) {
+        STEMMA_THROW(
+            error(error_code::refused, "", "evidence", std::string("a source ").append(fault)));
+    };
     for (; it != last; ++it) {
         auto end = claims.begin();
         bool as_before = true;
@@ -124,12 +129,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         sources.for_each_claim(*it, [&](const claim& candidate) {
             if (candidate.module >= tree.size() ||
                 (candidate.caller != no_id && candidate.caller >= tree.size())) {
-                STEMMA_THROW(error(error_code::refused, "", "evidence",
-                                   "a source claims a module that is not in the tree"));
+                refuse_claim("claims a module that is not in the tree");
             }
             if (!is_confidence(candidate.confidence)) {
-                STEMMA_THROW(error(error_code::refused, "", "evidence",
-                                   "a source " + std::string(no_confidence)));
+                refuse_claim(no_confidence);
             }
             is_called |= candidate.caller != no_id;
             if (end == claims.end()) {
