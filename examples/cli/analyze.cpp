@@ -355,12 +355,6 @@ int analyze(const analyze_options& options) {
     if (options.cost) {
         return analyze_cost(options);
     }
-    if (options.table == "nodes") {
-        throw stemma::error(stemma::error_code::refused, "", "--table nodes", "requires --cost");
-    }
-    if (!options.dims.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim", "requires --cost");
-    }
     const auto start = std::chrono::steady_clock::now();
     const auto opened = open_model(options.common);
     auto report = stemma::analyze_model(*opened, options.filter, options.oracle);
@@ -399,6 +393,26 @@ void add_analyze(CLI::App& app, action& chosen) {
             takes.flag("--cost", options.cost,
                        "print what modules cost: multiplications, weights, memory");
             takes.dims(options.dims, "fix a symbolic dimension, for --cost");
+            takes.applies_to("--table", options.common, "csv");
+            takes.applies(
+                "--table", [&] { return options.by != "line"; }, "does not apply to --by line");
+            takes.applies(
+                "--table", [&] { return options.table != "nodes" || options.cost; },
+                "nodes requires --cost");
+            takes.applies(
+                "--table",
+                [&] {
+                    return !options.cost || options.table == "nodes" || options.table == "modules";
+                },
+                "of --cost lists modules or nodes");
+            takes.applies(
+                "--rows", [&] { return options.common.format == "text"; },
+                "requires --format text");
+            takes.applies(
+                "--oracle", [&] { return !options.cost && options.by != "line"; },
+                "does not apply to --cost or --by line");
+            takes.applies(
+                "--dim", [&] { return options.cost; }, "requires --cost");
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
                          "  stemma analyze model.onnx --cost --dim batch=1\n"
                          "  stemma analyze model.onnx -m modules.json --format json\n"

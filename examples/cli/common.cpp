@@ -63,9 +63,12 @@ CLI::Option* command_line::written(const char* names, std::string& to, const std
                                    const std::string& text,
                                    const std::string& shown_default) const {
     const std::string all = names;
-    files_->outputs.emplace_back(all.substr(all.rfind(',') + 1), &to);
-    return value(names, to, type, text, shown_default)->check([](const std::string& path) {
-        return path.empty() ? "is empty" : std::string();
+    rules_->outputs.emplace_back(all.substr(all.rfind(',') + 1), &to);
+    const bool may_be_dash = to == "-";
+    return value(names, to, type, text, shown_default)->check([=](const std::string& path) {
+        return path.empty()                  ? "is empty"
+               : path == "-" && !may_be_dash ? "'-' is not a file; standard output is /dev/stdout"
+                                             : std::string();
     });
 }
 
@@ -84,15 +87,20 @@ bool are_same_file(const std::string& path, const std::string& other) {
 
 } // namespace
 
-void refuse_same_files(const named_files& files) {
+void check_rules(const command_rules& rules) {
+    for (const auto& [option, fits, why] : rules.options) {
+        if (option->count() > 0 && !fits()) {
+            throw stemma::error(stemma::error_code::refused, "", option->get_name(), why);
+        }
+    }
     std::vector<std::pair<std::string, const std::string*>> earlier;
-    bool may_be_model = files.in_place;
-    for (const auto& [option, path] : files.outputs) {
+    bool may_be_model = rules.in_place;
+    for (const auto& [option, path] : rules.outputs) {
         const bool is_first = std::exchange(may_be_model, false);
         if (path->empty() || *path == "-") {
             continue;
         }
-        if (files.model != nullptr && !is_first && are_same_file(*path, *files.model)) {
+        if (rules.model != nullptr && !is_first && are_same_file(*path, *rules.model)) {
             throw stemma::error(stemma::error_code::refused, *path, option,
                                 "would replace the model that is read");
         }

@@ -89,15 +89,24 @@ using action = std::function<int()>;
 /// Returns: the program's policies by name. Requires: `run_program` was called.
 const stemma::onnx_policy_registry& known_policies();
 
-/// The files that a command reads and writes.
-struct named_files {
-    const std::string* model = nullptr;
-    bool in_place = false; ///< the first output may replace the model
-    std::vector<std::pair<std::string, const std::string*>> outputs{}; ///< with their options
+/// An option that only fits some others.
+struct option_rule {
+    const CLI::Option* option;
+    std::function<bool()> fits;
+    std::string why; ///< the message if it is given although it does not fit
 };
 
-/// Throws: `stemma::error` (`refused`) if an output would replace the model or another output.
-void refuse_same_files(const named_files& files);
+/// What is checked before a command runs.
+struct command_rules {
+    const std::string* model = nullptr; ///< the file that it reads
+    bool in_place = false;              ///< the first output may replace the model
+    std::vector<std::pair<std::string, const std::string*>> outputs{}; ///< with their options
+    std::vector<option_rule> options{};
+};
+
+/// Throws: `stemma::error` (`refused`) if an option does not fit the others, and if an output would
+/// replace the model or another output.
+void check_rules(const command_rules& rules);
 
 /// Declares the options of a command.
 class command_line {
@@ -105,7 +114,7 @@ public:
     explicit command_line(CLI::App& command) : command_(command) {}
 
     /// Valid when all options are declared.
-    [[nodiscard]] std::shared_ptr<const named_files> files() const { return files_; }
+    [[nodiscard]] std::shared_ptr<const command_rules> rules() const { return rules_; }
 
     /// Adds an option with a value, called `type` in the help, which shows the default, if any.
     template <class Value>
@@ -139,6 +148,18 @@ public:
         return command_.add_flag(names, to, text);
     }
 
+    /// Refuses a declared option, with the reason, if it is given and `fits()` is false.
+    void applies(const std::string& name, std::function<bool()> fits, std::string why) const {
+        rules_->options.push_back({command_.get_option(name), std::move(fits), std::move(why)});
+    }
+    /// As above, for an option that only applies to one format of results.
+    void applies_to(const std::string& name, const common_options& options,
+                    const char* format) const {
+        applies(
+            name, [&options, format] { return options.format == format; },
+            std::string("requires --format ") + format);
+    }
+
     /// Ends the help.
     void footer(const std::string& text) const { command_.footer(text); }
 
@@ -149,13 +170,13 @@ public:
     /// Adds MODEL.
     void model(std::string& path, const char* name = "MODEL") const {
         argument(name, path, "an ONNX file");
-        files_->model = &path;
+        rules_->model = &path;
     }
-    /// Adds an option for a file or folder to write.
+    /// Adds an option for a file or folder to write. `to` holds `-` if standard output will do.
     CLI::Option* written(const char* names, std::string& to, const std::string& type,
                          const std::string& text, const std::string& shown_default = "") const;
     /// For commands whose first output may be MODEL.
-    void in_place() const { files_->in_place = true; }
+    void in_place() const { rules_->in_place = true; }
     /// Adds `-m`.
     void captures(std::vector<std::string>& to, const char* text) const {
         value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
@@ -174,6 +195,7 @@ public:
     }
     /// Adds a required `-o`.
     void output(std::string& to, const char* text) const {
+        to.clear();
         written("-o,--output", to, "OUT", text)->required();
     }
     /// Adds `-o` and `--no-sync`, for commands that write to standard output by default.
@@ -198,7 +220,7 @@ public:
 
 private:
     CLI::App& command_;
-    std::shared_ptr<named_files> files_ = std::make_shared<named_files>();
+    std::shared_ptr<command_rules> rules_ = std::make_shared<command_rules>();
 };
 
 /// Declares a command that calls `run(options)`; `declare(takes, options)` declares its options.
@@ -209,9 +231,9 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
     auto& command = *app.add_subcommand(name, description);
     const command_line line(command);
     declare(line, *options);
-    command.callback([&chosen, options, run, files = line.files()] {
-        chosen = [options, run, files] {
-            refuse_same_files(*files);
+    command.callback([&chosen, options, run, rules = line.rules()] {
+        chosen = [options, run, rules] {
+            check_rules(*rules);
             return run(*options);
         };
     });

@@ -273,25 +273,7 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
     return found.same_function ? done : found_something;
 }
 
-/// Throws if options do not fit each other.
-void refuse_misplaced(const diff_options& options) {
-    const auto& format = options.common.format;
-    const auto refuse = [](bool wrong, std::string_view option, const std::string& why) {
-        if (wrong) {
-            throw stemma::error(stemma::error_code::refused, "", option, why);
-        }
-    };
-    refuse((format == "sync_navigation" || format == "html") && !options.modules.empty(),
-           "--format", format + " shows whole models; leave out --module");
-    refuse(format != "html" && options.others.size() > 1, "--format",
-           format + " compares two models; html shows more");
-    refuse(format == "text" && options.output.path != "-", "-o", "does not apply to text");
-    refuse(options.others.size() + 1 > most_panes, "OTHER",
-           fmt::format("is given too often: {} models fit side by side", most_panes));
-}
-
 int diff(const diff_options& options) {
-    refuse_misplaced(options);
     std::vector<std::unique_ptr<stemma::attributed_model>> models;
     models.push_back(open_model(options.common));
     for (const auto& path : options.others) {
@@ -373,6 +355,22 @@ void add_diff(CLI::App& app, action& chosen) {
                        "0")
                 ->check([](const std::string& text) { return number_up_to(text); });
             takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
+            const auto is = [&](std::string_view format) {
+                return options.common.format == format;
+            };
+            takes.applies(
+                "--module", [=] { return !is("sync_navigation") && !is("html"); },
+                "does not apply to --format sync_navigation and html, which show whole "
+                "models");
+            takes.applies(
+                "--output", [=] { return !is("text"); }, "does not apply to text");
+            takes.applies_to("--rows", options.common, "text");
+            takes.applies(
+                "OTHER", [=, &options] { return options.others.size() == 1 || is("html"); },
+                "is given more than once; only --format html shows more than two models");
+            takes.applies(
+                "OTHER", [&] { return options.others.size() < most_panes; },
+                fmt::format("is given too often: {} models fit side by side", most_panes));
             takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
                          "differ beyond weights and names.\n\n"
                          "Examples:\n  stemma diff old.onnx new.onnx\n"

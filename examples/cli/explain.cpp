@@ -9,6 +9,7 @@
 #include <stemma/report/explanation.hpp>
 #include <stemma/report/explanation_json.hpp>
 #include <stemma/report/source_text.hpp>
+#include <stemma/report/why_nothing.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 
 #include <fmt/core.h>
@@ -366,7 +367,8 @@ int explain(const explain_options& options) {
         }
         if (answers.back().empty()) {
             status = found_something;
-            print_error(fmt::format("{}: {}", options.common.model, explainer.why_nothing(asked)));
+            print_error(
+                fmt::format("{}: {}", options.common.model, stemma::why_nothing(*opened, asked)));
         }
     }
     if (options.common.format == "json") {

@@ -135,32 +135,7 @@ void write_page(const export_options& options, stemma::attributed_model& opened)
                  [&](auto& sink) { stemma_report::write_html_report(sink, opened, overlays); });
 }
 
-/// Throws if an option does not apply to the output format.
-void refuse_misplaced(const export_options& options) {
-    const auto refuse = [&](bool given, std::string_view option, std::string_view fits) {
-        if (given && fits.find(options.to) == fits.npos) {
-            throw stemma::error(stemma::error_code::refused, "", option,
-                                fmt::format("does not apply to --to {}", options.to));
-        }
-    };
-    refuse(options.flat, "--flat", "graphml");
-    refuse(!options.module.empty(), "--module", "dot svg");
-    refuse(options.depth != stemma::no_id, "--depth", "dot svg");
-    refuse(!options.node_counts.empty(), "--node-counts", "model-explorer");
-    refuse(!options.weight_bytes.empty(), "--weight-bytes", "model-explorer");
-    refuse(!options.overlays.empty(), "--overlay", "dot svg html");
-    refuse(!options.column.empty(), "--column", "dot svg");
-    if (options.to != "html" && options.overlays.size() > 1) {
-        throw stemma::error(stemma::error_code::refused, "", "--overlay",
-                            "a picture shows one of them");
-    }
-    if (!options.column.empty() && options.overlays.empty()) {
-        throw stemma::error(stemma::error_code::refused, "", "--column", "requires --overlay");
-    }
-}
-
 int run_export(const export_options& options) {
-    refuse_misplaced(options);
     const auto opened = open_model(options.common);
     if (options.to == "graphml") {
         const auto form = options.flat ? stemma::graphml_form::flat : stemma::graphml_form::nested;
@@ -208,6 +183,23 @@ void add_export(CLI::App& app, action& chosen) {
             takes.value("--column", options.column, "NAME",
                         "dot, svg: the column of the overlay that colours the boxes; without it "
                         "the first one with numbers");
+            const std::pair<const char*, std::string_view> fitting[]{
+                {"--flat", "graphml"},      {"--node-counts", "model-explorer"},
+                {"--module", "dot|svg"},    {"--weight-bytes", "model-explorer"},
+                {"--depth", "dot|svg"},     {"--overlay", "dot|svg|html"},
+                {"--max-nodes", "dot|svg"}, {"--column", "dot|svg"},
+            };
+            for (const auto& [option, forms] : fitting) {
+                takes.applies(
+                    option,
+                    [&options, forms = forms] { return forms.find(options.to) != forms.npos; },
+                    fmt::format("requires --to {}", forms));
+            }
+            takes.applies(
+                "--overlay", [&] { return options.to == "html" || options.overlays.size() == 1; },
+                "is given more than once; only --to html shows more than one");
+            takes.applies(
+                "--column", [&] { return !options.overlays.empty(); }, "requires --overlay");
             takes.footer(
                 "Examples:\n  stemma export model.onnx --to svg -o model.svg\n"
                 "  stemma export model.onnx --to svg --module encoder.layer.0 -o layer.svg\n"

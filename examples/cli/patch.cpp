@@ -67,7 +67,9 @@ int patch(patch_request& asked) {
         note_names(asked, report.unused, "tensor", "of the new weights in no initializer");
     }
     if (!asked.common.quiet) {
-        put("{}  {} changed\n", asked.output.path, counted(report.changed, "initializer"));
+        put("{}  {}{} changed\n", asked.output.path,
+            report.changed == report.written ? "" : fmt::format("{} of ", report.changed),
+            counted(report.written, "initializer"));
     }
     return done;
 }

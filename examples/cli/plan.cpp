@@ -126,6 +126,18 @@ void add_plan(CLI::App& app, action& chosen) {
             takes.value("--depth", asked.depth, "N", "--placement: maximal depth of modules", "3");
             takes.output(asked.output);
             takes.data(asked.output.data);
+            const auto lists = [&] { return asked.placement.empty(); };
+            const auto annotates = [&] { return asked.to == "layer-ann"; };
+            takes.applies("--to", lists, "does not apply to --placement");
+            takes.applies("--output", lists, "does not apply to --placement");
+            takes.applies(
+                "--format", [=] { return !lists(); }, "requires --placement");
+            takes.applies(
+                "--depth", [=] { return !lists(); }, "requires --placement");
+            takes.applies(
+                "--top", [&] { return !asked.from.empty(); }, "requires --from");
+            takes.applies("--annotation", annotates, "requires --to layer-ann");
+            takes.applies("--data", annotates, "requires --to layer-ann");
             takes.footer(
                 "Examples:\n  stemma plan model.onnx --exclude 'class:LayerNorm' --to ort\n"
                 "  stemma plan model.onnx --from numerics.json --top 5 --to nncf -o scope.json\n"

@@ -244,24 +244,7 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
     return timed_model{std::move(opened), std::move(times), std::move(source)};
 }
 
-/// Throws: `error` of `error_code::refused` for conflicting options.
-void check_options(const profile_options& options) {
-    const auto refuse = [](const char* option, const char* reason) {
-        throw stemma::error(stemma::error_code::refused, "", option, reason);
-    };
-    if (options.against.empty() && !options.against_model.empty()) {
-        refuse("--against-model", "needs --against PROFILE");
-    }
-    if (!options.against.empty() && !options.to.empty()) {
-        refuse("--to", "shows one profile, not two");
-    }
-    if (options.by == "line" && !(options.to.empty() && options.against.empty())) {
-        refuse("--by line", "takes one profile, in tables");
-    }
-}
-
 int run_profile(const profile_options& options) {
-    check_options(options);
     const auto measured = time_model(options, options.common.model, options.files);
     if (!measured) {
         return found_something;
@@ -351,6 +334,21 @@ void add_profile(CLI::App& app, action& chosen) {
                          "write a flame graph (SVG), a trace, or an overlay instead");
             takes.written("-o,--output", options.output.path, "OUT",
                           "where to write it; standard output by default");
+            takes.applies(
+                "--against-model", [&] { return !options.against.empty(); },
+                "needs --against PROFILE");
+            takes.applies(
+                "--to", [&] { return options.against.empty(); }, "shows one profile, not two");
+            takes.applies(
+                "--format", [&] { return options.to.empty(); }, "does not apply to --to");
+            takes.applies(
+                "--by",
+                [&] {
+                    return options.by != "line" || (options.to.empty() && options.against.empty());
+                },
+                "line takes one profile, in tables");
+            takes.applies_to("--rows", options.common, "text");
+            takes.applies_to("--depth", options.common, "text");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
                          "  stemma profile optimized.onnx profile.json --original model.onnx\n"
                          "  stemma profile model.onnx before.json --against after.json\n"

@@ -71,10 +71,6 @@ void print_list(const query_options& options, std::string_view list,
 
 int run_query(const query_options& options) {
     const auto asked = stemma::parse_query(options.text);
-    if (!options.dims.empty() && !stemma::parse_cost_measure(options.sort)) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "requires --sort macs, flops or activations");
-    }
     const auto opened = open_model(options.common);
     const auto list =
         options.list.empty()
@@ -136,6 +132,9 @@ void add_query(CLI::App& app, action& chosen) {
             takes.dims(options.dims, "fix a symbolic dimension, for --sort macs, "
                                      "flops and activations");
             takes.value("--top", options.top, "N", "list only the first N")->check(one_or_more);
+            takes.applies(
+                "--dim", [&] { return stemma::parse_cost_measure(options.sort).has_value(); },
+                "requires --sort macs, flops or activations");
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"
                          "  stemma query model.onnx 'class:Attention and op:MatMul'\n"
                          "  stemma query model.onnx 'op:Conv and attr:strides=[2,2]'\n"

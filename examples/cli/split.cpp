@@ -85,10 +85,6 @@ int split(split_request asked) {
         throw stemma::error(stemma::error_code::refused, "", "split",
                             "requires one of --depth N, --module QUERY and --parts N");
     }
-    if (!asked.dims.empty() && !stemma::parse_cost_measure(asked.cost)) {
-        throw stemma::error(stemma::error_code::refused, "", "--dim",
-                            "requires --cost macs, flops or activations");
-    }
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;
     auto& how = asked.how;
@@ -132,6 +128,9 @@ void add_split(CLI::App& app, action& chosen) {
             takes.data(asked.data);
             takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);
+            takes.applies(
+                "--dim", [&] { return stemma::parse_cost_measure(asked.cost).has_value(); },
+                "requires --cost macs, flops or activations");
             takes.footer("Examples:\n  stemma split model.onnx --parts 4 -d parts\n"
                          "  stemma split model.onnx --module 'encoder.layer.*' -d parts\n"
                          "  stemma join parts -o model.onnx");

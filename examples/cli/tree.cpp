@@ -380,11 +380,6 @@ int tree(tree_options options) {
     const auto opened = open_model(options.common);
     const auto shown = stemma::find_branches(*opened, options.module, options.depth);
     if (options.common.format == "json") {
-        if (!options.profiles.empty() || !options.dims.empty()) {
-            throw stemma::error(stemma::error_code::refused, "",
-                                options.profiles.empty() ? "--dim" : "--profile",
-                                "requires --format text");
-        }
         standard_output out;
         stemma::write_tree(out, *opened, shown);
     } else {
@@ -427,6 +422,9 @@ void add_tree(CLI::App& app, action& chosen) {
                        "a profile, as for `profile`: adds the column time")
                 ->allow_extra_args(false);
             takes.flag("--all", options.all, "list every module, also identical ones");
+            for (const auto* option : {"--columns", "--sort", "--dim", "--profile", "--all"}) {
+                takes.applies_to(option, options.common, "text");
+            }
             takes.footer("Examples:\n  stemma tree model.onnx\n  stemma tree model.onnx --depth 2\n"
                          "  stemma tree model.onnx --columns nodes,bytes --sort bytes\n"
                          "  stemma tree model.onnx --columns macs,flops --dim batch=1\n"

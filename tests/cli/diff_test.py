@@ -204,7 +204,7 @@ class Diff(Case):
         self.fail_with(3, "diff", self.path("bert_micro"), self.folder / "missing.onnx")
         self.assertEqual(run("diff", self.path("bert_micro")).returncode, 2)
         path = self.path("bert_micro")
-        self.fail_with(2, "diff", path, path, path, saying="compares two models; html shows more")
+        self.fail_with(2, "diff", path, path, path, saying="only --format html shows more than two models")
         self.fail_with(2, "diff", *[path] * 9, "--format", "html", saying="8 models fit side by side")
         self.fail_with(2, "diff", path, path, "-o", self.folder / "text", saying="does not apply to text")
 

@@ -131,7 +131,7 @@ class Equal(Case):
             self.assertEqual([before[int(one)] for one in entry["leftNodeIds"]],
                              [after[int(one)] for one in entry["rightNodeIds"]])
         self.fail_with(2, "diff", path, path, "--module", "encoder", "--format", "sync_navigation",
-                       saying="leave out --module")
+                       saying="--module: does not apply")
 
     def test_compare_says_the_module_of_the_first_difference(self):
         place = "/encoder/layer.1/intermediate/dense/MatMul"

@@ -250,6 +250,25 @@ class OddModels(Case):
         self.file.write_bytes(MICRO.read_bytes())
         self.fail_with(2, "tag", self.file, "-o", "", saying="--output: is empty")
         self.fail_with(2, "split", self.file, "--parts", "2", "-d", "", saying="--directory: is empty")
+        self.fail_with(2, "strip", self.file, "-o", "-", saying="--output: '-' is not a file")
+
+    def test_options_that_would_have_no_effect_are_errors(self):
+        for words, saying in (
+                (["analyze", "--table", "modules"], "--table: requires --format csv"),
+                (["analyze", "--format", "csv", "--cost", "--table", "weights"], "--table: of --cost lists"),
+                (["analyze", "--format", "csv", "--table", "nodes"], "--table: nodes requires --cost"),
+                (["analyze", "--format", "json", "--rows", "3"], "--rows: requires --format text"),
+                (["analyze", "--dim", "batch=1"], "--dim: requires --cost"),
+                (["tree", "--columns", "nodes", "--format", "json"], "--columns: requires --format text"),
+                (["query", "op:Add", "--dim", "batch=1"], "--dim: requires --sort"),
+                (["split", "--parts", "2", "-d", self.folder / "parts", "--dim", "batch=1"], "--dim: requires --cost"),
+                (["export", "--to", "dot", "--flat"], "--flat: requires --to graphml"),
+                (["export", "--to", "html", "--column", "time"], "--column: requires --to dot|svg"),
+                (["plan", "--exclude", "op:Add", "--depth", "2"], "--depth: requires --placement"),
+                (["plan", "--exclude", "op:Add", "--top", "2"], "--top: requires --from"),
+                (["diff", self.file, "-o", self.folder / "text"], "--output: does not apply to text"),
+                (["profile", self.file, "--to", "flame", "--format", "csv"], "--format: does not apply to --to")):
+            self.fail_with(2, words[0], self.file, *words[1:], saying=saying)
 
     def test_no_part_has_nodes_on_a_cycle(self):
         self.file.write_bytes(ODD_MODELS["a cycle"])

@@ -340,7 +340,7 @@ class Overlays(ViewCase):
         text = picture.read_text()
         self.assertRegex(text, r'fc1.*8 us.*fillcolor="#f87171"')
         self.assertRegex(text, r'fc2.*0 us.*fillcolor="#ffffff"')
-        for words, saying in ((("--column", "a note"), "'a note'; known: time"), (("--overlay", path), "shows one")):
+        for words, saying in ((("--column", "a note"), "'a note'; known: time"), (("--overlay", path), "shows more than one")):
             self.fail_with(2, "export", self.MODEL, "--to", "dot", "-o", picture, "--overlay", path, *words, saying=saying)
 
     def test_what_is_no_overlay_is_refused_in_one_line(self):
