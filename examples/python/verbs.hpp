@@ -89,7 +89,7 @@ inline py::object explain(const model_ptr& of, const py::args& asked) {
             answers.push_back(explainer.explain(name));
             if (answers.back().empty()) {
                 throw stemma::error(stemma::error_code::not_found, opened.model().file(), "",
-                                    explainer.why_nothing(name));
+                                    stemma::why_nothing(opened, name));
             }
         }
         return written([&](auto& sink) {

@@ -28,6 +28,7 @@
 #include <stemma/report/export_model.hpp>
 #include <stemma/report/fold_graph.hpp>
 #include <stemma/report/summarize_model.hpp>
+#include <stemma/report/why_nothing.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma_report/html_report.hpp>
@@ -620,7 +621,7 @@ std::string session::answers::explain(const json& asked) {
         answers.push_back(explainer.explain(what.get<std::string>()));
         if (answers.back().empty()) {
             throw stemma::error(stemma::error_code::not_found, opened.file().path(), "",
-                                explainer.why_nothing(what.get<std::string>()));
+                                stemma::why_nothing(opened, what.get<std::string>()));
         }
     }
     return written([&](auto& sink) {

@@ -3,8 +3,8 @@
 #define STEMMA_HANDLES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/handle_ranges.hpp>
-#include <stemma/ids.hpp>
 #include <stemma/model/source_lines.hpp>
 
 #include <cstdint>

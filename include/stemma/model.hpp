@@ -2,8 +2,8 @@
 #ifndef STEMMA_MODEL_HPP
 #define STEMMA_MODEL_HPP
 
+#include <stemma/core/ids.hpp>
 #include <stemma/handles.hpp>
-#include <stemma/ids.hpp>
 #include <stemma/part.hpp>
 
 #include <cstddef>

@@ -2,10 +2,10 @@
 #ifndef STEMMA_STEMMA_HPP
 #define STEMMA_STEMMA_HPP
 
+#include <stemma/core/ids.hpp>
 #include <stemma/definitions.hpp>
 #include <stemma/handle_ranges.hpp>
 #include <stemma/handles.hpp>
-#include <stemma/ids.hpp>
 #include <stemma/model.hpp>
 #include <stemma/op_is.hpp>
 #include <stemma/part.hpp>

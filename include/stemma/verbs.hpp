@@ -107,6 +107,7 @@
 #include <stemma/report/source_text.hpp>
 #include <stemma/report/summarize_model.hpp>
 #include <stemma/report/sync_navigation.hpp>
+#include <stemma/report/why_nothing.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/shape_observer.hpp>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/ids.hpp>
+#include <stemma/core/ids.hpp>
 
-#include "catch.hpp"
+#include "../catch.hpp"
+
+#include <stemma/handles.hpp>
 
 #include <concepts>
 #include <type_traits>
 
-namespace test::ids {
+namespace test::core_ids {
 
 using stemma::id;
 using stemma::module_id;
@@ -28,4 +30,14 @@ TEST_CASE("to_index: returns the number an id was made from") {
     STATIC_REQUIRE(std::same_as<decltype(stemma::to_index(value_id{7})), id>);
 }
 
-} // namespace test::ids
+TEST_CASE("index_arg: takes a handle, its id or a number, and no other kind of id") {
+    using module_arg = stemma::index_arg<module_id>;
+    STATIC_REQUIRE(module_arg(module_id{7}) == id{7});
+    STATIC_REQUIRE(module_arg(id{7}) == id{7});
+    STATIC_REQUIRE(std::convertible_to<stemma::module_ref, module_arg>);
+    STATIC_REQUIRE(!std::convertible_to<node_id, module_arg>);
+    STATIC_REQUIRE(!std::convertible_to<stemma::node_ref, module_arg>);
+    STATIC_REQUIRE(std::is_trivially_copyable_v<module_arg>);
+}
+
+} // namespace test::core_ids

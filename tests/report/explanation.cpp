@@ -83,15 +83,6 @@ TEST_CASE("explainer: finds nodes by name and by position, values by name") {
     CHECK(explainer.explain("#1x").empty());
 }
 
-TEST_CASE("explainer: suggests names similar to an unknown one") {
-    auto opened = open_model("bert_micro");
-    const stemma::explainer explainer(opened);
-    const std::string name(opened.model().name(0));
-    REQUIRE(!name.empty());
-    const auto like = explainer.names_like(name + "x");
-    CHECK(std::find(like.begin(), like.end(), name) != like.end());
-}
-
 TEST_CASE("explainer: nodes have attributes, and values types") {
     auto opened = open_model("unet_tiny");
     const stemma::explainer explainer(opened);
@@ -173,22 +164,6 @@ TEST_CASE("explainer: functions are found by name, with and without their domain
         CHECK(explainer.explain(path.substr(1)).functions.size() == 1);
         CHECK(!explainer.explain(model.text(model.functions()[f].name)).functions.empty());
     }
-}
-
-TEST_CASE("explainer: says how many nodes there are, and how a position is written") {
-    auto opened = open_model("bert_micro");
-    const stemma::explainer explainer(opened);
-    const auto count = opened.model().graph(0).node_count;
-    const auto last = std::to_string(count - 1);
-    CHECK(explainer.why_nothing("#99999") ==
-          "no node #99999: the main graph has " + std::to_string(count) + " nodes, #0 to #" + last);
-    CHECK(explainer.why_nothing("7") == "nothing is named '7'; the node at that position is '#7'");
-    CHECK(explainer.why_nothing("99999").find("#99999") == std::string::npos);
-    CHECK(explainer.why_nothing("encoder.layr.0").find("'encoder.layer.0'") != std::string::npos);
-    CHECK(explainer.why_nothing("3/body#0") == "there is no body or function '3/body'");
-    auto branching = open_model("control_flow");
-    CHECK(stemma::explainer(branching).why_nothing("3/then_branch#0").find("'5/then_branch'") !=
-          std::string::npos);
 }
 
 } // namespace test::report_explanation

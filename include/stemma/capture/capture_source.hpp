@@ -78,18 +78,23 @@ public:
     /// No capture.
     capture_source() = default;
 
-    /// The result of `open()`.
-    explicit capture_source(std::function<std::unique_ptr<opened_capture>()> open)
-        : open_(std::move(open)) {}
+    /// The result of `open()`; `name` stands for it in messages.
+    explicit capture_source(std::function<std::unique_ptr<opened_capture>()> open,
+                            std::string name = "capture")
+        : open_(std::move(open)), name_(std::move(name)) {}
 
     /// Whether there is none.
     [[nodiscard]] bool empty() const noexcept { return !open_; }
+
+    /// Its name in messages: its files.
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
 
     /// Returns: the opened capture. Requires: there is one.
     [[nodiscard]] std::unique_ptr<opened_capture> open() const { return open_(); }
 
 private:
     std::function<std::unique_ptr<opened_capture>()> open_;
+    std::string name_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

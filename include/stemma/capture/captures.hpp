@@ -10,6 +10,7 @@
 #include <stemma/checkpoint/checkpoint_modules.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/detail/capture_match.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -151,9 +152,12 @@ open_captures(const std::vector<std::string>& paths) {
     if (paths.empty()) {
         return {};
     }
-    return capture_source([paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
-        return detail::open_captures(paths);
-    });
+    auto name = detail::join_list(paths);
+    return capture_source(
+        [paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
+            return detail::open_captures(paths);
+        },
+        std::move(name));
 }
 
 } // namespace stemma::inline STEMMA_ABI

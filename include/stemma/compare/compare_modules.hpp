@@ -10,6 +10,7 @@
 #include <stemma/compare/write_diff.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/alike_modules.hpp>
@@ -107,8 +108,10 @@ private:
 /// read by partners differ.
 /// Throws: `error` if external data cannot be read.
 /// Complexity: O((V + E) log V) of both models, and O(data) of weights of the modules.
-[[nodiscard]] inline module_comparison compare_modules(const attributed_model& first, id m,
-                                                       const attributed_model& second, id n,
+[[nodiscard]] inline module_comparison compare_modules(const attributed_model& first,
+                                                       index_arg<module_id> m,
+                                                       const attributed_model& second,
+                                                       index_arg<module_id> n,
                                                        const diff_options& options = {}) {
     module_comparison result;
     auto& difference = result.difference;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_IDS_HPP
-#define STEMMA_IDS_HPP
+#ifndef STEMMA_CORE_IDS_HPP
+#define STEMMA_CORE_IDS_HPP
 
 #include <stemma/core/id.hpp>
 
@@ -34,6 +34,32 @@ template <typed_id Id>
     return static_cast<id>(i);
 }
 
+/// A node, value, module or weight as an argument: its handle, its index, or the number of that.
+template <typed_id Id>
+class index_arg {
+public:
+    constexpr index_arg(id number) noexcept
+        : number_(number) {} // NOLINT(google-explicit-constructor)
+    /// From the index.
+    constexpr index_arg(Id i) noexcept
+        : number_(to_index(i)) {} // NOLINT(google-explicit-constructor)
+    /// From the handle.
+    template <class Handle>
+        requires requires(const Handle& handle) {
+            { handle.id() } -> std::same_as<Id>;
+        }
+    constexpr index_arg(const Handle& handle) noexcept // NOLINT(google-explicit-constructor)
+        : number_(to_index(handle.id())) {}
+
+    /// The number.
+    constexpr operator id() const noexcept {
+        return number_;
+    } // NOLINT(google-explicit-constructor)
+
+private:
+    id number_;
+};
+
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_IDS_HPP
+#endif // STEMMA_CORE_IDS_HPP

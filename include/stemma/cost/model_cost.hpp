@@ -5,6 +5,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/cost_measure.hpp>
@@ -131,32 +132,40 @@ public:
     }
 
     /// Returns: the cost of a module with its descendants.
-    [[nodiscard]] const module_cost& operator[](id m) const noexcept { return modules_[m]; }
+    [[nodiscard]] const module_cost& operator[](index_arg<module_id> m) const noexcept {
+        return modules_[m];
+    }
     /// Returns: the cost of its own nodes, without inputs, outputs and live memory.
-    [[nodiscard]] const module_cost& own(id m) const noexcept { return own_[m]; }
+    [[nodiscard]] const module_cost& own(index_arg<module_id> m) const noexcept { return own_[m]; }
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Returns: the operations of a node of the main graph including everything inside, for typical
     /// symbolic extents; 0 for other nodes, and if unknown.
-    [[nodiscard]] double node_flops(id node) const noexcept { return estimates_[node]; }
+    [[nodiscard]] double node_flops(index_arg<node_id> node) const noexcept {
+        return estimates_[node];
+    }
     /// Returns: the same for MACs.
-    [[nodiscard]] double node_macs(id node) const noexcept { return macs_[node]; }
+    [[nodiscard]] double node_macs(index_arg<node_id> node) const noexcept { return macs_[node]; }
 
     /// Returns: the same for bytes of its outputs.
-    [[nodiscard]] double node_bytes(id node) const noexcept { return bytes_[node]; }
+    [[nodiscard]] double node_bytes(index_arg<node_id> node) const noexcept { return bytes_[node]; }
 
     /// Returns: the same for bytes of all produced values, inside and as outputs.
-    [[nodiscard]] double node_activations(id node) const noexcept { return activations_[node]; }
+    [[nodiscard]] double node_activations(index_arg<node_id> node) const noexcept {
+        return activations_[node];
+    }
 
     /// Whether the operations of a node are known, those of everything inside included.
-    [[nodiscard]] bool knows_cost(id node) const noexcept { return !unknown_[node]; }
+    [[nodiscard]] bool knows_cost(index_arg<node_id> node) const noexcept {
+        return !unknown_[node];
+    }
     /// Whether the sizes of all its outputs are known.
-    [[nodiscard]] bool knows_bytes(id node) const noexcept { return sized_[node]; }
+    [[nodiscard]] bool knows_bytes(index_arg<node_id> node) const noexcept { return sized_[node]; }
 
     /// Returns: a module's number by a measure, for typical symbolic extents.
     /// Complexity: O(terms).
-    [[nodiscard]] double estimate(id m, cost_measure by) const {
+    [[nodiscard]] double estimate(index_arg<module_id> m, cost_measure by) const {
         const auto& cost = modules_[m];
         const auto& number = by == cost_measure::macs    ? cost.macs
                              : by == cost_measure::flops ? cost.flops
@@ -164,7 +173,7 @@ public:
         return number.estimate([&](id symbol) { return typical_of_[symbol]; });
     }
     /// Returns: that of a node, as the functions above.
-    [[nodiscard]] double node_estimate(id node, cost_measure by) const noexcept {
+    [[nodiscard]] double node_estimate(index_arg<node_id> node, cost_measure by) const noexcept {
         return by == cost_measure::macs    ? node_macs(node)
                : by == cost_measure::flops ? node_flops(node)
                                            : node_activations(node);

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/cost/profiled_nodes.hpp>
@@ -85,7 +86,9 @@ public:
     }
 
     /// Returns: the time of a module with its descendants.
-    [[nodiscard]] const module_time& operator[](id m) const noexcept { return modules_[m]; }
+    [[nodiscard]] const module_time& operator[](index_arg<module_id> m) const noexcept {
+        return modules_[m];
+    }
     /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
@@ -103,7 +106,7 @@ public:
 
     /// Returns: microseconds of a node; the first of several fused nodes has them all, unless they
     /// are distributed.
-    [[nodiscard]] double node(id node) const noexcept { return nodes_[node]; }
+    [[nodiscard]] double node(index_arg<node_id> node) const noexcept { return nodes_[node]; }
 
     /// Returns: the number of kernels for several nodes.
     [[nodiscard]] std::size_t fused() const noexcept { return fused_; }

@@ -22,7 +22,7 @@ namespace stemma::inline STEMMA_ABI {
 /// their names.
 enum class provenance : std::uint8_t {
     exported,    ///< scopes recorded during the export
-    recorded,    ///< remains of tags written before the file was changed
+    recorded,    ///< tags in the file: edited there, or what is left after a change
     metadata,    ///< node metadata of an exporter
     function,    ///< local functions
     scope,       ///< scoped node names

@@ -32,7 +32,7 @@ public:
                 note_misfit();
             }
             for (const auto& text : opened_.capture_notes()) {
-                add("capture.unused", "capture, " + text, "");
+                add_of_capture("capture.unused", text);
             }
         }
         note_tree();
@@ -48,6 +48,10 @@ private:
 
     void add(const char* code, std::string text, id node = no_id) {
         add(code, std::move(text), opened_.model().file(), node);
+    }
+
+    void add_of_capture(const char* code, std::string text) {
+        add(code, std::move(text), opened_.options().captures.name());
     }
 
     void note_record() {
@@ -66,12 +70,12 @@ private:
         if (mapping.is_identity() || mapping.matched == 0) {
             return;
         }
-        add("capture.mapping",
-            mapping.base != 0 ? "paths in the model start at '" +
-                                    opened_.modules().path(mapping.base) + "' of the capture"
-                              : "paths in the model start with '" + std::string(mapping.strip) +
-                                    ".', which the capture lacks",
-            "");
+        add_of_capture("capture.mapping",
+                       mapping.base != 0
+                           ? "paths in the model start at '" +
+                                 opened_.modules().path(mapping.base) + "' of the capture"
+                           : "paths in the model start with '" + std::string(mapping.strip) +
+                                 ".', which the capture lacks");
     }
 
     /// Reports how much of the model leads to a module of the capture, if that is not nearly all.
@@ -91,12 +95,11 @@ private:
         const auto of = [](std::size_t count, std::size_t all) {
             return std::to_string(count) + " of " + std::to_string(all);
         };
-        add("capture.misfit",
-            of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
-                " parameter paths lead to a module of the capture; " +
-                (fits * 2 < tried ? "it seems to belong to another model"
-                                  : "the rest does not fit it"),
-            "");
+        add_of_capture("capture.misfit",
+                       of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
+                           " parameter paths lead to a module of the capture; " +
+                           (fits * 2 < tried ? "it seems to belong to another model"
+                                             : "the rest does not fit it"));
     }
 
     void note_tree() {

@@ -11,6 +11,7 @@
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/given_claims.hpp>
@@ -247,21 +248,27 @@ private:
 /// and for each node the modules of its origins; see `align_graphs`. Its evidence may have been
 /// freed.
 [[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
-    return capture_source([original = std::move(original)]() -> std::unique_ptr<opened_capture> {
-        return std::make_unique<detail::original_capture>(original);
-    });
+    auto name = std::string(original->model().file());
+    return capture_source(
+        [original = std::move(original)]() -> std::unique_ptr<opened_capture> {
+            return std::make_unique<detail::original_capture>(original);
+        },
+        std::move(name));
 }
 
 /// The same for a file, which is opened with `options` when the model is attributed.
 /// Throws: when the model is attributed, as `attributed_model`.
 [[nodiscard]] inline capture_source carried_from(std::string path,
                                                  attribution_options options = {}) {
-    return capture_source([path = std::move(path),
-                           options = std::move(options)]() -> std::unique_ptr<opened_capture> {
-        auto original = std::make_shared<attributed_model>(path, options);
-        original->forget_evidence();
-        return std::make_unique<detail::original_capture>(std::move(original));
-    });
+    auto name = path;
+    return capture_source(
+        [path = std::move(path),
+         options = std::move(options)]() -> std::unique_ptr<opened_capture> {
+            auto original = std::make_shared<attributed_model>(path, options);
+            original->forget_evidence();
+            return std::make_unique<detail::original_capture>(std::move(original));
+        },
+        std::move(name));
 }
 
 /// Returns: what files say about a model: `captures` of it or, if one of them is an ONNX file, of
@@ -273,26 +280,29 @@ private:
     if (paths.empty()) {
         return {};
     }
-    return capture_source([paths = std::move(paths), threads]() -> std::unique_ptr<opened_capture> {
-        auto others = paths;
-        const auto model =
-            std::stable_partition(others.begin(), others.end(), [](const std::string& path) {
-                return !detail::holds_model(path);
-            });
-        if (others.end() - model > 1) {
-            STEMMA_THROW(error(error_code::refused, *(model + 1), "",
-                               "is a second original besides " + *model));
-        }
-        if (model == others.end()) {
-            return captures(paths).open();
-        }
-        const auto original = *model;
-        others.erase(model, others.end());
-        attribution_options options;
-        options.captures = captures(std::move(others));
-        options.threads = threads;
-        return carried_from(original, std::move(options)).open();
-    });
+    auto name = detail::join_list(paths);
+    return capture_source(
+        [paths = std::move(paths), threads]() -> std::unique_ptr<opened_capture> {
+            auto others = paths;
+            const auto model =
+                std::stable_partition(others.begin(), others.end(), [](const std::string& path) {
+                    return !detail::holds_model(path);
+                });
+            if (others.end() - model > 1) {
+                STEMMA_THROW(error(error_code::refused, *(model + 1), "",
+                                   "is a second original besides " + *model));
+            }
+            if (model == others.end()) {
+                return captures(paths).open();
+            }
+            const auto original = *model;
+            others.erase(model, others.end());
+            attribution_options options;
+            options.captures = captures(std::move(others));
+            options.threads = threads;
+            return carried_from(original, std::move(options)).open();
+        },
+        std::move(name));
 }
 
 /// Returns: a model made from `original` by some tool, attributed by what is known about that:

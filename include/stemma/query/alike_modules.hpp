@@ -6,6 +6,7 @@
 #include <stemma/align/detail/match_sections.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -69,7 +70,8 @@ public:
     /// Whether two modules are alike; modules without nodes are alike.
     /// Complexity: O(n log n) in their nodes and bytes of attributes, if their hashes are equal;
     /// else O(1).
-    [[nodiscard]] bool operator()(id a, id b, module_likeness how = module_likeness::form) {
+    [[nodiscard]] bool operator()(index_arg<module_id> a, index_arg<module_id> b,
+                                  module_likeness how = module_likeness::form) {
         if (a == b) {
             return true;
         }
@@ -82,7 +84,8 @@ public:
     /// Returns: the modules like one, without itself, its ancestors and descendants, in tree order.
     /// None for a module without nodes by function.
     /// Complexity: O(modules with as many of the same operators), and as above for those.
-    [[nodiscard]] std::vector<id> like(id m, module_likeness how = module_likeness::form) {
+    [[nodiscard]] std::vector<id> like(index_arg<module_id> m,
+                                       module_likeness how = module_likeness::form) {
         std::vector<id> result;
         const auto& tree = modules_->index();
         if (by_outline_.empty()) {

@@ -2,24 +2,23 @@
 #ifndef STEMMA_REPORT_EXPLANATION_HPP
 #define STEMMA_REPORT_EXPLANATION_HPP
 
-#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
-#include <stemma/core/nearest_texts.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/sidecar.hpp>
+#include <stemma/report/detail/read_position.hpp>
 #include <stemma/report/module_explanation.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -126,7 +125,7 @@ public:
     [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {
         const auto& model = opened_.model();
         std::vector<id> nodes;
-        const auto position = read_position(text);
+        const auto position = detail::read_position(text);
         for (id node = 0; node < model.node_count(); ++node) {
             const bool by_position = position && model.position(node) == position->index &&
                                      model.graph_path(model.graph_of(node)) == position->graph;
@@ -176,51 +175,8 @@ public:
         return result;
     }
 
-    /// Returns: why nothing matches a text: similar names, the number of nodes, or the syntax of
-    /// positions. Complexity: that of `nearest_texts` for all names.
-    [[nodiscard]] std::string why_nothing(std::string_view text) const {
-        const auto& model = opened_.model();
-        if (const auto position = read_position(text)) {
-            for (id g = 0; g < model.graph_count(); ++g) {
-                if (model.graph_path(g) == position->graph) {
-                    return no_such_position(g, text);
-                }
-            }
-            return no_such_graph(position->graph);
-        }
-        std::string why = "nothing is named '" + std::string(text) + "'";
-        if (detail::is_number(text) && !nodes_called("#" + std::string(text)).empty()) {
-            return why + "; the node at that position is '#" + std::string(text) + "'";
-        }
-        std::string like;
-        for (const auto& name : names_like(text)) {
-            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
-        }
-        return why + like;
-    }
-
-    /// Returns: the names of nodes, values, modules and functions most similar to `text`.
-    /// Complexity: that of `nearest_texts` for all of them.
-    [[nodiscard]] std::vector<std::string> names_like(std::string_view text) const {
-        const auto& model = opened_.model();
-        nearest_texts nearest(text, 3);
-        for (id node = 0; node < model.node_count(); ++node) {
-            nearest.offer(model.name(node));
-        }
-        for (id value = 0; value < model.value_count(); ++value) {
-            nearest.offer(model.value_name(value));
-        }
-        for (id m = 0; m < opened_.modules().size(); ++m) {
-            nearest.offer(opened_.modules().report_path(m));
-        }
-        for (const auto& function : model.functions()) {
-            nearest.offer(model.text(function.name));
-        }
-        return nearest.take();
-    }
-
     /// Returns: the explanation of a node. Complexity: O(claims about it + readers).
-    [[nodiscard]] node_explanation explain_node(id node) const {
+    [[nodiscard]] node_explanation explain_node(index_arg<node_id> node) const {
         const auto& model = opened_.model();
         const auto& tagged = opened_.tags();
         const auto& made = tagged.attributions[node];
@@ -260,7 +216,7 @@ public:
 
     /// Returns: the explanation of a value. Complexity: O(its readers), and that of inferring its
     /// type.
-    [[nodiscard]] value_explanation explain_value(id value) const {
+    [[nodiscard]] value_explanation explain_value(index_arg<value_id> value) const {
         const auto readers = readers_[value];
         return {value,
                 members(value_tags_[value]),
@@ -272,7 +228,9 @@ public:
 
     /// Returns: the explanation of a module. Complexity: that of `module_explainer`, the first
     /// time; then of its `explain`.
-    [[nodiscard]] module_explanation explain_module(id m) const { return of_modules().explain(m); }
+    [[nodiscard]] module_explanation explain_module(index_arg<module_id> m) const {
+        return of_modules().explain(m);
+    }
 
     /// Nodes, parameters and operators of all modules. Complexity: as above.
     [[nodiscard]] const module_statistics& counts() const { return of_modules().counts(); }
@@ -310,45 +268,6 @@ public:
     }
 
 private:
-    struct place {
-        std::string_view graph;
-        id index;
-    };
-
-    /// Returns: the node at `#7` or `5/body#2`.
-    [[nodiscard]] static std::optional<place> read_position(std::string_view text) {
-        const auto hash = text.rfind('#');
-        place read{text.substr(0, hash), no_id};
-        if (hash == text.npos || hash + 1 == text.size()) {
-            return std::nullopt;
-        }
-        const auto end = text.data() + text.size();
-        const auto parsed = std::from_chars(text.data() + hash + 1, end, read.index);
-        return parsed.ptr != end ? std::nullopt : std::optional(read);
-    }
-
-    [[nodiscard]] std::string no_such_graph(std::string_view path) const {
-        nearest_texts nearest(path, 3);
-        for (id g = 1; g < opened_.model().graph_count(); ++g) {
-            nearest.offer(opened_.model().graph_path(g));
-        }
-        std::string like;
-        for (const auto& name : nearest.take()) {
-            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
-        }
-        return "there is no body or function '" + std::string(path) + "'" + like;
-    }
-
-    [[nodiscard]] std::string no_such_position(id g, std::string_view text) const {
-        const auto& model = opened_.model();
-        const auto count = model.graph(g).node_count;
-        const auto path = model.graph_path(g);
-        return "no node " + std::string(text) + ": " +
-               (g == 0 ? std::string("the main graph") : "'" + path + "'") + " has " +
-               std::to_string(count) + (count == 1 ? " node" : " nodes") +
-               (count == 0 ? "" : ", " + path + "#0 to " + path + "#" + std::to_string(count - 1));
-    }
-
     void find_parameters(std::string_view asked, explanation& result) const {
         const auto& modules = opened_.modules();
         const auto dot = asked.rfind('.');

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/core/tree_index.hpp>
 
 #include <algorithm>
@@ -50,7 +51,8 @@ public:
 
     /// Returns: the DAG of a module, valid until the next call.
     /// Complexity: O(n log n) of its operators, and the edges at them.
-    [[nodiscard]] const module_dag& of(id m, dag_level level = dag_level::subtree) {
+    [[nodiscard]] const module_dag& of(index_arg<module_id> m,
+                                       dag_level level = dag_level::subtree) {
         const auto end = level == dag_level::subtree ? modules_.end(m) : m + 1;
         auto& operators = dag_.operators;
         const auto members = members_.range(m, end);

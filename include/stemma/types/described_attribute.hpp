@@ -3,6 +3,7 @@
 #define STEMMA_TYPES_DESCRIBED_ATTRIBUTE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -236,7 +237,8 @@ private:
 /// attribute of the enclosing function is `@name`.
 /// Throws: `error` of `malformed`. Complexity: O(fields, without data of tensors).
 [[nodiscard]] inline std::vector<described_attribute>
-describe_attributes(const wire_model& model, id node, attribute_limits limits = {}) {
+describe_attributes(const wire_model& model, index_arg<node_id> node,
+                    attribute_limits limits = {}) {
     std::vector<described_attribute> all;
     detail::node_attributes(model, node)
         .for_each([&](std::string_view, detail::wire_reader fields) {

@@ -3,6 +3,7 @@
 #define STEMMA_TYPES_VALUE_DESCRIPTIONS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
@@ -44,7 +45,7 @@ public:
 
     /// Returns: name, type and shape of a value. Complexity: O(length of its messages), and that of
     /// `shape_inference::find` if it infers.
-    [[nodiscard]] value_description operator()(id value) const {
+    [[nodiscard]] value_description operator()(index_arg<value_id> value) const {
         if (inference_ && tensor_of_[value] == no_id) {
             inference_->find(value);
         }

@@ -47,7 +47,8 @@ struct patch_options {
 
 /// The result of `patch_weights`.
 struct patch_report {
-    std::size_t changed = 0;                 ///< initializers that got new values
+    std::size_t written = 0;                 ///< initializers with values from the new ones
+    std::size_t changed = 0;                 ///< those whose values differ from the present ones
     std::vector<std::string> missing{};      ///< initializers whose entries the new values lack
     std::vector<std::string> unknown{};      ///< weights that stay: of unknown origin
     std::vector<std::string> unused{};       ///< unused entries of the new values
@@ -201,7 +202,7 @@ private:
                                "no initializer was made from an entry of " + values_->path()));
         }
         sort_places(places_, model_);
-        report_.changed = places_.size();
+        report_.written = places_.size();
         if (options_.weights != nullptr) {
             report_.unused = unused_entries(*options_.weights, report_.origins);
             if (!options_.partial) {
@@ -254,8 +255,10 @@ private:
                                    "is beyond the end of the file"));
             }
             to.copy(source, at, place.begin - at);
-            values_->write(report_.origins[place.tensor], name(place.tensor),
-                           source.bytes().substr(place.begin, place.size), to);
+            report_.changed += values_->write(report_.origins[place.tensor], name(place.tensor),
+                                              source.bytes().substr(place.begin, place.size), to)
+                                   ? 1U
+                                   : 0U;
             source.release(place.begin, place.size);
             at = place.begin + place.size;
         }

@@ -31,6 +31,7 @@ TEST_CASE("take_over_tags: a node's recorded module overrides the computed one")
     CHECK(stemma::detail::take_over_tags(model, modules, found));
     CHECK(modules.path(found.attributions[0].module) == "b");
     CHECK(found.attributions[0].confidence == 1);
+    CHECK(found.attributions[0].source == stemma::provenance::recorded);
     CHECK(found.tag_sets[0] == found.tags.selected(test::module_at(modules, "b")));
     CHECK(modules.path(found.attributions[1].module) == "a");
 }

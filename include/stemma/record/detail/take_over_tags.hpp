@@ -25,7 +25,7 @@ inline bool take_over_tags(const wire_model& model, const module_tree& modules, 
              !read_carried_tags(model, node).module)) {
             continue;
         }
-        entry = {carried[node], no_id, 1, provenance::metadata, false};
+        entry = {carried[node], no_id, 1, provenance::recorded, false};
         tagged.tag_sets[node] = tagged.tags.selected(carried[node]);
     }
     return !table_damaged;

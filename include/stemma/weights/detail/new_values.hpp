@@ -108,14 +108,16 @@ public:
         }
     }
 
-    /// Writes the new values of an initializer, whose present values are `bytes`. Throws: `error`
-    /// of `contradiction` or `unsupported` if they do not fit.
+    /// Writes the new values of an initializer, whose present values are `bytes`. Returns: whether
+    /// they differ. Throws: `error` of `contradiction` or `unsupported` if they do not fit.
     /// Complexity: O(bytes).
-    void write(const parameter_origin& origin, std::string_view initializer, std::string_view bytes,
+    bool write(const parameter_origin& origin, std::string_view initializer, std::string_view bytes,
                output_file& to) {
         const auto header = read_tensor_header(model_, model_.tensors()[origin.tensor]);
-        if (weights_ != nullptr && write_moved(origin, header, to)) {
-            return;
+        if (weights_ != nullptr) {
+            if (const auto differs = write_moved(origin, header, bytes, to)) {
+                return *differs;
+            }
         }
         const auto get = [this](const std::string& name) { return values(name); };
         value_maker maker(get);
@@ -132,6 +134,7 @@ public:
                       path(), initializer, why));
         }
         to.write_now(*made);
+        return *made != bytes;
     }
 
 private:
@@ -194,26 +197,27 @@ private:
         return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
     }
 
-    /// Streams a copy or a transposed matrix. Returns: whether it did.
-    bool write_moved(const parameter_origin& origin, const tensor_header& header,
-                     output_file& to) const {
+    /// Streams a copy or a transposed matrix. Returns: whether it differs from `bytes`; nothing if
+    /// the values are neither.
+    std::optional<bool> write_moved(const parameter_origin& origin, const tensor_header& header,
+                                    std::string_view bytes, output_file& to) const {
         const auto* const entry = find(origin.entries.front());
         if (entry == nullptr || origin.quantized || origin.entries.size() != 1 ||
             changed_.contains(origin.entries.front()) || !entry->is_contiguous() ||
             entry->data_type != header.data_type) {
-            return false;
+            return std::nullopt;
         }
         const auto& file = weights_->files()[entry->file];
         if (origin.transform == parameter_transform::as_is && entry->shape == header.dims) {
             to.copy(file, entry->offset, entry->size);
-            return true;
+            return weights_->mapped_bytes(*entry) != bytes;
         }
         const bool turned = origin.transform == parameter_transform::transposed &&
                             origin.axes == std::vector<std::uint8_t>{1, 0} &&
                             entry->shape.size() == 2 && header.dims.size() == 2 &&
                             entry->shape[0] == header.dims[1] && entry->shape[1] == header.dims[0];
         if (!turned || entry->size == 0) {
-            return false;
+            return std::nullopt;
         }
         constexpr std::size_t piece = std::size_t{1} << 24U;
         const auto rows = static_cast<std::size_t>(entry->shape[0]);
@@ -221,6 +225,7 @@ private:
         const std::size_t width = entry->width;
         const auto most = std::max<std::size_t>(64, piece / (rows * width) / 64 * 64);
         std::string buffer;
+        bool differs = false;
         for (std::size_t first = 0; first < columns; first += most) {
             const auto count = std::min(most, columns - first);
             buffer.resize(count * rows * width);
@@ -231,9 +236,11 @@ private:
                                                  end - begin, buffer.data() + begin * rows * width);
                            });
             to.write_now(buffer);
+            differs = differs || !bytes.starts_with(buffer);
+            bytes.remove_prefix(std::min(bytes.size(), buffer.size()));
         }
         file.release(entry->offset, entry->size);
-        return true;
+        return differs;
     }
 
     /// Returns: present values plus the adapter's change, if possible without the entries' values;
