@@ -15,6 +15,7 @@ usage: docs_check.py [--update] PROGRAM DOCUMENT...
 - ```python and ```cmake blocks belong to the tests in ELSEWHERE. No other kinds are allowed.
 """
 import atexit
+import functools
 import os
 import pathlib
 import re
@@ -27,7 +28,6 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 EXAMPLE = re.compile(r"`(examples/[\w/]+)\.cpp`")
-SOURCES = [path for folder in ("examples", "tests") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
 # Files that commands of documents read, and `program.cpp`.
 STAND_INS = {"model.onnx": "examples/data/bert_micro.onnx",
              "optimized.onnx": "examples/data/bert_micro.onnx",
@@ -54,11 +54,20 @@ ELSEWHERE = {"python": "examples.capture_python", "cmake": "consumers.documents"
 not_run = []
 
 
+def squeezed(text):
+    return "".join(text.split())
+
+
+@functools.cache
+def compiled_sources():
+    """Returns: all code of examples and tests, without blanks."""
+    return "\n".join(squeezed(path.read_text()) for folder in ("examples", "tests")
+                     for path in sorted((ROOT / folder).rglob("*.[ch]pp")))
+
+
 def is_compiled(snippet):
     """Whether a source contains it, regardless of line breaks."""
-    def squeezed(text):
-        return "".join(text.split())
-    return any(squeezed(snippet) in squeezed(path.read_text()) for path in SOURCES)
+    return squeezed(snippet) in compiled_sources()
 
 
 def run_lines(program, block, folder):
@@ -98,11 +107,20 @@ def problems_of(program, text, folder):
             yield block.start(), f"no test checks blocks of kind '{kind}'"
 
 
+@functools.cache
+def single_headers():
+    """Returns: a folder with the joined headers."""
+    folder = tempfile.mkdtemp(prefix="stemma-docs-headers-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run([sys.executable, ROOT / "single_include/amalgamate.py", folder], check=True)
+    return folder
+
+
 def scratch_folder(parent):
     folder = pathlib.Path(tempfile.mkdtemp(dir=parent))
     for name in ("docs", "examples", "tests"):
         (folder / name).symlink_to(ROOT / name)
-    subprocess.run([sys.executable, ROOT / "single_include/amalgamate.py", folder / "single_include"], check=True)
+    (folder / "single_include").symlink_to(single_headers())
     return folder
 
 

@@ -79,7 +79,6 @@ UNTESTED = {
     "stemma/cost/detail/operator_costs.hpp": "part of cost/model_cost.hpp, tested there",
     "stemma/cost/detail/ort_events.hpp": "part of cost/profile_readers.hpp, tested there",
     "stemma/cost/detail/csv_rows.hpp": "part of cost/profile_readers.hpp, tested there",
-    "stemma/cost/cost_report.hpp": "text, tested by tests/cli/cost_test.py",
     "stemma/cost/profile_report.hpp": "text, tested by tests/cli/cost_test.py",
     "stemma/cost/profile_pictures.hpp": "pictures and traces, tested by tests/cli/cost_test.py",
     "stemma/types/detail/body_formals.hpp": "part of types/shape_observer.hpp, tested there",

@@ -11,8 +11,10 @@
 #include <stemma/types/polynomial.hpp>
 
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -30,6 +32,12 @@ void write_amount(json_writer<Sink>& json, std::string_view name, const model_co
     } else {
         json.null();
     }
+}
+
+[[nodiscard]] inline std::vector<id> all_modules_of(const attributed_model& opened) {
+    std::vector<id> modules(opened.modules().size());
+    std::iota(modules.begin(), modules.end(), id{0});
+    return modules;
 }
 
 } // namespace detail
@@ -83,6 +91,13 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
     json.finish();
 }
 
+/// The same for all modules. Complexity: O(length), and that of `collect_statistics`.
+template <text_sink Sink>
+void write_cost(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    write_cost(sink, cost, opened, detail::all_modules_of(opened),
+               collect_statistics(opened.model(), opened.modules(), opened.tags()));
+}
+
 /// Writes the same as CSV. Complexity: O(length).
 template <text_sink Sink>
 void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
@@ -96,6 +111,13 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
                                    cost.text(one.peak), one.unknown, one.loops,
                                    cost.text(one.activations)));
     }
+}
+
+/// The same for all modules. Complexity: as for `write_cost`.
+template <text_sink Sink>
+void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+    write_cost_csv(sink, cost, opened, detail::all_modules_of(opened),
+                   collect_statistics(opened.model(), opened.modules(), opened.tags()));
 }
 
 /// Writes the costs of the nodes of the main graph, including everything inside, as CSV, for

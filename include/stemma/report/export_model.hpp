@@ -138,6 +138,12 @@ void write_tree(Sink& sink, const attributed_model& opened, const std::vector<bo
     json.finish();
 }
 
+/// The same with all modules.
+template <text_sink Sink>
+void write_tree(Sink& sink, const attributed_model& opened) {
+    write_tree(sink, opened, std::vector<bool>(opened.modules().size(), true));
+}
+
 } // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_REPORT_EXPORT_MODEL_HPP
