@@ -60,7 +60,7 @@ int carry(const carry_options& options) {
     how.digest = !options.output.path.empty();
     auto opened = stemma::carry_tags(std::move(original), options.common.model, std::move(how));
     for (const auto& text : opened->capture_notes()) {
-        print_error(text);
+        print_error(options.original + ": " + text);
     }
     if (opened->tags().origins.empty()) {
         return found_something;
@@ -117,9 +117,17 @@ void add_carry(CLI::App& app, action& chosen) {
                         "metadata,mark");
             takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
-            takes.data(options.output.data);
-            takes.flag("--force", options.output.force, "replace existing weight files beside OUT");
+            takes.data(options.output);
             takes.no_sync(options.output.no_sync);
+            const auto writes = [&] { return !options.output.path.empty(); };
+            for (const auto* option : {"--carrier", "--data", "--force"}) {
+                takes.applies(option, writes, "requires -o");
+            }
+            for (const auto* option : {"--with", "--no-sync"}) {
+                takes.applies(
+                    option, [=, &options] { return writes() || !options.sidecar.empty(); },
+                    "requires -o or --sidecar");
+            }
             takes.footer("Examples:\n  stemma carry model.onnx optimized.onnx -o tagged.onnx\n"
                          "  stemma carry model.onnx int8.onnx -m modules.json --sidecar tags.json");
         });

@@ -85,6 +85,28 @@ bool are_same_file(const std::string& path, const std::string& other) {
     return fs::weakly_canonical(path, ignored) == fs::weakly_canonical(other, ignored);
 }
 
+/// Returns: the options and arguments of a command that name `path`, but for its outputs.
+std::vector<const CLI::Option*> options_naming(const std::string& path,
+                                               const command_rules& rules) {
+    std::error_code ignored;
+    std::vector<const CLI::Option*> naming;
+    if (!std::filesystem::is_regular_file(path, ignored)) {
+        return naming;
+    }
+    for (const auto* option : rules.command->get_options()) {
+        const bool is_output =
+            std::any_of(rules.outputs.begin(), rules.outputs.end(),
+                        [&](const auto& output) { return option->check_name(output.first); });
+        const auto& texts = option->results();
+        if (!is_output && std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+                return are_same_file(path, text);
+            })) {
+            naming.push_back(option);
+        }
+    }
+    return naming;
+}
+
 } // namespace
 
 void check_rules(const command_rules& rules) {
@@ -100,9 +122,14 @@ void check_rules(const command_rules& rules) {
         if (path->empty() || *path == "-") {
             continue;
         }
-        if (rules.model != nullptr && !is_first && are_same_file(*path, *rules.model)) {
-            throw stemma::error(stemma::error_code::refused, *path, option,
-                                "would replace the model that is read");
+        for (const auto* read : options_naming(*path, rules)) {
+            const bool is_model = rules.model != nullptr && are_same_file(*path, *rules.model) &&
+                                  read->get_positional() && read->results().size() == 1 &&
+                                  read->results().front() == *rules.model;
+            if (!is_model || !is_first) {
+                throw stemma::error(stemma::error_code::refused, *path, option,
+                                    "would replace a file that is read: " + read->get_name());
+            }
         }
         for (const auto& [other, written] : earlier) {
             if (are_same_file(*path, *written)) {
@@ -257,15 +284,20 @@ void print_notes(stemma::attributed_model& opened) {
     }
 }
 
-void warn_of_external_data(const common_options& options, const output_options& output,
-                           const stemma::wire_model& model) {
-    const auto files = output.data == "keep" ? stemma::files_left_behind(model, output.path)
-                                             : std::vector<std::string>();
+void warn_of_external_data(const common_options& options, const std::string& output,
+                           const std::vector<std::string>& files) {
     if (!files.empty()) {
         note(options,
              fmt::format("{} keeps its weights in '{}' beside {}; runtimes look for it beside {}: "
                          "use --data link or --data copy",
-                         output.path, files.front(), model.file(), output.path));
+                         output, files.front(), options.model, output));
+    }
+}
+
+void warn_of_external_data(const common_options& options, const output_options& output,
+                           const stemma::wire_model& model) {
+    if (output.data == "keep") {
+        warn_of_external_data(options, output.path, stemma::files_left_behind(model, output.path));
     }
 }
 

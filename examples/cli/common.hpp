@@ -98,6 +98,7 @@ struct option_rule {
 
 /// What is checked before a command runs.
 struct command_rules {
+    const CLI::App* command = nullptr;
     const std::string* model = nullptr; ///< the file that it reads
     bool in_place = false;              ///< the first output may replace the model
     std::vector<std::pair<std::string, const std::string*>> outputs{}; ///< with their options
@@ -105,13 +106,13 @@ struct command_rules {
 };
 
 /// Throws: `stemma::error` (`refused`) if an option does not fit the others, and if an output would
-/// replace the model or another output.
+/// replace another one or a file that the command line names.
 void check_rules(const command_rules& rules);
 
 /// Declares the options of a command.
 class command_line {
 public:
-    explicit command_line(CLI::App& command) : command_(command) {}
+    explicit command_line(CLI::App& command) : command_(command) { rules_->command = &command; }
 
     /// Valid when all options are declared.
     [[nodiscard]] std::shared_ptr<const command_rules> rules() const { return rules_; }
@@ -200,7 +201,12 @@ public:
     }
     /// Adds `-o` and `--no-sync`, for commands that write to standard output by default.
     void output(output_options& to) const;
-    /// Adds `--data`, for commands that write models; `to` holds the default.
+    /// Adds `--data` and `--force`, for commands that write models.
+    void data(output_options& to) const {
+        data(to.data);
+        flag("--force", to.force, "replace existing files beside OUT");
+    }
+    /// Adds `--data`; `to` holds the default.
     void data(std::string& to) const {
         choice("--data", to, "keep|link|copy", "external weights: keep, link or copy them");
     }
@@ -247,7 +253,10 @@ open_model(const common_options& options,
 /// Prints notes about an opened model to standard error.
 void print_notes(stemma::attributed_model& opened);
 
-/// Notes that external data, which is looked up beside the model, stays behind.
+/// Notes that external data, which runtimes look up beside the model, stays behind: `files`.
+void warn_of_external_data(const common_options& options, const std::string& output,
+                           const std::vector<std::string>& files);
+/// The same for a model written to `output`.
 void warn_of_external_data(const common_options& options, const output_options& output,
                            const stemma::wire_model& model);
 

@@ -366,6 +366,9 @@ void add_diff(CLI::App& app, action& chosen) {
                 "--output", [=] { return !is("text"); }, "does not apply to text");
             takes.applies_to("--rows", options.common, "text");
             takes.applies(
+                "--tolerance", [&] { return !options.no_weights; },
+                "does not apply to --no-weights");
+            takes.applies(
                 "OTHER", [=, &options] { return options.others.size() == 1 || is("html"); },
                 "is given more than once; only --format html shows more than two models");
             takes.applies(

@@ -92,6 +92,7 @@ int fold(const fold_options& options) {
         note(options.common,
              fmt::format("{}: tags are kept for unfolding; tag {} to get new ones", model, output));
     }
+    warn_of_external_data(options.common, options.output, opened->model());
     const auto bytes = folded.write(output, writing(options.output));
     if (options.common.format == "json") {
         standard_output out;
@@ -122,7 +123,7 @@ void add_fold(CLI::App& app, action& chosen) {
             takes.choice("--constants", options.constants, "equal|attributes",
                          "what calls that share a function may differ in: equal constants, or ones "
                          "that become attributes");
-            takes.data(options.output.data);
+            takes.data(options.output);
             takes.no_sync(options.output.no_sync);
             takes.footer("Examples:\n  stemma fold model.onnx -o folded.onnx\n"
                          "  stemma fold model.onnx --module 'encoder.layer.*' -o folded.onnx\n"

@@ -97,8 +97,10 @@ void add_patch(CLI::App& app, action& chosen) {
                         "without names");
             takes.value("--module", asked.options.modules, "QUERY",
                         "only weights of these modules");
-            takes.value("--epsilon", asked.options.epsilon, "E",
-                        "epsilon of folded batch norms, unless OLD determines it", "");
+            takes
+                .value("--epsilon", asked.options.epsilon, "E",
+                       "epsilon of folded batch norms, unless OLD determines it", "")
+                ->check([](const std::string& text) { return number_up_to(text); });
             takes.flag("--partial", asked.options.partial, "keep values that the new weights lack");
             takes.output(asked.output.path, "the model with the new weights");
             takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");

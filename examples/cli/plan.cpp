@@ -80,6 +80,7 @@ int list_for_tool(const plan_request& asked) {
             throw stemma::error(stemma::error_code::refused, "", "plan",
                                 "--to layer-ann writes a model: -o OUT is needed");
         }
+        warn_of_external_data(asked.common, asked.output, opened->model());
         stemma::annotate_layers(*opened, made.nodes, asked.annotation, asked.output.path,
                                 writing(asked.output, threads_of(asked.common)));
         made.unnamed = 0;
@@ -125,7 +126,7 @@ void add_plan(CLI::App& app, action& chosen) {
                         "a verbose log or a profile of ONNX Runtime: show what runs where");
             takes.value("--depth", asked.depth, "N", "--placement: maximal depth of modules", "3");
             takes.output(asked.output);
-            takes.data(asked.output.data);
+            takes.data(asked.output);
             const auto lists = [&] { return asked.placement.empty(); };
             const auto annotates = [&] { return asked.to == "layer-ann"; };
             takes.applies("--to", lists, "does not apply to --placement");
@@ -138,6 +139,7 @@ void add_plan(CLI::App& app, action& chosen) {
                 "--top", [&] { return !asked.from.empty(); }, "requires --from");
             takes.applies("--annotation", annotates, "requires --to layer-ann");
             takes.applies("--data", annotates, "requires --to layer-ann");
+            takes.applies("--force", annotates, "requires --to layer-ann");
             takes.footer(
                 "Examples:\n  stemma plan model.onnx --exclude 'class:LayerNorm' --to ort\n"
                 "  stemma plan model.onnx --from numerics.json --top 5 --to nncf -o scope.json\n"

@@ -37,6 +37,7 @@ int probe(const probe_request& asked) {
     if (!named && !asked.output.force && std::filesystem::exists(manifest)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }
+    warn_of_external_data(asked.common, asked.output, opened->model());
     const stemma::model_prober prober(*opened, std::move(how));
     stemma::output_file list(manifest);
     prober.write_manifest(list, asked.output.path);
@@ -74,8 +75,7 @@ void add_probe(CLI::App& app, action& chosen) {
             takes.value("--depth", asked.depth, "N", "only modules down to this depth");
             takes.value("--like", asked.like, "MANIFEST",
                         "add the values of another model's manifest that exist here");
-            takes.data(asked.output.data);
-            takes.flag("--force", asked.output.force, "replace existing files beside OUT");
+            takes.data(asked.output);
             takes.no_sync(asked.output.no_sync);
             takes.footer("Examples:\n  stemma probe model.onnx -o probed.onnx\n"
                          "  stemma probe model.onnx -o probed.onnx --depth 3\n"

@@ -166,6 +166,11 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
                          shade::name));
     }
     print_rest(rows.size(), options.rows);
+    if (times.unmatched_total() > 0) {
+        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.unmatched_total() / runs),
+            100 * times.unmatched_total() / std::max(times.total(), 1e-9), "",
+            shaded("(unmatched)", shade::dim));
+    }
 }
 
 /// Two profiles side by side, per run.
@@ -347,6 +352,9 @@ void add_profile(CLI::App& app, action& chosen) {
                     return options.by != "line" || (options.to.empty() && options.against.empty());
                 },
                 "line takes one profile, in tables");
+            takes.applies(
+                "--output", [&] { return !options.to.empty() || options.common.format != "text"; },
+                "does not apply to text");
             takes.applies_to("--rows", options.common, "text");
             takes.applies_to("--depth", options.common, "text");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"

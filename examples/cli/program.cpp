@@ -202,6 +202,12 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             return cli::bad_usage;
         }
         if (word.starts_with('-') && word.size() > 1) {
+            if (word.starts_with("--") &&
+                used.front()->get_option_no_throw(word.substr(0, word.find('='))) != nullptr) {
+                cli::print_error(fmt::format("option '{}' follows the command {}", word,
+                                             used.front()->get_name()));
+                return cli::bad_usage;
+            }
             for (const auto* option : used.front()->get_options()) {
                 for (const auto& name : option->get_lnames()) {
                     known.push_back("--" + name);

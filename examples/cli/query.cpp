@@ -133,6 +133,13 @@ void add_query(CLI::App& app, action& chosen) {
                                      "flops and activations");
             takes.value("--top", options.top, "N", "list only the first N")->check(one_or_more);
             takes.applies(
+                "--sort",
+                [&] {
+                    return !stemma::parse_cost_measure(options.sort) ||
+                           (options.list != "values" && options.list != "initializers");
+                },
+                "by cost is for nodes and modules");
+            takes.applies(
                 "--dim", [&] { return stemma::parse_cost_measure(options.sort).has_value(); },
                 "requires --sort macs, flops or activations");
             takes.footer("Examples:\n  stemma query model.onnx 'encoder.layer.{0,1}.**'\n"

@@ -18,6 +18,7 @@ int strip(const strip_options& options) {
     const auto& output = options.output.path;
     const auto sizes = stemma::strip_model(options.common.model, output,
                                            writing(options.output, threads_of(options.common)));
+    warn_of_external_data(options.common, output, sizes.left_behind);
     note(options.common, fmt::format("{}: {} bytes, {} fewer", output, grouped(sizes.after),
                                      grouped(sizes.before - sizes.after)));
     return done;
@@ -31,6 +32,7 @@ void add_strip(CLI::App& app, action& chosen) {
                                    takes.model(options.common.model);
                                    takes.in_place();
                                    takes.output(options.output.path, "the result");
+                                   takes.data(options.output);
                                    takes.no_sync(options.output.no_sync);
                                    takes.quiet(options.common.quiet);
                                    takes.threads(options.common.threads);

@@ -104,9 +104,17 @@ void add_tag(CLI::App& app, action& chosen) {
             takes.written("--sidecar", options.sidecar, "FILE", "write everything known as JSON");
             takes.with(options.output);
             takes.oracle(options.oracle);
-            takes.data(options.output.data);
-            takes.flag("--force", options.output.force, "replace existing weight files beside OUT");
+            takes.data(options.output);
             takes.no_sync(options.output.no_sync);
+            const auto writes = [&] { return !options.output.path.empty(); };
+            for (const auto* option : {"--carrier", "--data", "--force"}) {
+                takes.applies(option, writes, "requires -o");
+            }
+            for (const auto* option : {"--with", "--no-sync"}) {
+                takes.applies(
+                    option, [=, &options] { return writes() || !options.sidecar.empty(); },
+                    "requires -o or --sidecar");
+            }
             takes.footer(
                 "Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
                 "  stemma tag model.onnx -m modules.json -o tagged.onnx --sidecar tags.json");

@@ -21,6 +21,7 @@ int unfold(const unfold_options& options) {
                                           options.as_called ? stemma::unfolded_names::as_called
                                                             : stemma::unfolded_names::as_before,
                                           writing(options.output));
+    warn_of_external_data(options.common, output, made.left_behind);
     if (!made.problem.empty()) {
         note(options.common, made.problem + "; functions are inlined at their calls");
     }
@@ -46,7 +47,7 @@ void add_unfold(CLI::App& app, action& chosen) {
                                     takes.flag("--as-called", options.as_called,
                                                "name results after the call, even if the file "
                                                "records the original names");
-                                    takes.data(options.output.data);
+                                    takes.data(options.output);
                                     takes.no_sync(options.output.no_sync);
                                     takes.quiet(options.common.quiet);
                                     takes.footer(

@@ -87,6 +87,14 @@ int show_weights(const weights_request& asked) {
         stemma::write_parameters(out, origins, *opened, options.known);
         return done;
     }
+    const auto is_known = [](const auto& origin) {
+        return origin.basis != stemma::parameter_basis::none;
+    };
+    if (known && std::none_of(origins.begin(), origins.end(), is_known)) {
+        note(asked.common, fmt::format("{}: has the values of none of the initializers; it seems "
+                                       "to belong to another model",
+                                       asked.checkpoint));
+    }
     print_origins(origins, *opened);
     if (known) {
         if (const auto unused = stemma::unused_entries(*known, origins); !unused.empty()) {

@@ -98,7 +98,7 @@ public:
     /// Returns: all its descendants, in preorder.
     [[nodiscard]] handle_range<module_ref> descendants() const;
 
-    /// Whether this is `other` or an ancestor of it.
+    /// Whether this is `other` or an ancestor of it; false for a module of another model.
     [[nodiscard]] bool contains(const module_ref& other) const;
 
     /// Returns: the nodes in it and its descendants, by index.
@@ -146,15 +146,17 @@ public:
 
     /// Returns: the believed evidence, or the rule that filled the gap: `scope`, `between`.
     [[nodiscard]] std::string_view provenance() const;
+
+    /// Returns: how sure the module is, in [0, 1]: of the nodes at 0.9 and more, 99 in 100 are
+    /// right.
+    [[nodiscard]] float confidence() const;
+
     /// Returns: the line of the user's program that it comes from, if known; see docs/source.md.
     /// Valid as long as the model. Complexity: O(1); the first call as `attributed_model::lines`.
     [[nodiscard]] std::optional<source_position> source() const;
     /// Returns: all frames of the call stack, innermost first; none if unknown.
     /// Complexity: O(frames); the first call as above.
     [[nodiscard]] std::vector<source_position> frames() const;
-
-    /// Returns: the confidence in that, in [0, 1]; calibrated: at 0.9, 99 of 100 are correct.
-    [[nodiscard]] float confidence() const;
 
     /// Returns: which call of its module, from 0; nothing if unknown.
     [[nodiscard]] std::optional<std::uint32_t> call() const;

@@ -32,7 +32,8 @@ struct query_result {
 /// An ONNX model with the origin of everything in it: what `open` returns.
 ///
 /// Nodes, values, modules and parameters are handles; ranges of them compose with range-v3's views.
-/// Handles stay valid when the model is moved, and end with it. Concurrent reads are safe.
+/// Handles stay valid when the model is moved, and end with it: a temporary gives none. Concurrent
+/// reads are safe.
 class model {
 public:
     /// Leaves `other` without a model; it may only be assigned to.
@@ -44,7 +45,7 @@ public:
 
     /// Returns: all nodes, including those of bodies and local functions. The output values of one
     /// node are consecutive, and a node in a body precedes the node that owns the body.
-    [[nodiscard]] handle_range<node_ref> nodes() const;
+    [[nodiscard]] handle_range<node_ref> nodes() const&;
 
     /// Requires: an index of this model, as for `value`, `module` and `parameter`.
     [[nodiscard]] node_ref node(node_id i) const;
@@ -53,7 +54,7 @@ public:
     [[nodiscard]] std::optional<node_ref> find_node(std::string_view name) const;
 
     /// Returns: all values of all graphs.
-    [[nodiscard]] handle_range<value_ref> values() const;
+    [[nodiscard]] handle_range<value_ref> values() const&;
     /// Requires: an index of this model.
     [[nodiscard]] value_ref value(value_id i) const;
 
@@ -61,21 +62,29 @@ public:
     [[nodiscard]] std::optional<value_ref> find_value(std::string_view name) const;
 
     /// Returns: the values stored in the file. Complexity: O(values).
-    [[nodiscard]] handle_list<value_ref> initializers() const;
+    [[nodiscard]] handle_list<value_ref> initializers() const&;
 
     /// Returns: the weights, shared ones once; docs/formats.md defines what counts as one.
     /// Complexity: the first call finds them in O(nodes + values).
-    [[nodiscard]] handle_range<parameter_ref> parameters() const;
+    [[nodiscard]] handle_range<parameter_ref> parameters() const&;
     /// Requires: an index of this model.
     [[nodiscard]] parameter_ref parameter(parameter_id i) const;
 
     /// Returns: the module tree in preorder.
-    [[nodiscard]] handle_range<module_ref> modules() const;
+    [[nodiscard]] handle_range<module_ref> modules() const&;
     /// Requires: an index of this model.
     [[nodiscard]] module_ref module(module_id i) const;
 
     /// Returns: the module that represents the whole model.
-    [[nodiscard]] module_ref root() const;
+    [[nodiscard]] module_ref root() const&;
+
+    // Handles of a temporary would dangle.
+    void nodes() const&& = delete;
+    void values() const&& = delete;
+    void initializers() const&& = delete;
+    void parameters() const&& = delete;
+    void modules() const&& = delete;
+    void root() const&& = delete;
 
     /// Returns: the module at a path, `encoder.layer.0`, if any. Complexity: O(length).
     [[nodiscard]] std::optional<module_ref> find_module(std::string_view path) const;
@@ -85,9 +94,10 @@ public:
     /// Complexity: O(terms * (modules + length of paths + nodes)).
     [[nodiscard]] query_result query(std::string_view text) const;
 
-    /// Cuts out the module that matches a query.
+    /// Cuts out the module that matches a query; `model_cutter` also takes nodes. The part refers
+    /// to this model.
     /// Throws: `error` of `error_code::not_found` if nothing matches; `refused` with the reason if
-    /// several modules match or it cannot be a model of its own.
+    /// the query asks for nodes, several modules match or it cannot be a model of its own.
     /// Complexity: O(nodes + edges); weights are not read.
     [[nodiscard]] part cut(std::string_view query) const;
     /// The same with options.
@@ -98,11 +108,13 @@ public:
     /// Throws: `error` of `error_code::cannot_write`, or of `too_large` if the result reaches 2
     /// GiB. Complexity: O(bytes).
     void write(const std::string& path) const;
-    /// The same with options.
+    /// The same with options. Throws: also as `place_external_data`.
     void write(const std::string& path, const write_options& options) const;
 
     /// Returns: the bytes that `write` would write. Throws, Complexity: as `write`.
     [[nodiscard]] std::string tagged() const;
+    /// The same with options; weights in other files stay there.
+    [[nodiscard]] std::string tagged(const write_options& options) const;
 
     /// Returns: what a user should know about problems in reading the file, its tags and captures.
     [[nodiscard]] std::vector<std::string> notes() const;
@@ -142,7 +154,8 @@ private:
 [[nodiscard]] model open(const std::string& path, attribution_options options);
 
 /// Opens a model in memory: the bytes of a file, or a serialized message (`SerializeAsString()`).
-/// `name` stands in for the file name in messages. Throws, Complexity: as `open`.
+/// `name` stands in for the path, in messages and for weights in other files: their folder is that
+/// of `name`. Throws, Complexity: as `open`.
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name = "model");
 /// The same with options.
 [[nodiscard]] model open_bytes(std::string bytes, const std::string& name,

@@ -39,8 +39,10 @@ public:
     [[nodiscard]] std::string bytes() const;
 
     /// Writes the part as an ONNX file, replacing an existing one. Weights that the model stores in
-    /// other files go to `<path>.data`.
-    /// Throws: `error` of `error_code::cannot_write` or `too_large`. Complexity: O(bytes).
+    /// other files stay there if it is written beside the model; else they go to `<path>.data` or,
+    /// as `cut_options::data` says, are linked or stay. Those of 2 GiB or more go there too.
+    /// Throws: `error` of `error_code::exists` for an existing file of weights, unless
+    /// `cut_options::force` is set; of `cannot_write` or `too_large`. Complexity: O(bytes).
     void write(const std::string& path) const;
 
 private:

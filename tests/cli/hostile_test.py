@@ -237,8 +237,25 @@ class OddModels(Case):
                         ["export", link, "--to", "dot", "-o", self.file],
                         ["tag", self.file, "-o", out, "--sidecar", link],
                         ["dag", self.file, "-o", out, "--operations", self.file]):
-            self.fail_with(2, *command, saying="would replace the model that is read")
+            self.fail_with(2, *command, saying="would replace a file that is read")
         self.fail_with(2, "tag", self.file, "-o", out, "--sidecar", out, saying="names the same file as --output")
+        capture = self.folder / "modules.json"
+        capture.write_bytes((MICRO.parent / "modules.json").read_bytes())
+        other = self.folder / "other.onnx"
+        other.write_bytes(MICRO.read_bytes())
+        for command, read in ((["tag", self.file, "-m", capture, "-o", capture], "--modules"),
+                              (["cut", self.file, "-m", capture, "--module", "pooler", "-o", capture], "--modules"),
+                              (["diff", self.file, other, "--format", "json", "-o", other], "OTHER"),
+                              (["carry", other, self.file, "-o", other], "ORIGINAL"),
+                              (["patch", self.file, "--weights", capture, "-o", capture], "--weights")):
+            self.fail_with(2, *command, saying=f"would replace a file that is read: {read}")
+        self.assertEqual(other.read_bytes(), MICRO.read_bytes())
+        parts = self.folder / "parts"
+        self.succeed("split", self.file, "--parts", "2", "-d", parts)
+        before = {path: path.read_bytes() for path in parts.iterdir()}
+        for path in before:
+            self.fail_with(2, "join", parts, "-o", path, saying="is a file of the split model itself")
+        self.assertEqual({path: path.read_bytes() for path in parts.iterdir()}, before)
         self.assertFalse(out.exists())
         self.assertEqual(self.file.read_bytes(), MICRO.read_bytes())
         self.succeed("tag", self.file, "-o", self.file, "-q")

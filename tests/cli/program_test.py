@@ -203,7 +203,7 @@ class TaggedFiles(Case):
                 (["tag", model, "--naming", "module-path"], "did you mean 'module-paths'?"),
                 (["tag", model, "--resolve", "trusted"], "did you mean 'trust'?"),
                 (["tag", model, "--sources", "scope,metdata"], "did you mean 'metadata'?"),
-                (["tag", model, "--carrier", "mark,metadat"], "did you mean 'metadata'?"),
+                (["tag", model, "-o", self.folder / "x.onnx", "--carrier", "mark,metadat"], "did you mean 'metadata'?"),
                 (["split", model, "--parts", "2", "-d", self.folder / "parts", "--cost", "byte"],
                  "did you mean 'bytes'?"),
                 (["validate", model, "--findings", "strikt"], "did you mean 'strict'?")):
@@ -422,7 +422,7 @@ class BadInput(Case):
         for arguments in ((), ("tag",), ("frobnicate",), ("tag", model, "--format", "xml"),
                           ("tag", model, "--min-confidence", "7")):
             self.assertEqual(run(*arguments).returncode, 2, arguments)
-        self.fail_with(2, "tag", model, "--carrier", "pigeon", saying="pigeon")
+        self.fail_with(2, "tag", model, "-o", self.folder / "x.onnx", "--carrier", "pigeon", saying="pigeon")
         self.fail_with(2, "tag", model, "--select", "everything", saying="everything")
         self.fail_with(2, "tag", model, "--propagate", "upwards", saying="upwards")
         self.fail_with(2, "tag", model, "--naming", "poetic", saying="poetic")

@@ -182,7 +182,7 @@ class SourceTest(Case):
         nodes = json.loads((self.folder / "tags.json").read_text())["nodes"]
         self.assertEqual([node.get("source", {}).get("line") for node in nodes], [4, 3, 4, None])
         for options, why in ((["--with", "nothing"], "known: source, parameters"), (["--full-paths"], "--with source")):
-            done = run("tag", self.model, *options)
+            done = run("tag", self.model, "-o", tagged, *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(why, done.stderr)
 

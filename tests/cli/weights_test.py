@@ -89,7 +89,8 @@ class Entries(Case):
                       tagged.read_bytes())
         self.succeed("strip", tagged, "-o", self.folder / "plain.onnx")
         self.assertEqual((self.folder / "plain.onnx").read_bytes(), model_of("bert_micro").read_bytes())
-        self.fail_with(2, "tag", model_of("mlp"), "--with", "everything", saying="everything")
+        self.fail_with(2, "tag", model_of("mlp"), "-o", self.folder / "x.onnx", "--with", "everything",
+                       saying="everything")
 
 
 class Patch(Case):

@@ -6,6 +6,7 @@
 #include "../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/query/find_modules.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -113,6 +114,46 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     options.force = true;
     stemma::model_cutter forceful(opened.model(), options);
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
+}
+
+TEST_CASE("model_cutter: replaces a file of weights beside the part only with force",
+          "[onnx][model_cutter]") {
+    stemma::attributed_model inside(test::fixture("bert_micro/model.onnx"), {});
+    const test::scratch_folder folder;
+    stemma::model_cutter all(inside.model(), {.many = true, .sync = false});
+    all.write_all(inside, std::vector<stemma::id>{0}, folder.file("whole"));
+    std::string whole;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.file("whole"))) {
+        whole = entry.path().extension() == ".onnx" ? entry.path().string() : whole;
+    }
+    stemma::attributed_model outside(whole, {}); // with its weights in another file
+    const auto module = stemma::find_modules(outside, "encoder.layer.0").front();
+    const auto path = folder.file("part.onnx");
+    const auto data = folder.make("part.onnx.data", "precious");
+    const auto code = [&](auto write) {
+        try {
+            write();
+        } catch (const stemma::error& e) {
+            return e.code();
+        }
+        FAIL("nothing was thrown");
+        return stemma::error_code::refused;
+    };
+    stemma::cut_options options{.sync = false};
+    stemma::model_cutter careful(outside.model(), options);
+    CHECK(code([&] { careful.write(outside, {.module = module}, path); }) ==
+          stemma::error_code::exists);
+    CHECK(code([&] { careful.cut(outside, {.module = module}).write(path); }) ==
+          stemma::error_code::exists);
+    CHECK(test::read_bytes(data) == "precious");
+    CHECK_FALSE(std::filesystem::exists(path));
+    options.force = true;
+    stemma::model_cutter forceful(outside.model(), options);
+    forceful.cut(outside, {.module = module}).write(path);
+    const auto weights = test::read_bytes(data);
+    CHECK(weights != "precious");
+    forceful.write(outside, {.module = module}, path);
+    CHECK(test::read_bytes(data) == weights);
 }
 
 TEST_CASE("model_cutter: a refusal has a reason", "[onnx][model_cutter]") {

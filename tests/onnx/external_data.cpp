@@ -119,7 +119,7 @@ TEST_CASE("place_external_data: overwrites no other file") {
         const scene s({"w.bin"});
         s.make(s.from + "/w.bin", "weights");
         s.make(s.to + "/w.bin", "others");
-        CHECK(code_of([&] { s.place(placement); }) == stemma::error_code::cannot_write);
+        CHECK(code_of([&] { s.place(placement); }) == stemma::error_code::exists);
         CHECK(test::read_bytes(s.to + "/w.bin") == "others");
     }
 }

@@ -72,6 +72,13 @@ TEST_CASE("patch_weights: what was changed is changed where it is, and nothing e
     CHECK(test::read_bytes(output) == before);
 }
 
+TEST_CASE("patch_weights: requires weights or an adapter", "[weights][patch_weights]") {
+    const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const test::scratch_folder folder;
+    CHECK_THROWS_AS(stemma::patch_weights(opened, folder.file("out.onnx"), {}), stemma::error);
+    CHECK(folder.file_count() == 0);
+}
+
 TEST_CASE("patch_weights: where something is missing, nothing is written",
           "[weights][patch_weights]") {
     const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});

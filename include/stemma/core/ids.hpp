@@ -34,7 +34,8 @@ template <typed_id Id>
     return static_cast<id>(i);
 }
 
-/// A node, value, module or weight as an argument: its handle, its index, or the number of that.
+/// A node, value, module or weight as an argument: a handle, an id or a number. Requires, wherever
+/// it is an argument: one of the model that was asked.
 template <typed_id Id>
 class index_arg {
 public:

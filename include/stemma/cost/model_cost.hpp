@@ -137,7 +137,7 @@ public:
     }
     /// Returns: the cost of its own nodes, without inputs, outputs and live memory.
     [[nodiscard]] const module_cost& own(index_arg<module_id> m) const noexcept { return own_[m]; }
-    /// How many there are.
+    /// Returns: the number of modules.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Returns: the operations of a node of the main graph including everything inside, for typical
@@ -172,7 +172,7 @@ public:
                                                          : cost.activations;
         return number.estimate([&](id symbol) { return typical_of_[symbol]; });
     }
-    /// Returns: that of a node, as the functions above.
+    /// Returns: the number of a node by a measure, as `node_macs`.
     [[nodiscard]] double node_estimate(index_arg<node_id> node, cost_measure by) const noexcept {
         return by == cost_measure::macs    ? node_macs(node)
                : by == cost_measure::flops ? node_flops(node)

@@ -89,7 +89,7 @@ public:
     [[nodiscard]] const module_time& operator[](index_arg<module_id> m) const noexcept {
         return modules_[m];
     }
-    /// How many there are.
+    /// Returns: the number of modules.
     [[nodiscard]] std::size_t size() const noexcept { return modules_.size(); }
 
     /// Unmatched kernels, the longest first.

@@ -48,17 +48,37 @@ namespace detail {
     return edited;
 }
 
+/// Throws: `error` of `refused` if `output` is a file of the folder.
+inline void refuse_own_file(const split_folder& folder, const std::string& output) {
+    std::error_code ignored;
+    const auto check = [&](const std::string& name) {
+        const auto path = std::filesystem::path(folder.path()) / name;
+        if (std::filesystem::equivalent(path, output, ignored)) {
+            STEMMA_THROW(
+                error(error_code::refused, output, "", "is a file of the split model itself"));
+        }
+    };
+    check(std::string(split_manifest_name));
+    check(folder.manifest().skeleton.file);
+    check(folder.manifest().weights.file);
+    for (const auto& part : folder.manifest().parts) {
+        check(part.at.file);
+    }
+}
+
 } // namespace detail
 
 /// Joins the parts of a split model; unchanged parts restore it byte for byte. `sync`: wait until
 /// the bytes are on the medium.
 ///
 /// Throws: `error` of `cannot_read`, `cannot_write` or `too_large`; of `malformed` for an
-/// inconsistent manifest; of `refused` if changed parts no longer fit together; of `contradiction`
+/// inconsistent manifest; of `refused` if changed parts no longer fit together, and
+/// if `output` is one of the files joined; of `contradiction`
 /// if unchanged ones do not restore the model. Complexity: O(bytes).
 inline joined_model join_folder(const std::string& folder, const std::string& output,
                                 bool sync = true) {
     const detail::split_folder parts(folder);
+    detail::refuse_own_file(parts, output);
     joined_model joined{parts.manifest().source.file, detail::list_edited(parts), {}};
     const auto rope =
         parts.is_edited() ? detail::edited_join(parts).build() : detail::follow_recipe(parts);

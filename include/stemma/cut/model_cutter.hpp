@@ -94,8 +94,8 @@ public:
     /// Cuts parts out and writes them to `path`, or, if there are several, with numbers before the
     /// extension. Existing files are replaced.
     /// Returns: the records of written and refused parts.
-    /// Throws: `error` of `not_found` for a module without nodes, of `cannot_write`, of
-    /// `too_large`. Complexity: O(bytes).
+    /// Throws: `error` of `not_found` for a module without nodes, of `exists` for a file of weights
+    /// that may not be replaced, of `cannot_write`, of `too_large`. Complexity: O(bytes).
     std::vector<cut_record> write(attributed_model& opened, const cut_subject& subject,
                                   const std::string& path) {
         const detail::cut_source source(opened);

@@ -74,7 +74,8 @@ public:
 
     /// Writes the part as an ONNX file, replacing an existing one. External weights go to
     /// `<path>.data`, or as `cut_options::data` says; so do weights of a part of 2 GiB or more.
-    /// Throws: `error` of `cannot_write`, or of `too_large` if even that does not suffice.
+    /// Throws: `error` of `exists` for a file of weights that `cut_options::force` would replace;
+    /// of `cannot_write`, or of `too_large` if even that does not suffice.
     /// Complexity: O(bytes).
     void write(const std::string& path) const {
         const auto& source = from_->source;
@@ -98,13 +99,17 @@ public:
             rope = build(&*store);
         }
         check_size(rope, path);
+        const bool has_data = store && !store->empty();
+        if (has_data) {
+            detail::check_replaceable(data, force_);
+        }
         output_file output(path);
         detail::file_splice splice(source.file, output);
         rope.write(splice);
-        output.commit(sync_);
-        if (store && !store->empty()) {
+        if (has_data) {
             store->write(data, sync_);
         }
+        output.commit(sync_); // last, as it refers to the data
     }
 
 private:

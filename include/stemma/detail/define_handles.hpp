@@ -112,7 +112,7 @@ STEMMA_INLINE handle_range<module_ref> module_ref::descendants() const {
 }
 
 STEMMA_INLINE bool module_ref::contains(const module_ref& other) const {
-    return state_->modules().index().is_ancestor(index_, other.index_);
+    return state_ == other.state_ && state_->modules().index().is_ancestor(index_, other.index_);
 }
 
 STEMMA_INLINE handle_list<node_ref> module_ref::nodes() const {

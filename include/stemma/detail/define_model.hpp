@@ -33,7 +33,7 @@ STEMMA_INLINE model::model(model&&) noexcept = default;
 STEMMA_INLINE model& model::operator=(model&&) noexcept = default;
 STEMMA_INLINE model::~model() = default;
 
-STEMMA_INLINE handle_range<node_ref> model::nodes() const {
+STEMMA_INLINE handle_range<node_ref> model::nodes() const& {
     return detail::make_range<node_ref>(*state_, 0, state_->file().node_count());
 }
 
@@ -51,7 +51,7 @@ STEMMA_INLINE std::optional<node_ref> model::find_node(std::string_view name) co
     return std::nullopt;
 }
 
-STEMMA_INLINE handle_range<value_ref> model::values() const {
+STEMMA_INLINE handle_range<value_ref> model::values() const& {
     return detail::make_range<value_ref>(*state_, 0, state_->file().value_count());
 }
 
@@ -69,7 +69,7 @@ STEMMA_INLINE std::optional<value_ref> model::find_value(std::string_view name) 
     return std::nullopt;
 }
 
-STEMMA_INLINE handle_list<value_ref> model::initializers() const {
+STEMMA_INLINE handle_list<value_ref> model::initializers() const& {
     std::vector<id> matches;
     for (id value = 0; value < state_->file().value_count(); ++value) {
         if (state_->file().is_initializer(value)) {
@@ -79,7 +79,7 @@ STEMMA_INLINE handle_list<value_ref> model::initializers() const {
     return detail::make_list<value_ref>(*state_, std::move(matches));
 }
 
-STEMMA_INLINE handle_range<parameter_ref> model::parameters() const {
+STEMMA_INLINE handle_range<parameter_ref> model::parameters() const& {
     return detail::make_range<parameter_ref>(*state_, 0,
                                              static_cast<id>(state_->weights().weights.size()));
 }
@@ -90,7 +90,7 @@ STEMMA_INLINE parameter_ref model::parameter(parameter_id i) const {
     return {*state_, to_index(i)};
 }
 
-STEMMA_INLINE handle_range<module_ref> model::modules() const {
+STEMMA_INLINE handle_range<module_ref> model::modules() const& {
     return detail::make_range<module_ref>(*state_, 0, static_cast<id>(state_->modules().size()));
 }
 
@@ -99,7 +99,7 @@ STEMMA_INLINE module_ref model::module(module_id i) const {
     return {*state_, to_index(i)};
 }
 
-STEMMA_INLINE module_ref model::root() const {
+STEMMA_INLINE module_ref model::root() const& {
     return {*state_, 0};
 }
 
@@ -135,8 +135,12 @@ STEMMA_INLINE void model::write(const std::string& path, const write_options& op
 }
 
 STEMMA_INLINE std::string model::tagged() const {
+    return tagged(write_options{});
+}
+
+STEMMA_INLINE std::string model::tagged(const write_options& options) const {
     const std::lock_guard lock(state_->asking);
-    return tagged_bytes(state_->opened);
+    return tagged_bytes(state_->opened, usual_carriers, options);
 }
 
 STEMMA_INLINE std::vector<std::string> model::notes() const {

@@ -268,7 +268,7 @@ private:
     bool lifted_ = false;
 };
 
-/// What could be folded instead of nothing.
+/// What other options would fold, where the given ones fold nothing.
 struct foldable {
     std::size_t functions = 0; ///< their number
     std::size_t least = 0;     ///< minimal number of nodes of each

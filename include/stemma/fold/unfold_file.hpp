@@ -45,11 +45,13 @@ enum class unfolded_names : std::uint8_t {
 
 /// The result of unfolding.
 struct unfold_report {
-    std::uint64_t bytes = 0;  ///< of the result
-    std::size_t calls = 0;    ///< inlined one by one; 0 if the model was restored
-    bool is_restored = false; ///< the model is as before folding
-    bool lost_tags = false;   ///< the model had tags, which are lost
-    std::string problem{};    ///< why it could not be restored despite its record
+    std::uint64_t bytes = 0;                ///< of the result
+    std::size_t calls = 0;                  ///< inlined one by one; 0 if the model was restored
+    bool is_restored = false;               ///< the model is as before folding
+    bool lost_tags = false;                 ///< the model had tags, which are lost
+    std::string problem{};                  ///< why it could not be restored despite its record
+    std::vector<std::string> left_behind{}; ///< weight files that stay beside the source, but not
+                                            ///< beside the result
 };
 
 namespace detail {
@@ -210,6 +212,9 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
         if (known == nullptr ||
             !detail::tag_unfolded(*known, source, unfolded, output, write_tags)) {
             write_rope(unfolded.rope, source.file(), source.model(), output, options);
+        }
+        if (options.data == data_placement::keep) {
+            unfolded.report.left_behind = files_left_behind(model, output);
         }
         return std::move(unfolded.report);
     };

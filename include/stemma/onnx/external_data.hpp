@@ -60,7 +60,7 @@ namespace detail {
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
 /// replaced.
 /// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
-/// missing file, `cannot_write`.
+/// missing file, `exists` for one that may not be replaced, `cannot_write`.
 /// Complexity: O(initializers + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
@@ -87,7 +87,10 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         fs::create_directories(to.parent_path(), failed);
         failed.clear();
         // The replaced file may be mapped, or linked elsewhere: a new file takes its name.
-        const bool replaces = replace && fs::is_regular_file(to);
+        const bool replaces = fs::is_regular_file(to);
+        if (replaces && !replace) {
+            STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
+        }
         const auto destination = replaces ? fs::path(to.string() + ".stemma-new") : to;
         if (replaces) {
             fs::remove(destination, failed);

@@ -123,8 +123,8 @@ public:
 
     /// Returns: messages about parts of the file's record that could not be used.
     [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
-    /// Frees the operators and evidence, a fifth of all memory. They may not be used any more
-    /// afterwards; model, tags, tree and record stay.
+    /// Frees the operators and evidence, a fifth of all memory. What needs them, such as queries,
+    /// may not be used afterwards; model, tags, tree and record stay.
     void forget_evidence() noexcept {
         context_.reset();
         ops_.reset();

@@ -74,9 +74,8 @@ public:
         alignment_ = align_graphs(before, after);
         return alignment_.size() == 0 || find_overlap(before, after, alignment_).is_related()
                    ? std::nullopt
-                   : std::optional(original_->model().file() +
-                                   " is not the original of this model: they share hardly any "
-                                   "weights, names or structure; it is ignored");
+                   : std::optional(std::string("is not the original of this model: they share "
+                                               "hardly any weights, names or structure"));
     }
 
     [[nodiscard]] bool has_operations() const override { return true; }
@@ -305,10 +304,11 @@ private:
         std::move(name));
 }
 
-/// Returns: a model made from `original` by some tool, attributed by what is known about that:
+/// Returns: a model that some tool made from `original`, attributed by what is known about that:
 /// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
-/// origins are attributed as in `options`; `write_tagged` and `write_sidecar` write all of it.
-/// Throws: `error` if a file cannot be read or is damaged.
+/// origins are attributed as in `options`, but without its captures, which belong to `original`;
+/// `write_tagged` and `write_sidecar` write all of it. For handles, open the file with
+/// `carried_from`. Throws: `error` if a file cannot be read or is damaged.
 /// Complexity: that of attributing both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
 carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,

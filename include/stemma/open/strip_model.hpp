@@ -14,13 +14,16 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
 /// Sizes of a file before and after removing something.
 struct stripped_sizes {
-    std::uint64_t before = 0; ///< bytes of the source
-    std::uint64_t after = 0;  ///< bytes of the result
+    std::uint64_t before = 0;               ///< bytes of the source
+    std::uint64_t after = 0;                ///< bytes of the result
+    std::vector<std::string> left_behind{}; ///< weight files that stay beside the source, but not
+                                            ///< beside the result
 };
 
 /// Returns: the bytes of a model without anything written by stemma.
@@ -46,7 +49,9 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     plan.write(file, written);
     place_external_data(model, output, options.data, options.replace_data);
     written.commit(options.sync);
-    return {file.bytes().size(), static_cast<std::uint64_t>(plan.size())};
+    return {file.bytes().size(), static_cast<std::uint64_t>(plan.size()),
+            options.data == data_placement::keep ? files_left_behind(model, output)
+                                                 : std::vector<std::string>()};
 }
 
 } // namespace stemma::inline STEMMA_ABI

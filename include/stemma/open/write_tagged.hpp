@@ -140,6 +140,24 @@ inline constexpr carrier_set usual_carriers{.mark = true};
                                 "metadata, mark, attribute, doc-string, namespace, model")));
 }
 
+namespace detail {
+
+/// Returns: the editor that `options` ask for. Complexity: that of `make_tag_editor`.
+template <carrier_policy Carrier>
+[[nodiscard]] auto editor_for(attributed_model& opened, const Carrier& carrier,
+                              const write_options& options) {
+    auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
+    if (options.name_nodes) {
+        editor.name_nodes(opened.model());
+    }
+    if (options.parameters != nullptr) {
+        editor.write_parameters(*options.parameters);
+    }
+    return editor;
+}
+
+} // namespace detail
+
 /// Writes a model's file with tags, replacing existing ones. Needs no evidence (see
 /// `attributed_model::forget_evidence`).
 ///
@@ -151,13 +169,7 @@ template <carrier_policy Carrier = carrier_set>
 std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
                            const Carrier& carrier = usual_carriers,
                            const write_options& options = {}) {
-    auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
-    if (options.name_nodes) {
-        editor.name_nodes(opened.model());
-    }
-    if (options.parameters != nullptr) {
-        editor.write_parameters(*options.parameters);
-    }
+    auto editor = detail::editor_for(opened, carrier, options);
     detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
@@ -169,9 +181,10 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
 /// The same to a sink, piece by piece: unchanged parts are views of the model's bytes. Weights in
 /// other files stay there. Throws: `error` of `too_large`. Complexity: as above.
 template <text_sink Sink, carrier_policy Carrier = carrier_set>
-void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier = usual_carriers) {
-    auto editor = make_tag_editor(opened, carrier);
-    detail::rewrite plan(opened.model(), editor);
+void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier = usual_carriers,
+                  const write_options& options = {}) {
+    auto editor = detail::editor_for(opened, carrier, options);
+    detail::rewrite plan(opened.model(), editor, options.threads);
     detail::view_splice splice(opened.model().bytes(), sink);
     plan.write(splice);
 }
@@ -180,9 +193,10 @@ void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier =
 /// Complexity: as above.
 template <carrier_policy Carrier = carrier_set>
 [[nodiscard]] std::string tagged_bytes(attributed_model& opened,
-                                       const Carrier& carrier = usual_carriers) {
-    auto editor = make_tag_editor(opened, carrier);
-    detail::rewrite plan(opened.model(), editor);
+                                       const Carrier& carrier = usual_carriers,
+                                       const write_options& options = {}) {
+    auto editor = detail::editor_for(opened, carrier, options);
+    detail::rewrite plan(opened.model(), editor, options.threads);
     detail::string_splice bytes(opened.model().bytes());
     plan.write(bytes);
     return std::move(bytes.text);

@@ -9,6 +9,7 @@
 #include <stemma/onnx/detail/model_tables.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/proto/detail/message_outline.hpp>
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/proto/tag_proto.hpp>
@@ -68,7 +69,7 @@ public:
     /// Throws: `error` of `error_code::contradiction` if nodes were added or removed since
     /// construction, leaving the message unchanged; otherwise as `strip`.
     /// Complexity: that of `stemma::tag`, and of `attributed_model::record`.
-    void tag(const carrier_set& carriers = {}) {
+    void tag(const carrier_set& carriers = usual_carriers) {
         const basic_proto_model<Proto> tables(*proto_);
         if (tables.node_count() != model().node_count()) {
             STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",

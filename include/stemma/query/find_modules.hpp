@@ -48,6 +48,7 @@ namespace detail {
 }
 
 /// Returns: the topmost modules that match a query (see docs/query.md), in tree order.
+/// Requires, like all below that take a query: the model keeps its evidence.
 /// Throws: `error` of `error_code::not_found` if there are none, as above; of `refused` for a
 /// malformed query, or one about nodes.
 /// Complexity: that of `find_matching_modules`.

@@ -34,7 +34,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Options of `patch_weights`.
+/// Options of `patch_weights`: `weights`, `adapter` or both are required.
 struct patch_options {
     const checkpoint* weights = nullptr;       ///< the new values
     const low_rank_adapter* adapter = nullptr; ///< added to them, or to those of the model
@@ -64,6 +64,10 @@ class weight_patcher {
 public:
     weight_patcher(const attributed_model& opened, const patch_options& options)
         : opened_(opened), model_(opened.model()), options_(options) {
+        if (options.weights == nullptr && options.adapter == nullptr) {
+            STEMMA_THROW(error(error_code::refused, model_.file(), "patch",
+                               "neither weights nor an adapter are given"));
+        }
         const auto* const known = options.known != nullptr ? options.known : options.weights;
         report_.origins =
             identify_parameters(opened, {known, options.known != nullptr, options.writing.threads});

@@ -79,6 +79,12 @@ TEST_CASE("match_capture: a model with few parameter paths is never considered f
     CHECK_FALSE(are_foreign(operators({}), tree));
 }
 
+TEST_CASE("match_capture: of a small model, paths and scopes without any match are enough") {
+    const auto ops = operators({"fc1.weight", "fc2.weight"}, {"/fc1/Gemm", "/fc2/Gemm"});
+    CHECK(are_foreign(ops, test::tree_of({"conv1", "layer1"})));
+    CHECK_FALSE(are_foreign(ops, test::tree_of({"conv1", "fc2"})));
+}
+
 TEST_CASE("match_capture: counts matches") {
     const auto ops = operators(encoder, {"/enc.0/fc/Add", "/enc.1/fc/Add", "/head/Add", "Add_3"});
     const auto found = stemma::detail::match_capture(ops, test::tree_of({"enc.0.fc", "enc.1.fc"}));

@@ -167,8 +167,10 @@ public:
     }
 
     /// Weights of parts go to a store of this name in the folder, or stay in place.
+    /// Throws: `error` of `exists` for a file that may not be replaced.
     void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (std::filesystem::path(folder) / name).string();
+        check_replaceable(store_path_, options_.force);
         store_.emplace(model_, source_.file, name, takes_external);
     }
 

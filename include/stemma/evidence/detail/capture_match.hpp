@@ -56,14 +56,16 @@ struct capture_match {
     std::size_t known_scopes = 0; ///< those with a scope named like a module
 
     /// Whether the capture clearly is of another model: hardly anything matches. False for a model
-    /// with few paths and few scopes.
+    /// with few paths and few scopes, unless there are some of both and none matches.
     [[nodiscard]] bool is_foreign() const noexcept {
         constexpr std::size_t share = 10;
         const auto hardly = [](std::size_t count, std::size_t all) {
             return count == 0 || count * share < all;
         };
+        const bool has_enough = paths >= 4 || scopes >= 8;
+        const bool has_some = paths >= 2 && scopes >= 2 && known_paths + known_scopes == 0;
         return hardly(known_paths, paths) && hardly(known_scopes, scopes) &&
-               (paths >= 4 || scopes >= 8);
+               (has_enough || has_some);
     }
 
     /// Returns: the message for a foreign capture.
