@@ -159,6 +159,11 @@ void print_lists(const stemma::attributed_model& opened, const stemma::model_ana
 void print_text(const analyze_options& options, const stemma::attributed_model& opened,
                 const stemma::model_report& report) {
     const auto& [part, summary, analysis, captured] = report;
+    if (!options.filter.empty()) {
+        print_row("filter", fmt::format("{}: {} of {}, and the modules with them", options.filter,
+                                        grouped(part.nodes.size()),
+                                        counted(opened.model().node_count(), "node")));
+    }
     print_summary(summary);
     print_row("scopes", fmt::format("path and class {}, path {}, operator only {}",
                                     grouped(summary.full_scope), grouped(summary.path_only),

@@ -182,9 +182,11 @@ public:
     void captures(std::vector<std::string>& to, const char* text) const {
         value("-m,--modules", to, "CAPTURE", text)->allow_extra_args(false);
     }
-    /// Adds `--format`; `to` holds the default.
+    /// Adds `--format` if there are several; `to` holds the default.
     void format(std::string& to, const std::string& formats) const {
-        choice("--format", to, formats, "format of results");
+        if (formats.find(',') != formats.npos) {
+            choice("--format", to, formats, "format of results");
+        }
     }
     /// Adds `-q`.
     void quiet(bool& to, const char* text = "no messages except errors") const {

@@ -255,7 +255,7 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
         const auto& entry = found.difference;
         put("{} and {}: {}; {} and {}: {} matched", path_text(first, entry.first),
             path_text(second, entry.second),
-            found.same_function ? "the same function" : shaded("another function", shade::bad),
+            found.same_function ? "the same function" : shaded("different functions", shade::bad),
             grouped(found.first_nodes), counted(found.second_nodes, "node"),
             grouped(found.matched_nodes));
         put("{}\n", options.no_weights

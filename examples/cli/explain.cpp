@@ -228,7 +228,10 @@ private:
                         grouped(counts.own_nodes[m]),
                         shaded(top_operators(model_, counts.operators[m], 48), shade::dim)));
         row("modules", fmt::format("{} inside", grouped(inside)), inside == 0);
-        row("parameters", fmt::format("{}  {}", grouped(counts.parameters[m]),
+        row("parameters", fmt::format("{}{}  {}", grouped(counts.parameters[m]),
+                                      counts.parameters[m] == counts.stored[m]
+                                          ? std::string()
+                                          : fmt::format(" ({} stored)", grouped(counts.stored[m])),
                                       shaded(stemma::weights_text(counts.weights[m]), shade::dim)));
         print_some("weight", one.weights.size(), [&](std::size_t i) {
             const auto& weight = one.weights[i];

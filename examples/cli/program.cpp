@@ -168,6 +168,9 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
     if (const auto name = between("", ": 1 required "); !name.empty()) {
         return name + ": missing value";
     }
+    if (const auto name = between("", ": At Most 1 required but received "); !name.empty()) {
+        return name + ": is given more than once";
+    }
     if (const auto name = between("", " is required"); !name.empty()) {
         return name == "A subcommand" ? "missing command" : "missing " + name;
     }

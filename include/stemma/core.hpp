@@ -21,9 +21,11 @@
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/policies.hpp>
+#include <stemma/core/short_number.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/topological_order.hpp>

@@ -2,7 +2,6 @@
 #ifndef STEMMA_STEMMA_HPP
 #define STEMMA_STEMMA_HPP
 
-#include <stemma/core/ids.hpp>
 #include <stemma/definitions.hpp>
 #include <stemma/handle_ranges.hpp>
 #include <stemma/handles.hpp>

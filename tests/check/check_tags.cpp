@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../operator_scene.hpp"
 #include "../tagged_bytes.hpp"
 
 #include <stemma/io/mapped_file.hpp>
@@ -125,7 +126,8 @@ TEST_CASE("check_tags: compares the tree with that of a capture") {
         return told;
     };
     CHECK(places(tagged, tree).empty());
-    CHECK(places(original, tree).empty());
+    CHECK(places(original, tree) == "tags.none model");
+    CHECK(places(tagged, test::tree_of({"a"})) == "tags.other_tree the root");
     // The other model has more layers in place of this one's pooler.
     CHECK(places(tagged, other) == "tags.other_tree module 'pooler'");
 }

@@ -113,7 +113,7 @@ class Equal(Case):
             next(one for one in model.nodes if one.op_type == "Softmax"), "LogSoftmax"))
         result = run("diff", path, edited, "--module", "encoder.layer.0", "--nodes")
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertIn("another function", result.stdout)
+        self.assertIn("different functions", result.stdout)
         self.assertIn("- Softmax", result.stdout)
         self.assertIn("+ LogSoftmax", result.stdout)
         self.fail_with(2, "diff", path, edited, "--module", "encoder.layer.*.attention",

@@ -257,11 +257,13 @@ void check_tags(const wire_model& model, Report report, const onnx_policy_regist
 }
 
 /// Calls `report(finding)` if the tree in a tagged file differs from `expected`, at the first
-/// different module. Complexity: O(modules).
+/// different module, and if the file is not tagged. Complexity: O(modules).
 template <class Report>
 void check_tree(const wire_model& model, const module_tree& expected, Report report) {
     const auto record = detail::find_readable_record(model, detail::model_key);
     if (!record) {
+        report(finding{"tags.none", no_id, "has no tags to compare with the capture",
+                       severity::warning, "model"});
         return;
     }
     const auto& tree = record->modules;
@@ -275,7 +277,7 @@ void check_tree(const wire_model& model, const module_tree& expected, Report rep
     if (m < tree.size() || m < expected.size()) {
         const auto& with = m < tree.size() ? tree : expected;
         report(finding{"tags.other_tree", no_id, "is not the same in the file and in the capture",
-                       severity::warning, "module '" + with.path(m) + "'"});
+                       severity::warning, m == 0 ? "the root" : "module '" + with.path(m) + "'"});
     }
 }
 

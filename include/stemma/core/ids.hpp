@@ -39,23 +39,21 @@ template <typed_id Id>
 template <typed_id Id>
 class index_arg {
 public:
-    constexpr index_arg(id number) noexcept
-        : number_(number) {} // NOLINT(google-explicit-constructor)
-    /// From the index.
-    constexpr index_arg(Id i) noexcept
-        : number_(to_index(i)) {} // NOLINT(google-explicit-constructor)
+    // NOLINTBEGIN(google-explicit-constructor): it is made to convert
+    /// From the number.
+    constexpr index_arg(id number) noexcept : number_(number) {}
+    /// From the id.
+    constexpr index_arg(Id i) noexcept : number_(to_index(i)) {}
     /// From the handle.
     template <class Handle>
         requires requires(const Handle& handle) {
             { handle.id() } -> std::same_as<Id>;
         }
-    constexpr index_arg(const Handle& handle) noexcept // NOLINT(google-explicit-constructor)
-        : number_(to_index(handle.id())) {}
+    constexpr index_arg(const Handle& handle) noexcept : number_(to_index(handle.id())) {}
 
     /// The number.
-    constexpr operator id() const noexcept {
-        return number_;
-    } // NOLINT(google-explicit-constructor)
+    constexpr operator id() const noexcept { return number_; }
+    // NOLINTEND(google-explicit-constructor)
 
 private:
     id number_;

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
+#include <stemma/core/short_number.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/cost_measure.hpp>
@@ -20,7 +21,6 @@
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,25 +32,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
-
-/// Returns: a number rounded to three digits: `3.07 k`. Complexity: O(1).
-[[nodiscard]] inline std::string short_number(std::int64_t number) {
-    if (number < 1000 && number > -1000) {
-        return std::to_string(number);
-    }
-    constexpr std::string_view units = "kMGTPE";
-    auto size = static_cast<double>(number);
-    std::size_t unit = 0;
-    for (size /= 1000; std::abs(size) >= 999.5 && unit + 1 < units.size(); size /= 1000) {
-        ++unit;
-    }
-    const int digits = std::abs(size) < 9.995 ? 100 : std::abs(size) < 99.95 ? 10 : 1;
-    auto text = std::to_string(std::llround(std::abs(size) * digits));
-    if (digits > 1) {
-        text.insert(text.size() - (digits == 100 ? 2 : 1), ".");
-    }
-    return (number < 0 ? "-" : "") + text + " " + units[unit];
-}
 
 /// The cost of a module with its descendants. Unknown parts are in `unknown`, not in the sums.
 struct module_cost {

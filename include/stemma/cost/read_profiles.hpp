@@ -35,7 +35,8 @@ struct profile_files {
         const auto drop = warm_up.value_or(read.runs() > 1 ? 1 : 0);
         if (drop >= read.runs()) {
             STEMMA_THROW(error(error_code::refused, path, "warm-up",
-                               "leaves no run of " + std::to_string(read.runs())));
+                               "leaves none of " + std::to_string(read.runs()) +
+                                   (read.runs() == 1 ? " run" : " runs")));
         }
         read.drop_runs(drop);
         all.files.append(all.files.empty() ? "" : ", ").append(path);

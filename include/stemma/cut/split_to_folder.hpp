@@ -112,10 +112,10 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
 /// Divides a model into parts that run in sequence, and writes them to a folder: a file per part,
 /// their weights, and a manifest for `join_folder`. A call of a function stands for its body.
 ///
-/// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so; of
-/// `not_found` for a value between parts of unknown type; of `exists` for a file that may not be
-/// replaced (`force` also removes the parts of a replaced split model); of `cannot_write`, of
-/// `too_large`. Complexity: O(bytes).
+/// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so, also for
+/// a value of unknown type between parts; of `exists` for a file that may not be replaced (`force`
+/// also removes the parts of a replaced split model); of `cannot_write`, of `too_large`; as
+/// `place_external_data`. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const auto& model = opened.model();
@@ -129,7 +129,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     for (auto& part : parts) {
         const auto reason = types.refuse_unknown(part.plan, cuts.contents());
         if (part.plan.refusal != cut_refusal::none) {
-            STEMMA_THROW(error(error_code::not_found, source, "split",
+            STEMMA_THROW(error(error_code::refused, source, "split",
                                reason.empty() ? to_string(part.plan.refusal) : reason));
         }
     }

@@ -13,16 +13,6 @@
 
 namespace test::report_detail_picture_notes {
 
-TEST_CASE("short_number: at most three digits and a unit", "[picture_notes]") {
-    CHECK(stemma::detail::short_number(0) == "0");
-    CHECK(stemma::detail::short_number(999) == "999");
-    CHECK(stemma::detail::short_number(1000) == "1 k");
-    CHECK(stemma::detail::short_number(1056) == "1 k");
-    CHECK(stemma::detail::short_number(1156) == "1.1 k");
-    CHECK(stemma::detail::short_number(110'000'000) == "110 M");
-    CHECK(stemma::detail::short_number(~std::uint64_t{0}) == "18.4 E");
-}
-
 TEST_CASE("picture_notes: list weights, parameters, and inputs and outputs of the model",
           "[picture_notes]") {
     using stemma::id;
@@ -45,7 +35,7 @@ TEST_CASE("picture_notes: list weights, parameters, and inputs and outputs of th
     CHECK(inputs.size() == 1);
     CHECK(outputs == std::set<id>(model.graph(0).outputs.begin(), model.graph(0).outputs.end()));
     CHECK(notes.module_note(0) ==
-          stemma::detail::short_number(counts.parameters[0]) + " parameters");
+          stemma::short_number(static_cast<std::int64_t>(counts.parameters[0])) + " parameters");
 }
 
 } // namespace test::report_detail_picture_notes

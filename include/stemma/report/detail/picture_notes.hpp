@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_DETAIL_PICTURE_NOTES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/short_number.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
@@ -19,24 +20,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// Returns: a number with at most three digits and a unit: `1.2 M`. Complexity: O(1).
-[[nodiscard]] inline std::string short_number(std::uint64_t number) {
-    constexpr std::string_view units = " kMGTPE";
-    std::size_t unit = 0;
-    std::uint64_t scaled = number;
-    std::uint64_t tenths = 0;
-    while (scaled >= 1000) {
-        tenths = scaled % 1000 / 100;
-        scaled /= 1000;
-        ++unit;
-    }
-    auto text = std::to_string(scaled);
-    if (unit > 0 && scaled < 100 && tenths > 0) {
-        text.append(".").append(std::to_string(tenths));
-    }
-    return unit == 0 ? text : text.append(" ").append(1, units[unit]);
-}
 
 /// Annotations of pictures: weights and attributes of operators, parameters of modules, inputs and
 /// outputs of the model.
@@ -108,7 +91,8 @@ public:
     /// Returns: the number of parameters in and below a module.
     [[nodiscard]] std::string module_note(id m) const {
         const auto count = counts_->parameters[m];
-        auto note = count == 0 ? std::string() : short_number(count) + " parameters";
+        auto note = count == 0 ? std::string()
+                               : short_number(static_cast<std::int64_t>(count)) + " parameters";
         const auto number = colours_ == nullptr ? std::string() : colours_->text_of_module(m);
         return note.append(note.empty() || number.empty() ? "" : ", ").append(number);
     }
