@@ -119,15 +119,7 @@ void add_carry(CLI::App& app, action& chosen) {
             takes.with(options.output);
             takes.data(options.output);
             takes.no_sync(options.output.no_sync);
-            const auto writes = [&] { return !options.output.path.empty(); };
-            for (const auto* option : {"--carrier", "--data", "--force"}) {
-                takes.applies(option, writes, "requires -o");
-            }
-            for (const auto* option : {"--with", "--no-sync"}) {
-                takes.applies(
-                    option, [=, &options] { return writes() || !options.sidecar.empty(); },
-                    "requires -o or --sidecar");
-            }
+            takes.needs_output(options.output.path, options.sidecar);
             takes.footer("Examples:\n  stemma carry model.onnx optimized.onnx -o tagged.onnx\n"
                          "  stemma carry model.onnx int8.onnx -m modules.json --sidecar tags.json");
         });

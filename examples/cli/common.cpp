@@ -141,6 +141,18 @@ void check_rules(const command_rules& rules) {
     }
 }
 
+void command_line::needs_output(const std::string& output, const std::string& sidecar) const {
+    for (const auto* option : {"--carrier", "--data", "--force"}) {
+        applies(
+            option, [&output] { return !output.empty(); }, "requires -o");
+    }
+    for (const auto* option : {"--with", "--no-sync"}) {
+        applies(
+            option, [&output, &sidecar] { return !output.empty() || !sidecar.empty(); },
+            "requires -o or --sidecar");
+    }
+}
+
 void command_line::output(output_options& to) const {
     written("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
     no_sync(to.no_sync);

@@ -161,6 +161,9 @@ public:
             std::string("requires --format ") + format);
     }
 
+    /// Refuses options of an output that is not asked for, where it is optional.
+    void needs_output(const std::string& output, const std::string& sidecar) const;
+
     /// Ends the help.
     void footer(const std::string& text) const { command_.footer(text); }
 

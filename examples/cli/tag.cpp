@@ -106,15 +106,7 @@ void add_tag(CLI::App& app, action& chosen) {
             takes.oracle(options.oracle);
             takes.data(options.output);
             takes.no_sync(options.output.no_sync);
-            const auto writes = [&] { return !options.output.path.empty(); };
-            for (const auto* option : {"--carrier", "--data", "--force"}) {
-                takes.applies(option, writes, "requires -o");
-            }
-            for (const auto* option : {"--with", "--no-sync"}) {
-                takes.applies(
-                    option, [=, &options] { return writes() || !options.sidecar.empty(); },
-                    "requires -o or --sidecar");
-            }
+            takes.needs_output(options.output.path, options.sidecar);
             takes.footer(
                 "Examples:\n  stemma tag model.onnx\n  stemma tag model.onnx -o tagged.onnx\n"
                 "  stemma tag model.onnx -m modules.json -o tagged.onnx --sidecar tags.json");

@@ -24,7 +24,7 @@ std::vector<std::string> codes_of(const std::string& model,
     for (const auto& note : stemma::model_notes(opened)) {
         CHECK(!note.text.empty());
         const bool of_capture = note.code.starts_with("capture.");
-        CHECK(note.place == (of_capture ? "" : model));
+        CHECK(note.place == (of_capture ? options.captures.name() : model));
         codes.push_back(note.code);
     }
     return codes;

@@ -97,7 +97,8 @@ private:
         };
         add_of_capture("capture.misfit",
                        of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
-                           " parameter paths lead to a module of the capture; " +
+                           " parameter paths of " + opened_.model().file() +
+                           " lead to a module of the capture; " +
                            (fits * 2 < tried ? "it seems to belong to another model"
                                              : "the rest does not fit it"));
     }

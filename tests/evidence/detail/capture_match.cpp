@@ -73,7 +73,7 @@ TEST_CASE("match_capture: without parameter paths, many foreign scopes are enoug
     CHECK_FALSE(are_foreign(ops, test::tree_of({"conv1", "layer1.fc"})));
 }
 
-TEST_CASE("match_capture: a model with few parameter paths is never considered foreign") {
+TEST_CASE("match_capture: a model with few parameter paths and no scopes is not foreign") {
     const auto tree = test::tree_of({"conv1"});
     CHECK_FALSE(are_foreign(operators({"onnx::MatMul_1", "weight", "enc.0.fc.weight"}), tree));
     CHECK_FALSE(are_foreign(operators({}), tree));
