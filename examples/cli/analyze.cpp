@@ -410,9 +410,7 @@ void add_analyze(CLI::App& app, action& chosen) {
                     return !options.cost || options.table == "nodes" || options.table == "modules";
                 },
                 "of --cost lists modules or nodes");
-            takes.applies(
-                "--rows", [&] { return options.common.format == "text"; },
-                "requires --format text");
+            takes.applies_to("--rows", options.common, "text");
             takes.applies(
                 "--oracle", [&] { return !options.cost && options.by != "line"; },
                 "does not apply to --cost or --by line");

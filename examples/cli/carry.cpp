@@ -81,7 +81,8 @@ int carry(const carry_options& options) {
         }
     }
     if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(options.common, options.output, opened->model());
+        warn_of_external_data(options.common, options.output.path, opened->model(),
+                              options.output.data);
         const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
         auto storing = writing(options.output, threads_of(options.common));

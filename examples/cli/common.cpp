@@ -123,9 +123,8 @@ void check_rules(const command_rules& rules) {
             continue;
         }
         for (const auto* read : options_naming(*path, rules)) {
-            const bool is_model = rules.model != nullptr && are_same_file(*path, *rules.model) &&
-                                  read->get_positional() && read->results().size() == 1 &&
-                                  read->results().front() == *rules.model;
+            const bool is_model = rules.model != nullptr && read->get_positional() &&
+                                  read->results() == std::vector{*rules.model};
             if (!is_model || !is_first) {
                 throw stemma::error(stemma::error_code::refused, *path, option,
                                     "would replace a file that is read: " + read->get_name());
@@ -306,11 +305,11 @@ void warn_of_external_data(const common_options& options, const std::string& out
     }
 }
 
-void warn_of_external_data(const common_options& options, const output_options& output,
-                           const stemma::wire_model& model) {
-    if (output.data == "keep") {
-        warn_of_external_data(options, output.path, stemma::files_left_behind(model, output.path));
-    }
+void warn_of_external_data(const common_options& options, const std::string& output,
+                           const stemma::wire_model& model, std::string_view data) {
+    warn_of_external_data(
+        options, output,
+        stemma::files_left_behind(model, output, stemma::parse_data_placement(data).value()));
 }
 
 } // namespace cli

@@ -261,9 +261,9 @@ void print_notes(stemma::attributed_model& opened);
 /// Notes that external data, which runtimes look up beside the model, stays behind: `files`.
 void warn_of_external_data(const common_options& options, const std::string& output,
                            const std::vector<std::string>& files);
-/// The same for a model written to `output`.
-void warn_of_external_data(const common_options& options, const output_options& output,
-                           const stemma::wire_model& model);
+/// The same for a model written to `output`, with its data placed so.
+void warn_of_external_data(const common_options& options, const std::string& output,
+                           const stemma::wire_model& model, std::string_view data);
 
 /// Returns: the thread limit of a command.
 stemma::thread_limit threads_of(const common_options& options);

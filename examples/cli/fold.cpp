@@ -92,7 +92,8 @@ int fold(const fold_options& options) {
         note(options.common,
              fmt::format("{}: tags are kept for unfolding; tag {} to get new ones", model, output));
     }
-    warn_of_external_data(options.common, options.output, opened->model());
+    warn_of_external_data(options.common, options.output.path, opened->model(),
+                          options.output.data);
     const auto bytes = folded.write(output, writing(options.output));
     if (options.common.format == "json") {
         standard_output out;

@@ -80,7 +80,7 @@ int list_for_tool(const plan_request& asked) {
             throw stemma::error(stemma::error_code::refused, "", "plan",
                                 "--to layer-ann writes a model: -o OUT is needed");
         }
-        warn_of_external_data(asked.common, asked.output, opened->model());
+        warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
         stemma::annotate_layers(*opened, made.nodes, asked.annotation, asked.output.path,
                                 writing(asked.output, threads_of(asked.common)));
         made.unnamed = 0;

@@ -37,7 +37,7 @@ int probe(const probe_request& asked) {
     if (!named && !asked.output.force && std::filesystem::exists(manifest)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }
-    warn_of_external_data(asked.common, asked.output, opened->model());
+    warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
     const stemma::model_prober prober(*opened, std::move(how));
     stemma::output_file list(manifest);
     prober.write_manifest(list, asked.output.path);

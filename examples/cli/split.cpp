@@ -97,11 +97,7 @@ int split(split_request asked) {
     how.infer = add_inferred_types;
     how.note = [&](std::string_view text) { notes.emplace_back(text); };
     report(asked, stemma::split_to_folder(*opened, asked.folder, how));
-    if (how.data == stemma::data_placement::keep) {
-        const auto beside = asked.folder + "/split.json";
-        warn_of_external_data(asked.common, beside,
-                              stemma::files_left_behind(opened->model(), beside));
-    }
+    warn_of_external_data(asked.common, asked.folder + "/split.json", opened->model(), asked.data);
     for (const auto& text : notes) {
         note(asked.common, fmt::format("{}: {}", asked.common.model, text));
     }

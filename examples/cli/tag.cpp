@@ -63,7 +63,7 @@ int tag(const tag_options& options) {
         }
     }
     if (const auto& output = options.output.path; !output.empty()) {
-        warn_of_external_data(common, options.output, opened->model());
+        warn_of_external_data(common, options.output.path, opened->model(), options.output.data);
         const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
         auto how = writing(options.output, threads_of(common));

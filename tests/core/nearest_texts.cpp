@@ -105,4 +105,13 @@ TEST_CASE("unknown_name_text: names near matches and all known ones", "[core][ne
     CHECK(unknown_name_text("cost", "", "bytes") == "unknown cost ''; known: bytes");
 }
 
+TEST_CASE("nearest_texts: the end of a message lists what is similar") {
+    nearest_texts nearest("laye", 2);
+    CHECK(nearest.similar().empty());
+    nearest.offer("layer");
+    nearest.offer("layers");
+    CHECK(nearest.similar() == "; similar: 'layer', 'layers'");
+    CHECK(nearest.similar(":") == "; similar: 'layer:', 'layers:'");
+}
+
 } // namespace test::core_nearest_texts

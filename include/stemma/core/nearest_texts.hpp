@@ -57,6 +57,17 @@ public:
         return result;
     }
 
+    /// Returns: the end of a message, `; similar: 'a', 'b'`, with `suffix` after each text; "" if
+    /// nothing is near. Complexity: as `take`.
+    [[nodiscard]] std::string similar(std::string_view suffix = {}) const {
+        std::string list;
+        for (const auto& [distance, text] : best_) {
+            list.append(list.empty() ? "; similar: '" : ", '").append(text).append(suffix);
+            list.append("'");
+        }
+        return list;
+    }
+
 private:
     /// Returns: the number of insertions, deletions and replacements, or anything above the limit.
     [[nodiscard]] std::size_t edit_distance(std::string_view text) {

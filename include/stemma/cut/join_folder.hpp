@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,9 @@ inline void refuse_own_file(const split_folder& folder, const std::string& outpu
 /// the bytes are on the medium.
 ///
 /// Throws: `error` of `cannot_read`, `cannot_write` or `too_large`; of `malformed` for an
-/// inconsistent manifest; of `refused` if changed parts no longer fit together, and
-/// if `output` is one of the files joined; of `contradiction`
-/// if unchanged ones do not restore the model. Complexity: O(bytes).
+/// inconsistent manifest; of `refused` if changed parts no longer fit together, and if `output` is
+/// one of the joined files; of `contradiction` if unchanged ones do not restore the model.
+/// Complexity: O(bytes).
 inline joined_model join_folder(const std::string& folder, const std::string& output,
                                 bool sync = true) {
     const detail::split_folder parts(folder);

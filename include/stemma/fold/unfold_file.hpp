@@ -213,9 +213,7 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
             !detail::tag_unfolded(*known, source, unfolded, output, write_tags)) {
             write_rope(unfolded.rope, source.file(), source.model(), output, options);
         }
-        if (options.data == data_placement::keep) {
-            unfolded.report.left_behind = files_left_behind(model, output);
-        }
+        unfolded.report.left_behind = files_left_behind(model, output, options.data);
         return std::move(unfolded.report);
     };
     if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {

@@ -335,6 +335,9 @@ struct carrier_set {
     friend bool operator==(const carrier_set&, const carrier_set&) = default;
 };
 
+/// How tags are stored by default: as metadata, and as marks, which survive optimizers.
+inline constexpr carrier_set usual_carriers{.mark = true};
+
 /// Put `static_assert(explain_carrier_policy<mine>());` next to a policy that is rejected.
 template <class P>
 consteval bool explain_carrier_policy() {

@@ -45,14 +45,16 @@ namespace detail {
 }
 
 /// Returns: the external data files that would be missing next to `output`, as it is in another
-/// folder and they stay with the model. Complexity: O(initializers).
-[[nodiscard]] inline std::vector<std::string> files_left_behind(const wire_model& model,
-                                                                const std::string& output) {
+/// folder and they stay with the model: none if they are placed. Complexity: O(initializers).
+[[nodiscard]] inline std::vector<std::string>
+files_left_behind(const wire_model& model, const std::string& output,
+                  data_placement placement = data_placement::keep) {
     const auto folder = [](const std::string& path) {
         return std::filesystem::absolute(path).parent_path().lexically_normal();
     };
-    return folder(output) == folder(model.file()) ? std::vector<std::string>()
-                                                  : external_files(model);
+    return placement != data_placement::keep || folder(output) == folder(model.file())
+               ? std::vector<std::string>()
+               : external_files(model);
 }
 
 /// Places the model's external data files next to `output`, if that is in another folder.

@@ -247,7 +247,7 @@ private:
 /// and for each node the modules of its origins; see `align_graphs`. Its evidence may have been
 /// freed.
 [[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
-    auto name = std::string(original->model().file());
+    auto name = original->model().file();
     return capture_source(
         [original = std::move(original)]() -> std::unique_ptr<opened_capture> {
             return std::make_unique<detail::original_capture>(original);

@@ -50,8 +50,7 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     place_external_data(model, output, options.data, options.replace_data);
     written.commit(options.sync);
     return {file.bytes().size(), static_cast<std::uint64_t>(plan.size()),
-            options.data == data_placement::keep ? files_left_behind(model, output)
-                                                 : std::vector<std::string>()};
+            files_left_behind(model, output, options.data)};
 }
 
 } // namespace stemma::inline STEMMA_ABI

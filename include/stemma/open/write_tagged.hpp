@@ -120,9 +120,6 @@ make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit t
     return editor;
 }
 
-/// How `write_tagged` stores tags by default: as metadata, and as marks, which survive optimizers.
-inline constexpr carrier_set usual_carriers{.mark = true};
-
 /// Returns: the carriers in a comma-separated list of `metadata`, `mark`, `attribute`,
 /// `doc-string`, `namespace` and `model`.
 /// Throws: `error` of `error_code::refused` if it is empty or has an unknown name.

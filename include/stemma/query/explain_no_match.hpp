@@ -149,21 +149,13 @@ private:
         }
         nearest_texts like(term.pattern, 3);
         offer_all(term.kind, like);
-        auto names = list_of(like);
+        auto names = like.similar();
         if (term.kind == query_kind::class_name && !knows_classes()) {
             names = "; the tree knows no classes";
         } else if (names.empty()) {
             names = what_there_is(term.kind);
         }
         return at_column(text, term) + names + meant_otherwise(term);
-    }
-
-    [[nodiscard]] static std::string list_of(nearest_texts& like) {
-        std::string names;
-        for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; similar: '" : ", '").append(name).append("'");
-        }
-        return names;
     }
 
     /// The existing sources or types, which are few.
@@ -282,9 +274,9 @@ private:
             }
         }
         return named ? at_column("no node has that value of attribute '" + term.word + "'", term) +
-                           (term.pattern.empty() ? "" : list_of(texts))
+                           texts.similar()
                      : at_column("no node has an attribute '" + term.word + "'", term) +
-                           list_of(names);
+                           names.similar();
     }
 
     [[nodiscard]] static std::string at_column(const std::string& text, const query& term) {

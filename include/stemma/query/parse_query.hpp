@@ -346,11 +346,8 @@ private:
             nearest.offer(known.name);
             names.append(", ").append(known.name);
         }
-        std::string like;
-        for (const auto& name : nearest.take()) {
-            like.append(like.empty() ? "; similar: '" : ", '").append(name).append(":'");
-        }
-        in_.fail(at, "'" + std::string(word) + ":' is unknown" + like + "; known: " + names);
+        in_.fail(at, "'" + std::string(word) + ":' is unknown" + nearest.similar(":") +
+                         "; known: " + names);
     }
 
     /// Outside brackets, a module term matches everything inside; a size term only the module

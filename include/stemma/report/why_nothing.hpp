@@ -8,7 +8,6 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/report/detail/read_position.hpp>
 
-#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -32,8 +31,9 @@ public:
             return no_such_graph(position->graph);
         }
         const auto why = "nothing is named '" + std::string(text_) + "'";
-        if (is_position()) {
-            return why + "; the node at that position is '#" + std::string(text_) + "'";
+        const auto written = "#" + std::string(text_);
+        if (is_number(text_) && read_position(written)->index < model_.graph(0).node_count) {
+            return why + "; the node at that position is '" + written + "'";
         }
         if (const auto* const term = term_of_query()) {
             return why + "; query '" + term + std::string(text_) + "' finds what is of that kind";
@@ -56,16 +56,7 @@ private:
         for (id g = 1; g < model_.graph_count(); ++g) {
             nearest.offer(model_.graph_path(g));
         }
-        return "there is no body or function '" + std::string(path) + "'" + listed(nearest);
-    }
-
-    /// Whether it is the index of a node in the main graph.
-    [[nodiscard]] bool is_position() const {
-        id index = no_id;
-        return is_number(text_) &&
-               std::from_chars(text_.data(), text_.data() + text_.size(), index).ec ==
-                   std::errc() &&
-               index < model_.graph(0).node_count;
+        return "there is no body or function '" + std::string(path) + "'" + nearest.similar();
     }
 
     /// Returns: the kind of query that finds it, if it is a class or an operator type.
@@ -99,15 +90,7 @@ private:
         for (const auto& function : model_.functions()) {
             nearest.offer(model_.text(function.name));
         }
-        return listed(nearest);
-    }
-
-    [[nodiscard]] static std::string listed(nearest_texts& nearest) {
-        std::string like;
-        for (const auto& name : nearest.take()) {
-            like.append(like.empty() ? "; similar: '" : ", '").append(name).append("'");
-        }
-        return like;
+        return nearest.similar();
     }
 
     const attributed_model& opened_;
