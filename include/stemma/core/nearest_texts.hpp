@@ -57,8 +57,9 @@ public:
         return result;
     }
 
-    /// Returns: the end of a message, `; similar: 'a', 'b'`, with `suffix` after each text; "" if
-    /// nothing is near. Complexity: as `take`.
+    /// Returns: the end of a message, "; similar: " and the texts in quotes, with `suffix` after
+    /// each;
+    /// "" if nothing is near. Complexity: as `take`.
     [[nodiscard]] std::string similar(std::string_view suffix = {}) const {
         std::string list;
         for (const auto& [distance, text] : best_) {
