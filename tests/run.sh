@@ -6,9 +6,9 @@
 #
 # Stages run in order until one fails. Without arguments:
 #   packages   install the packages for build and tests
-#   build      build the preset `test`: everything but the unit tests
+#   build      build the preset `test`: the program, and the tests that need it
 #   test       run its tests, and list what was skipped and why
-#   unit       build the unit tests with clang, and run them
+#   unit       build the other tests with clang, and run them likewise
 # By name only:
 #   sanitize   build program, unit tests and fuzz targets with clang and sanitizers, and run these tests
 #   fuzz       run each fuzz target for 30 seconds, built with the same sanitizers, and the program on changed models
@@ -18,8 +18,6 @@ cd "$(dirname "$0")/.."
 default_stages="packages build test unit"
 all_stages="$default_stages sanitize fuzz"
 cores=$(nproc)
-results=build/test/results.xml
-
 # To add a stage: a function stage_NAME here, NAME in all_stages and in the list above.
 
 stage_packages() {
@@ -40,10 +38,11 @@ stage_build() {
     cmake --build --preset test --parallel "$cores"
 }
 
-stage_test() {
+run_tests() {
+    results=build/$1/results.xml
     rm -f "$results"
     status=0
-    ctest --preset test --parallel "$cores" --output-junit "$PWD/$results" \
+    ctest --preset "$1" --parallel "$cores" --output-junit "$PWD/$results" \
         --test-output-size-passed 100000 || status=$?
     if [ -f "$results" ]; then
         python3 tests/list_skipped.py "$results"
@@ -51,10 +50,14 @@ stage_test() {
     return $status
 }
 
+stage_test() {
+    run_tests test
+}
+
 stage_unit() {
     cmake --preset unit --log-level=WARNING >/dev/null
     cmake --build --preset unit --parallel "$cores"
-    ctest --preset unit --parallel "$cores"
+    run_tests unit
 }
 
 stage_sanitize() {
