@@ -1,13 +1,21 @@
-# find_included(<folder> <file> <variable>): the headers of stemma, JSON and protobuf that <file> includes, directly
-# or not.
+# find_included(<folder> <file> <variable>): the headers of stemma, JSON and protobuf that <file> includes, directly,
+# from files beside it, or from those.
 function(find_included folder file variable)
     get_property(known GLOBAL PROPERTY included_${file} SET)
     if(NOT known)
-        file(STRINGS ${file} lines REGEX "^# *include <(stemma|nlohmann|onnx|google)/")
+        file(STRINGS ${file} lines REGEX "^# *include (<(stemma|nlohmann|onnx|google)/|\")")
         set(found)
+        cmake_path(GET file PARENT_PATH beside)
         foreach(line IN LISTS lines)
-            string(REGEX REPLACE "^# *include <([^>]*)>.*" "\\1" header "${line}")
+            string(REGEX REPLACE "^# *include [<\"]([^>\"]*)[>\"].*" "\\1" header "${line}")
             set(further)
+            if(line MATCHES "\"")
+                if(EXISTS ${beside}/${header})
+                    find_included(${folder} ${beside}/${header} further)
+                endif()
+                list(APPEND found ${further})
+                continue()
+            endif()
             if(header MATCHES "^stemma/")
                 find_included(${folder} ${folder}/${header} further)
             endif()
