@@ -27,7 +27,7 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/sweeps.hpp>
-#include <stemma/query/explain_no_match.hpp>
+#include <stemma/query/detail/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/report/dot.hpp>
@@ -384,8 +384,8 @@ TEST_CASE("archetypes: queries match the same", "[archetypes]") {
             }
             REQUIRE(stemma::find_matching_operators(asked, modules, tags, ops, given) ==
                     stemma::find_matching_operators(asked, scene.tree, tags, scene.ops, given));
-            REQUIRE(stemma::explain_no_match(asked, modules, tags, ops, given) ==
-                    stemma::explain_no_match(asked, scene.tree, tags, scene.ops, given));
+            REQUIRE(stemma::detail::explain_no_match(asked, modules, tags, ops, given) ==
+                    stemma::detail::explain_no_match(asked, scene.tree, tags, scene.ops, given));
         }
     });
 }

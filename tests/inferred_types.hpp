@@ -6,7 +6,7 @@
 
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>

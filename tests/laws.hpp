@@ -198,11 +198,11 @@ template <carrier_policy P>
     for (const auto& [what, key, value] : sinks[0].said) {
         laws.expect(what != "metadata" || key.starts_with(key_prefix),
                     "carrier: a metadata key does not start with `pkg.stemma.`");
-        laws.expect(!what.starts_with("attribute") || key == source_module_attribute ||
-                        key == hierarchy_tags_attribute,
+        laws.expect(!what.starts_with("attribute") || key == detail::source_module_attribute ||
+                        key == detail::hierarchy_tags_attribute,
                     "carrier: an attribute is not named `source_module` or `hierarchy_tags`");
-        laws.expect(what != "doc_line" ||
-                        (value.starts_with(doc_line_mark) && value.find('\n') == std::string::npos),
+        laws.expect(what != "doc_line" || (value.starts_with(detail::doc_line_mark) &&
+                                           value.find('\n') == std::string::npos),
                     "carrier: a doc_string entry has several lines, or no mark of ours");
     }
     return laws.take();
@@ -314,7 +314,7 @@ template <operator_graph_like Graph, partition_policy<Graph> P>
                 "partition: a graph is divided differently on repeated calls");
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
     laws.expect(!plan.refusal.empty() ||
-                    find_partition_fault(plan, problem.order.size(), modules).empty(),
+                    detail::find_partition_fault(plan, problem.order.size(), modules).empty(),
                 "partition: a vertex has no valid part");
     return laws.take();
 }

@@ -64,7 +64,7 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
     const stemma::wire_model model(file.bytes(), file.path());
     const stemma::onnx_operators ops(model);
     const auto capture = (model_file.parent_path() / "modules.json").string();
-    const auto tree = stemma::read_captures({&capture, 1}).tree();
+    const auto tree = stemma::detail::read_captures({&capture, 1}).tree();
     stemma::evidence_context<stemma::onnx_operators<stemma::wire_model>, stemma::module_tree>
         context(ops, tree);
     const auto evidence = stemma::attribute(context, stemma::name_sources{}).of;

@@ -48,7 +48,7 @@ inline std::string read_bytes(const std::string& path) {
 }
 
 inline stemma::module_tree read_capture(const std::string& path) {
-    return stemma::read_captures({&path, 1}).tree();
+    return stemma::detail::read_captures({&path, 1}).tree();
 }
 
 /// Returns: the module tree captured with a model, if any.

@@ -8,7 +8,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
-#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/detail/npz.hpp>
 
 #include <cstring>
 #include <map>
@@ -40,7 +40,7 @@ struct observed {
         , borders(stemma::find_module_values(opened)) {
         const auto path = folder.file(name + ".npz");
         stemma::output_file file(path);
-        stemma::npz_writer out(file, path);
+        stemma::detail::npz_writer out(file, path);
         for (const auto& [value, elements] : numbers) {
             std::string content(4 * elements.size(), '\0');
             std::memcpy(content.data(), elements.data(), content.size());

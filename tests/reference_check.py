@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Generates the reference of the public headers with Doxygen. Fails if it warns, if a public name has
-no comment, or if the comment of a function omits what it throws or, with a loop, its complexity.
+no comment, if the comment of a function omits what it throws or, with a loop, its complexity, or if
+nothing outside the headers needs a name: no example, no document, and no declaration of one needed.
 
 usage: reference_check.py FOLDER
 
@@ -164,6 +165,51 @@ def undocumented(folder):
     return sorted(found), len(seen)
 
 
+def words(text):
+    return set(re.findall(r"\w+", text))
+
+
+def without_use(folder):
+    """Place of each public name of the namespace that neither the program, an example or a document
+    mentions, nor the declaration of a mentioned one, and the number of public names."""
+    places, needs = {}, {}
+
+    def note(scope, name, node, *texts):
+        if re.fullmatch(r"stemma(::v\d+_\d+)?", scope):
+            place = node.find("location")
+            places.setdefault(name, (place.get("file"), int(place.get("line"))))
+            needs.setdefault(name, set())
+        else:
+            name = re.sub(r"^stemma::(v\d+_\d+::)?", "", scope).partition("::")[0].partition("<")[0]
+        needs.setdefault(name, set()).update(*map(words, texts))
+
+    parts = ("type", "argsstring", "initializer", "templateparamlist", "requiresclause")
+    for path in sorted(folder.glob("*.xml")):
+        for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef"):
+            kind, scope = compound.get("kind"), compound.findtext("compoundname")
+            if kind not in ("class", "struct", "concept", "namespace") or "::detail" in scope:
+                continue
+            if kind != "namespace":
+                outer, _, name = scope.partition("<")[0].rpartition("::")
+                note(outer, name, compound, text_of(compound, "basecompoundref", *parts))
+            for member in compound.iter("memberdef"):
+                if member.get("prot") == "public":
+                    note(scope, member.findtext("name"), member, text_of(member, *parts))
+
+    mentioned = set()
+    for path in (ROOT / "examples").rglob("*.[ch]pp"):
+        mentioned |= words(path.read_text(encoding="utf-8"))
+    for path in (*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"):
+        mentioned |= words("\n".join(re.findall(r"`([^`]*)`", path.read_text(encoding="utf-8"))))
+    todo = [name for name in places if name in mentioned]
+    used = set(todo)
+    while todo:
+        new = {name for name in needs[todo.pop()] if name in places} - used
+        used |= new
+        todo += new
+    return sorted((*place, name) for name, place in places.items() if name not in used), len(places)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]).resolve()
     if shutil.which("doxygen") is None:
@@ -184,9 +230,12 @@ def main():
         print(line)
     for file, line, name in names:
         print(f"include/{file}:{line}: {name}")
-    print(f"{len(warnings)} warnings, {len(names)} of {seen} names without what their comment must say; "
-          f"{folder}/html/index.html")
-    sys.exit(1 if warnings or names else 0)
+    idle, public = without_use(folder / "xml")
+    for file, line, name in idle:
+        print(f"include/{file}:{line}: {name} is needed by no example and no document; belongs in detail")
+    print(f"{len(warnings)} warnings, {len(names)} of {seen} names without what their comment must say, "
+          f"{len(idle)} of {public} public ones without a use; {folder}/html/index.html")
+    sys.exit(1 if warnings or names or idle else 0)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <string>

@@ -63,8 +63,8 @@ public:
         record.nodes = model.node_count();
         record.digest = stemma::detail::structure_digest(model);
         record.from_model = from_model;
-        const auto table =
-            carriers.model ? stemma::detail::to_json(stemma::to_table(found)) : std::string();
+        const auto table = carriers.model ? stemma::detail::to_json(stemma::detail::to_table(found))
+                                          : std::string();
         const auto text = stemma::detail::to_json(record, modules);
         stemma::tag_editor editor(
             model, modules, found, carriers,
@@ -106,7 +106,7 @@ inline std::string tag(std::string_view bytes, const stemma::carrier_set& carrie
 
 inline std::string strip(std::string_view bytes) {
     const stemma::wire_model model(bytes, "model");
-    stemma::strip_editor editor(model);
+    stemma::detail::strip_editor editor(model);
     stemma::detail::rewrite plan(model, editor);
     stemma::detail::string_splice out(bytes);
     plan.write(out);

@@ -92,10 +92,8 @@
 #include <stemma/model/source_lines.hpp>
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/numerics/npy.hpp>
 #include <stemma/numerics/tensor_values.hpp>
 #include <stemma/numerics/value_difference.hpp>
-#include <stemma/query/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query.hpp>

@@ -28,7 +28,6 @@
 #include <stemma/cost/profile_pictures.hpp>
 #include <stemma/cost/profile_readers.hpp>
 #include <stemma/cost/profile_report.hpp>
-#include <stemma/cost/profiled_nodes.hpp>
 #include <stemma/cost/read_profiles.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_planner.hpp>
@@ -50,12 +49,10 @@
 #include <stemma/numerics/isolate_modules.hpp>
 #include <stemma/numerics/model_prober.hpp>
 #include <stemma/numerics/module_values.hpp>
-#include <stemma/numerics/npz.hpp>
 #include <stemma/numerics/pair_values.hpp>
 #include <stemma/numerics/probed_names.hpp>
 #include <stemma/numerics/value_file.hpp>
 #include <stemma/onnx/carrier.hpp>
-#include <stemma/onnx/comparable_model.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/external_data.hpp>
@@ -89,7 +86,6 @@
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/query_answer.hpp>
 #include <stemma/query/sort_by_cost.hpp>
-#include <stemma/record/given_names.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
@@ -109,8 +105,6 @@
 #include <stemma/report/sync_navigation.hpp>
 #include <stemma/report/why_nothing.hpp>
 #include <stemma/types/described_attribute.hpp>
-#include <stemma/types/infer_shapes.hpp>
-#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/types_by_name.hpp>
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/types/value_types.hpp>

@@ -84,7 +84,7 @@ TEST_CASE("read_checkpoint: a header length may look like another format") {
          {0x7bU, 0x280U, 0x480U}) { // like the beginning of JSON and of pickles
         const auto padded = header + std::string(length - header.size(), ' ');
         const auto bytes = safetensors(padded, "x");
-        CHECK(stemma::is_checkpoint(bytes, "file"));
+        CHECK(stemma::detail::is_checkpoint(bytes, "file"));
         CHECK(read(bytes).entries().size() == 1);
     }
 }

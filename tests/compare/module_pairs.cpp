@@ -23,7 +23,7 @@ using stemma::no_id;
 /// A tree with structure and weights of modules given by path.
 struct scene {
     stemma::module_tree tree;
-    stemma::module_contents contents;
+    stemma::detail::module_contents contents;
 
     explicit scene(const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>& modules) {
         stemma::module_tree_builder builder;

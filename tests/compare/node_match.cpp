@@ -42,7 +42,7 @@ struct scene {
         graph = stemma::operator_graph(label.size(), all);
     }
 
-    [[nodiscard]] stemma::matched_graph view() const {
+    [[nodiscard]] stemma::detail::matched_graph view() const {
         return {&graph, label, label, weight, place, name, quiet};
     }
 };

@@ -93,7 +93,7 @@ TEST_CASE("nearest_texts: nothing is near an empty text", "[core][nearest_texts]
 }
 
 TEST_CASE("unknown_name_text: names near matches and all known ones", "[core][nearest_texts]") {
-    using stemma::unknown_name_text;
+    using stemma::detail::unknown_name_text;
     CHECK(unknown_name_text("cost", "byte", "operators, bytes") ==
           "unknown cost 'byte'; did you mean 'bytes'? known: operators, bytes");
     CHECK(unknown_name_text("selection", "dept:3", "all, depth:N") ==

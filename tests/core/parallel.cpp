@@ -17,7 +17,7 @@ namespace test::core_parallel {
 TEST_CASE("for_each_part: calls once for every part, and waits", "[core][parallel]") {
     for (const std::size_t count : {0U, 1U, 2U, 9U}) {
         std::vector<std::atomic<int>> calls(count);
-        stemma::for_each_part(count, [&](std::size_t part) { ++calls[part]; });
+        stemma::detail::for_each_part(count, [&](std::size_t part) { ++calls[part]; });
         for (const auto& times : calls) {
             CHECK(times == 1);
         }
@@ -28,7 +28,7 @@ TEST_CASE("for_each_part: throws what the lowest part threw, after all have ende
           "[core][parallel]") {
     std::atomic<int> ended = 0;
     try {
-        stemma::for_each_part(6, [&](std::size_t part) {
+        stemma::detail::for_each_part(6, [&](std::size_t part) {
             ++ended;
             if (part == 2 || part == 4) {
                 throw std::runtime_error(std::to_string(part));
@@ -64,10 +64,10 @@ TEST_CASE("for_each_range: the ranges cover everything, in order and of about eq
     for (const std::size_t size : {0U, 1U, 2U, 7U, 100U}) {
         for (const std::size_t count : {1U, 2U, 3U, 8U}) {
             std::vector<std::pair<std::size_t, std::size_t>> ranges(count);
-            stemma::for_each_range(size, count,
-                                   [&](std::size_t part, std::size_t begin, std::size_t end) {
-                                       ranges[part] = {begin, end};
-                                   });
+            stemma::detail::for_each_range(
+                size, count, [&](std::size_t part, std::size_t begin, std::size_t end) {
+                    ranges[part] = {begin, end};
+                });
             std::size_t at = 0;
             for (const auto& [begin, end] : ranges) {
                 CHECK(begin == at);
@@ -83,7 +83,8 @@ TEST_CASE("for_each_range: the ranges cover everything, in order and of about eq
 TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core][parallel]") {
     for (const std::size_t threads : {0U, 1U, 2U, 9U}) {
         std::array<std::atomic<int>, 3> runs{};
-        stemma::run_tasks(threads, {[&] { ++runs[0]; }, [&] { ++runs[1]; }, [&] { ++runs[2]; }});
+        stemma::detail::run_tasks(threads,
+                                  {[&] { ++runs[0]; }, [&] { ++runs[1]; }, [&] { ++runs[2]; }});
         for (const auto& times : runs) {
             CHECK(times == 1);
         }

@@ -64,7 +64,7 @@ TEST_CASE("partition_graph: parts without vertices cost nothing", "[algorithm][p
 TEST_CASE("find_partition_fault: reports plans that no algorithm could use",
           "[algorithm][partition_graph]") {
     const auto fault = [](const partition_plan& plan) {
-        return stemma::find_partition_fault(plan, 2, 3);
+        return stemma::detail::find_partition_fault(plan, 2, 3);
     };
     CHECK(fault({1, {0, 0}, {}, {}}).empty());
     CHECK(fault({2, {0, 1}, {2, 0}, {}}).empty());

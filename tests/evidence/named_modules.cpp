@@ -15,9 +15,9 @@
 
 namespace test::evidence_named_modules {
 
-using stemma::collect_named_modules;
 using stemma::id;
 using stemma::no_id;
+using stemma::detail::collect_named_modules;
 
 TEST_CASE("named_modules: collects those of parameters, and scopes for later", "[named_modules]") {
     test::operator_scene ops;

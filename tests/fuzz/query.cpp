@@ -3,7 +3,7 @@
 #include "../query_scene.hpp"
 #include "fuzz.hpp"
 
-#include <stemma/query/explain_no_match.hpp>
+#include <stemma/query/detail/explain_no_match.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,10 +23,10 @@ void use(std::string_view text) {
         fuzz::demand(std::is_sorted(modules.begin(), modules.end()), "modules are not ascending");
     }
     if (nodes.empty()) {
-        fuzz::demand(
-            !stemma::explain_no_match(asked, scene.modules, scene.tags, scene, scene.attributions)
-                 .empty(),
-            "nothing fits, and nothing is said about it");
+        fuzz::demand(!stemma::detail::explain_no_match(asked, scene.modules, scene.tags, scene,
+                                                       scene.attributions)
+                          .empty(),
+                     "nothing fits, and nothing is said about it");
     }
 }
 

@@ -12,7 +12,7 @@
 #include <stemma/capture/capture.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/output_file.hpp>
-#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/detail/npz.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
@@ -164,14 +164,15 @@ void write_capture(const std::string& path, writer& out) {
 void write_values(const std::string& folder, writer& out) {
     const std::string elements("\0\0\x80\x3f\0\0\0\x40", 8);
     const std::vector<std::int64_t> two{2};
-    out.write("values", "\1" + stemma::npy_header(1, two) + elements);
-    out.write("values", "\1" + stemma::npy_header(10, std::vector<std::int64_t>{2, 2}) + elements);
+    out.write("values", "\1" + stemma::detail::npy_header(1, two) + elements);
+    out.write("values",
+              "\1" + stemma::detail::npy_header(10, std::vector<std::int64_t>{2, 2}) + elements);
     const auto tensor = test::tensor("w", {2}).number(2, 1).text(9, elements);
     out.write("values", "\2" + tensor.bytes());
     const auto path = folder + "/seed.npz";
     {
         stemma::output_file file(path);
-        stemma::npz_writer archive(file, path);
+        stemma::detail::npz_writer archive(file, path);
         archive.add("/a/b", 1, two, elements);
         archive.add("c", 7, {}, elements);
         archive.finish();

@@ -5,7 +5,7 @@
 #include <stemma/check/check_structure.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstddef>

@@ -99,7 +99,7 @@ TEST_CASE("module_trail: agrees with find_module, whatever came before", "[model
     const auto tree = random_tree(random);
     const seen_modules seen(tree);
     const module_lookup lookup(seen);
-    stemma::module_trail trail(lookup);
+    stemma::detail::module_trail trail(lookup);
     for (int i = 0; i < 3000; ++i) {
         const auto from = static_cast<id>(random.one_in(50) ? random(tree.size()) : 0);
         auto path = tree.path(static_cast<id>(random(tree.size())));

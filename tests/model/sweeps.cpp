@@ -366,7 +366,7 @@ TEST_CASE("stay_with_owners: operators in bodies stay in the module that runs th
         result[v].confidence = 0.9F;
     }
     s.ask([&](const problem& p) {
-        stemma::stay_with_owners(p, result, [&](id v) { return v == lost || v == inner; });
+        stemma::detail::stay_with_owners(p, result, [&](id v) { return v == lost || v == inner; });
         return 0;
     });
     CHECK(result[lost].module == s.at("blocks.0"));

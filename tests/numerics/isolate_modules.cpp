@@ -36,7 +36,7 @@ struct scene {
     void put_results(const std::map<std::string, float>& results) const {
         const auto path = apart + "/results.npz";
         stemma::output_file file(path);
-        stemma::npz_writer out(file, path);
+        stemma::detail::npz_writer out(file, path);
         for (const auto& [key, number] : results) {
             std::string content(4, '\0');
             std::memcpy(content.data(), &number, 4);

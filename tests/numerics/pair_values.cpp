@@ -17,7 +17,7 @@ using numbers = std::map<std::string, std::vector<float>>;
 std::map<std::string, std::string> pairs_of(const test::observed& a, const test::observed& b,
                                             const stemma::given_pairs& given = {}) {
     std::map<std::string, std::string> found;
-    for (const auto& one : stemma::pair_values(a.get(), b.get(), given)) {
+    for (const auto& one : stemma::detail::pair_values(a.get(), b.get(), given)) {
         found.emplace(a.opened.model().value_name(one.value),
                       one.other + " " + std::string(to_string(one.how)));
     }
@@ -110,7 +110,7 @@ TEST_CASE("pair_values: keeps execution order", "[numerics][pair_values]") {
     const test::scratch_folder folder;
     const test::observed a(folder, "a", test::two_modules(), all);
     std::string order;
-    for (const auto& one : stemma::pair_values(a.get(), a.get())) {
+    for (const auto& one : stemma::detail::pair_values(a.get(), a.get())) {
         order += one.other;
     }
     CHECK(order == "xtuy");

@@ -6,7 +6,7 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
-#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/detail/npy.hpp>
 
 #include <cstring>
 #include <fstream>
@@ -20,7 +20,7 @@ namespace {
 std::string npy_of(float number) {
     std::string elements(4, '\0');
     std::memcpy(elements.data(), &number, 4);
-    return stemma::npy_header(1, {}) + elements;
+    return stemma::detail::npy_header(1, {}) + elements;
 }
 
 void put(const std::string& path, const std::string& bytes) {

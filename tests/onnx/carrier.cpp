@@ -97,7 +97,7 @@ TEST_CASE("doc_string_carrier: writes one marked line that JSON readers understa
     const auto read = [](const operator_tags& tags) {
         const auto made = lines(stemma::doc_string_carrier{}, tags);
         REQUIRE(made.size() == 1);
-        const auto start = "doc  " + std::string(stemma::doc_line_mark);
+        const auto start = "doc  " + std::string(stemma::detail::doc_line_mark);
         REQUIRE(made[0].starts_with(start));
         CHECK(made[0].find('\n') == std::string::npos);
         return nlohmann::json::parse(made[0].substr(start.size()));

@@ -20,8 +20,8 @@ namespace test::onnx_external_data {
 namespace fs = std::filesystem;
 
 using stemma::data_placement;
-using stemma::place_external_data;
 using stemma::detail::is_inside_folder;
+using stemma::detail::place_external_data;
 using texts = std::vector<std::string>;
 
 namespace {

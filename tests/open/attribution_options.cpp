@@ -77,7 +77,7 @@ const auto path = test::fixture("mlp/model.onnx");
 std::vector<std::string> read_again(const stemma::attribution_options& options,
                                     const stemma::attribution_options& again) {
     stemma::detail::model_record record;
-    record.options = stemma::recorded_options(options);
+    record.options = stemma::detail::recorded_options(options);
     auto taken = again;
     auto problems = adopt_options(taken, record);
     const stemma::attributed_model opened(path, taken);
@@ -99,12 +99,12 @@ TEST_CASE("attribution_options: accepts policies as types, in any order", "[attr
         CHECK(tags.is_selected(m));
     }
     CHECK(plain.tags().tags.text(1) != tags.text(1));
-    CHECK(stemma::recorded_options(options) ==
+    CHECK(stemma::detail::recorded_options(options) ==
           std::map<std::string, std::string>{{"select", "all"},
                                              {"naming", "module-paths"},
                                              {"resolve", "cautious"},
                                              {"propagate", "off"}});
-    CHECK(stemma::recorded_options({}).empty());
+    CHECK(stemma::detail::recorded_options({}).empty());
 }
 
 TEST_CASE("attribution_options: custom policies are used as they are", "[attribution_options]") {
@@ -151,9 +151,9 @@ TEST_CASE("attribution_options: a record makes the same choices as its writer",
         CHECK(once.size() == 1);
         stemma::attribution_options taken;
         stemma::detail::model_record record;
-        record.options = stemma::recorded_options(chosen);
+        record.options = stemma::detail::recorded_options(chosen);
         CHECK(adopt_options(taken, record).empty());
-        CHECK(stemma::recorded_options(taken) == record.options);
+        CHECK(stemma::detail::recorded_options(taken) == record.options);
     }
     options.naming = stemma::module_paths{};
     CHECK(read_again(stemma::attribution_options().set(numbers{}), options) ==
@@ -172,7 +172,7 @@ TEST_CASE("attribution_options: unknown policies in a record are reported",
     chosen.naming = known.namings.get("naming", "numbers");
     chosen.sources.emplace({stemma::provenance::scope});
     chosen.set(labels{});
-    CHECK(stemma::recorded_options(chosen) ==
+    CHECK(stemma::detail::recorded_options(chosen) ==
           std::map<std::string, std::string>{{"naming", "numbers"}, {"sources", "scope,labels"}});
     CHECK(read_again(chosen, {}).size() == 3); // the tag, and two
     stemma::attribution_options again;

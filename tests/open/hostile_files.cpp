@@ -18,7 +18,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/sidecar.hpp>
 #include <stemma/record/summary.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <nlohmann/json.hpp>

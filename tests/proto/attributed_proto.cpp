@@ -49,7 +49,7 @@ std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& ca
         carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), found)
                           : std::vector<stemma::id_set>(),
         to_json(opened.record(carriers), opened.modules()),
-        carriers.model ? to_json(stemma::to_table(found)) : std::string(),
+        carriers.model ? to_json(stemma::detail::to_table(found)) : std::string(),
         carriers.mark ? to_json(stemma::detail::sketch_of(model, found.attributions))
                       : std::string());
     stemma::detail::rewrite plan(model, editor);

@@ -75,7 +75,7 @@ std::string tag_file(const std::string& bytes, const attributed& with,
     record.nodes = model.node_count();
     record.digest = stemma::detail::structure_digest(model);
     const auto text = to_json(record, with.modules);
-    const auto table = carriers.model ? to_json(stemma::to_table(found)) : std::string();
+    const auto table = carriers.model ? to_json(stemma::detail::to_table(found)) : std::string();
     stemma::tag_editor editor(model, with.modules, found, carriers,
                               carriers.metadata
                                   ? stemma::detail::find_value_tags(model, with.modules, found)
@@ -86,7 +86,7 @@ std::string tag_file(const std::string& bytes, const attributed& with,
 
 std::string strip_file(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    stemma::strip_editor editor(model);
+    stemma::detail::strip_editor editor(model);
     return rewritten(model, editor);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("recorded_modules: reads those in a tagged model's record, none from t
           "[onnx][tag_model]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const stemma::recorded_modules find;
+    const stemma::detail::recorded_modules find;
     const auto found = find(test::tag(bytes, {}, &tree), "tagged.onnx");
     REQUIRE(found);
     REQUIRE(found->size() == tree.size());
@@ -415,7 +415,7 @@ TEST_CASE("to_table: lists the modules of nodes, and all tags of those with seve
           "[onnx][tag_model]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const test::tagged_model tagged(bytes);
-    const auto table = stemma::to_table(tagged.found);
+    const auto table = stemma::detail::to_table(tagged.found);
     REQUIRE(table.module.size() == tagged.model.node_count());
     for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
         CHECK(table.module[node] == tagged.found.attributions[node].module);

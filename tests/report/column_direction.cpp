@@ -8,13 +8,13 @@ namespace test::report_column_direction {
 TEST_CASE("read_direction: accepts three words") {
     using stemma::column_direction;
     auto direction = column_direction::neither;
-    CHECK(stemma::read_direction("lower", direction));
+    CHECK(stemma::detail::read_direction("lower", direction));
     CHECK(direction == column_direction::lower);
-    CHECK(stemma::read_direction("higher", direction));
+    CHECK(stemma::detail::read_direction("higher", direction));
     CHECK(direction == column_direction::higher);
-    CHECK(stemma::read_direction("neither", direction));
+    CHECK(stemma::detail::read_direction("neither", direction));
     CHECK(direction == column_direction::neither);
-    CHECK_FALSE(stemma::read_direction("down", direction));
+    CHECK_FALSE(stemma::detail::read_direction("down", direction));
 }
 
 } // namespace test::report_column_direction

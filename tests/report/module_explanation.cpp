@@ -28,7 +28,7 @@ struct scene {
 
     stemma::attributed_model opened;
     stemma::value_descriptions describe;
-    stemma::module_explainer explainer;
+    stemma::detail::module_explainer explainer;
 };
 
 } // namespace
@@ -66,7 +66,7 @@ TEST_CASE("module_explainer: what functions take and give is of the model only i
                                         {});
         const stemma::value_descriptions describe(opened.model(),
                                                   stemma::value_descriptions::inferring::asked);
-        stemma::module_explainer explainer(opened, describe);
+        stemma::detail::module_explainer explainer(opened, describe);
         const auto& model = opened.model();
         for (id m = 0; m < opened.modules().size(); ++m) {
             const auto made = explainer.explain(m);

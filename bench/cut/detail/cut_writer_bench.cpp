@@ -12,7 +12,7 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <benchmark/benchmark.h>

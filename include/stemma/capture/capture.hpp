@@ -353,6 +353,8 @@ private:
     std::size_t count_ = 0;
 };
 
+namespace detail {
+
 /// For `read_captures` when no file has modules in another form.
 struct no_other_modules {
     /// Returns: nothing.
@@ -383,6 +385,8 @@ template <class FindModules = no_other_modules>
     }
     return reader;
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

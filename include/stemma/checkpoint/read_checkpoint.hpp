@@ -101,14 +101,14 @@ struct checkpoint_part {
     return {std::move(files), std::move(entries)};
 }
 
-} // namespace detail
-
 /// Whether a file is a checkpoint, by its first bytes or, for an index, by name; also true for one
 /// that `read_checkpoint` has to reject. Complexity: O(1).
 [[nodiscard]] inline bool is_checkpoint(std::string_view bytes, std::string_view path) noexcept {
-    return detail::is_zip(bytes) || detail::is_pickle(bytes) || detail::is_safetensors(bytes) ||
+    return is_zip(bytes) || is_pickle(bytes) || is_safetensors(bytes) ||
            path.ends_with(".index.json");
 }
+
+} // namespace detail
 
 /// Returns: the checkpoint in a mapped file: an archive by `torch.save` or `torch.jit.save`, a
 /// safetensors file, or the index of several of either kind next to it. No pickle is executed, and

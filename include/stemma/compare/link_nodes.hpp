@@ -8,7 +8,7 @@
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/node_origins.hpp>
-#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -83,9 +83,9 @@ group_links(std::size_t first_count, std::size_t second_count,
                                                                  const diff_options& options = {}) {
     const auto& before = first.model();
     const auto& after = second.model();
-    const auto graphs = options.weights ? comparable_models(before, after, options.threads)
-                                        : std::array{comparable_model(before, false),
-                                                     comparable_model(after, false)};
+    const auto graphs = options.weights ? detail::comparable_models(before, after, options.threads)
+                                        : std::array{detail::comparable_model(before, false),
+                                                     detail::comparable_model(after, false)};
     const auto alignment = align_graphs(graphs[0], graphs[1]);
     std::vector<std::pair<id, id>> pairs;
     std::vector<char8_t> has_first(diff.nodes.to_second.size(), 0);

@@ -18,12 +18,16 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// The contents of modules, including descendants, as numbers by module.
 struct module_contents {
     std::vector<id> operators;            ///< their number
     std::vector<std::uint64_t> structure; ///< equal for equal operators with equal wiring
     std::vector<std::uint64_t> weights;   ///< equal for equal weights; 0 without any
 };
+
+} // namespace detail
 
 /// A matching of the modules of two trees.
 struct module_pairs {

@@ -34,6 +34,8 @@ struct node_match {
     }
 };
 
+namespace detail {
+
 /// The features of the operators of one graph, as hashes by vertex.
 struct matched_graph {
     /// The features.
@@ -45,8 +47,6 @@ struct matched_graph {
     std::span<const std::uint64_t> name;   ///< of the first output; 0 for none
     std::span<const char8_t> quiet;        ///< whether to ignore it and its edges
 };
-
-namespace detail {
 
 /// Matches in rounds of decreasing certainty.
 class node_matcher {

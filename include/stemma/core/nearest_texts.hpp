@@ -103,6 +103,8 @@ private:
     std::vector<std::size_t> row_;
 };
 
+namespace detail {
+
 /// Returns: a message that no `what` has this name, with near matches and the known names. `known`
 /// lists names separated by commas, each with its arguments after a colon.
 /// Complexity: that of the edit distances.
@@ -125,6 +127,8 @@ private:
     text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
     return text.append("known: ").append(known);
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -86,8 +86,6 @@ inline void rethrow([[maybe_unused]] const std::exception_ptr& thrown) {
 #endif
 }
 
-} // namespace detail
-
 /// Calls `f(part)` for every part in [0, count), each in a thread of its own except the first,
 /// which runs in this one, and waits for all.
 ///
@@ -101,7 +99,7 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
         return;
     }
     std::vector<std::exception_ptr> thrown(count);
-    const auto run = [&](std::size_t part) { thrown[part] = detail::thrown_by([&] { f(part); }); };
+    const auto run = [&](std::size_t part) { thrown[part] = thrown_by([&] { f(part); }); };
     {
         struct joined_threads {
             std::vector<std::thread> threads;
@@ -113,7 +111,7 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
         } started;
         started.threads.reserve(count - 1);
         for (std::size_t part = 1; part < count; ++part) {
-            auto thread = detail::start_thread([&run, part] { run(part); });
+            auto thread = start_thread([&run, part] { run(part); });
             if (thread.joinable()) {
                 started.threads.push_back(std::move(thread));
             } else {
@@ -123,7 +121,7 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
         run(0);
     }
     for (const auto& exception : thrown) {
-        detail::rethrow(exception);
+        rethrow(exception);
     }
 }
 
@@ -144,6 +142,8 @@ inline void for_each_range(std::size_t size, std::size_t count,
         f(part, range_begin(size, count, part), range_begin(size, count, part + 1));
     });
 }
+
+} // namespace detail
 
 /// A task beside the caller's work: in another thread if `threads` allows several and the number of
 /// operators justifies one; otherwise in this one, when the caller waits for it. The caller
@@ -184,6 +184,8 @@ private:
     std::thread thread_;
 };
 
+namespace detail {
+
 /// Runs all tasks, each once, in at most so many threads including this one, and waits for all.
 ///
 /// Requires: tasks are independent of each other.
@@ -197,6 +199,8 @@ inline void run_tasks(std::size_t threads, std::initializer_list<std::function<v
         }
     });
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

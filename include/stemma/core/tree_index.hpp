@@ -145,6 +145,8 @@ private:
     std::vector<id> head_;
 };
 
+namespace detail {
+
 /// A tree_index with the mapping between a graph's vertices and ranks.
 template <incidence_graph Tree>
 struct indexed_tree {
@@ -152,8 +154,6 @@ struct indexed_tree {
     std::vector<vertex_t<Tree>> vertex; ///< by rank
     std::vector<id> rank;               ///< by vertex index
 };
-
-namespace detail {
 
 /// Numbers a rooted tree in preorder; children keep the order of `out_edges`.
 ///

@@ -77,7 +77,7 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
         json.member("parameters", counts.parameters[m]);
         json.member("bytes", counts.bytes[m]);
         json.key("weights");
-        write_weights(json, counts.weights[m]);
+        detail::write_weights(json, counts.weights[m]);
         detail::write_amount(json, "in", cost, one.in);
         detail::write_amount(json, "out", cost, one.out);
         detail::write_amount(json, "peak", cost, one.peak);

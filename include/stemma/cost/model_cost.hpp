@@ -16,7 +16,7 @@
 #include <stemma/error.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_types.hpp>
 
@@ -59,7 +59,7 @@ public:
         detail::cost_collector collector(model, contents, tree, options.rules, module_of);
         value_types types(model);
         check_names(model, types, options);
-        const shape_inference inference(model, types, options.dims, collector);
+        const detail::shape_inference inference(model, types, options.dims, collector);
         collector.end();
         auto& algebra = inference.algebra();
         for (id m = 0; m < tree.size(); ++m) {

@@ -6,8 +6,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/cost/detail/profiled_nodes.hpp>
 #include <stemma/cost/profile.hpp>
-#include <stemma/cost/profiled_nodes.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ public:
     module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
                  const std::function<id(id)>& module_of, const time_options& options = {})
         : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
-        const profiled_nodes names(model);
+        const detail::profiled_nodes names(model);
         std::vector<run_times> by_run(tree.size());
         for (const auto& kernel : measured.kernels()) {
             const auto found = names.find(kernel);

@@ -104,7 +104,7 @@ public:
         const bool beside = is_beside(path, opened);
         const bool external = !beside && !external_files(opened.model()).empty();
         if (external && options_.data == data_placement::link) {
-            place_external_data(opened.model(), path, options_.data, options_.force);
+            detail::place_external_data(opened.model(), path, options_.data, options_.force);
         }
         const auto place_weights = [&](detail::part_cutter& to) {
             if (external && options_.data == data_placement::copy) {
@@ -160,7 +160,7 @@ public:
         const bool external = !external_files(opened.model()).empty();
         const bool link = options_.data == data_placement::link;
         if (link && external) {
-            place_external_data(opened.model(), inside, options_.data, options_.force);
+            detail::place_external_data(opened.model(), inside, options_.data, options_.force);
         }
         const auto place_weights = [&](detail::part_cutter& to, const std::string& store) {
             if (!external || (!link && !beside)) {

@@ -13,8 +13,8 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/detail/tensor_types.hpp>
-#include <stemma/types/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
@@ -174,10 +174,10 @@ private:
     cost_options how_;
     std::vector<operator_load> loads_;
     mutable value_types types_;
-    mutable std::optional<shape_inference> inference_; // once a type is requested
-    mutable std::optional<graph_contents> contents_;   // once bodies are
-    mutable std::optional<model_cost> cost_;           // once work is
-    std::vector<id> tensor_of_;                        // by value
+    mutable std::optional<detail::shape_inference> inference_; // once a type is requested
+    mutable std::optional<graph_contents> contents_;           // once bodies are
+    mutable std::optional<model_cost> cost_;                   // once work is
+    std::vector<id> tensor_of_;                                // by value
 };
 
 } // namespace stemma::inline STEMMA_ABI

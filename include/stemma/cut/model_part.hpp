@@ -82,7 +82,7 @@ public:
         const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
         const bool external = !beside && !external_files(source.model).empty();
         if (external && data_ == data_placement::link) {
-            place_external_data(source.model, path, data_, force_);
+            detail::place_external_data(source.model, path, data_, force_);
         }
         const auto data = path + ".data";
         std::optional<detail::weight_store> store;

@@ -16,6 +16,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// Returns: what is wrong with a policy's plan for `count` vertices and `modules` modules; "" if
 /// nothing. Complexity: O(vertices + parts).
 [[nodiscard]] inline std::string_view find_partition_fault(const partition_plan& plan,
@@ -36,8 +38,6 @@ namespace stemma::inline STEMMA_ABI {
     }
     return {};
 }
-
-namespace detail {
 
 /// Turns a plan into pieces that can run in sequence: parts on cycles are divided by level, and
 /// with `joins`, levels are merged again where possible.
@@ -78,7 +78,7 @@ template <operator_graph_like Graph, partition_policy<Graph> Policy>
                                                 const Policy& policy, bool joins = false) {
     const partition_plan plan = policy.partition(problem);
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
-    const bool answers = find_partition_fault(plan, problem.order.size(), modules).empty();
+    const bool answers = detail::find_partition_fault(plan, problem.order.size(), modules).empty();
     STEMMA_ASSERT(answers || !plan.refusal.empty(),
                   "partition policy: every vertex is assigned to an existing part");
     if (!answers || !plan.refusal.empty()) {

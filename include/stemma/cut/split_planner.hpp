@@ -85,7 +85,7 @@ public:
         if (!plan.refusal.empty()) {
             STEMMA_THROW(error(error_code::refused, model_.file(), "split", plan.refusal));
         }
-        if (const auto fault = find_partition_fault(plan, order_.size(), modules_.size());
+        if (const auto fault = detail::find_partition_fault(plan, order_.size(), modules_.size());
             !fault.empty()) {
             STEMMA_THROW(error(error_code::refused, model_.file(), "split", fault));
         }

@@ -138,7 +138,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     const auto inside = (std::filesystem::path(folder) / "x").string();
     const bool beside = detail::folder_of(inside) == detail::folder_of(source);
     if (options.data == data_placement::link && !beside) {
-        place_external_data(model, inside, options.data, options.force);
+        detail::place_external_data(model, inside, options.data, options.force);
     }
     detail::weight_store store(model, opened.file(), std::string(detail::split_weights_name),
                                options.data == data_placement::copy && !beside);

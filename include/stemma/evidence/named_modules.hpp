@@ -69,6 +69,8 @@ struct named_modules {
     detail::hierarchy_table hierarchies;   ///< of the operators' metadata
 };
 
+namespace detail {
+
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
 /// in the names of operators.
 /// Requires: `ops` may be read by as many threads as are given.
@@ -80,20 +82,20 @@ template <named_operators Ops>
     named_modules result;
     result.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
-        result.hierarchies = detail::collect_hierarchies(ops);
-        detail::grow_hierarchies(result.hierarchies, result.builder);
+        result.hierarchies = collect_hierarchies(ops);
+        grow_hierarchies(result.hierarchies, result.builder);
         result.owner.resize(ops.parameter_count(), no_id);
         for (id p = 0; p < result.owner.size(); ++p) {
-            detail::prefetch_name_behind(ops, p);
-            if (const auto path = detail::owner_path(ops.parameter_name(p)); !path.empty()) {
+            prefetch_name_behind(ops, p);
+            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
                 result.owner[p] = result.builder.at_path(path);
             }
         }
-        detail::grow_called(ops, result.builder);
+        grow_called(ops, result.builder);
         result.size = static_cast<id>(result.builder.size());
-        if constexpr (requires { ops.for_each_folded_parameter(detail::take_folded{}); }) {
+        if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
             ops.for_each_folded_parameter([&](id p, std::string_view origin) {
-                if (const auto path = detail::owner_path(origin);
+                if (const auto path = owner_path(origin);
                     !path.empty() && result.owner[p] == no_id) {
                     result.folded.emplace_back(p, result.builder.at_path(path));
                 }
@@ -103,10 +105,12 @@ template <named_operators Ops>
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
     task_beside owners(threads, size, grow_owners);
-    result.scopes = detail::collect_scopes(ops, threads.without_one());
+    result.scopes = collect_scopes(ops, threads.without_one());
     owners.wait();
     return result;
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

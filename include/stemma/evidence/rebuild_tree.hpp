@@ -137,7 +137,7 @@ template <named_operators Ops>
     requires parameter_readers<Ops>
 [[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
                                         thread_limit threads = {}) {
-    return rebuild_tree(ops, collect_named_modules(ops, root_name, threads), threads);
+    return rebuild_tree(ops, detail::collect_named_modules(ops, root_name, threads), threads);
 }
 
 /// Rejects types that are no operator views, with an explanation.

@@ -22,6 +22,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+class output_range;
+}
+
 /// What a caller knows about the target of a file.
 enum class target_state : std::uint8_t {
     unknown, ///< check before writing
@@ -126,7 +130,7 @@ public:
     }
 
 private:
-    friend class output_range;
+    friend class detail::output_range;
 
     [[nodiscard]] std::string folder() const {
         const auto slash = target_.rfind('/');
@@ -220,6 +224,8 @@ private:
     bool synced_ = false;
 };
 
+namespace detail {
+
 /// A part of a file written from a known position on, so that several threads can write one file.
 /// Data written otherwise goes at the file's front.
 class output_range {
@@ -247,8 +253,10 @@ public:
     void finish() { writer_.flush(); }
 
 private:
-    detail::buffered_writer writer_;
+    buffered_writer writer_;
 };
+
+} // namespace detail
 
 #else
 
@@ -361,6 +369,8 @@ private:
     bool direct_ = false;
 };
 
+namespace detail {
+
 /// Unusable here, as a stream has one position.
 class output_range {
 public:
@@ -371,6 +381,8 @@ public:
     void move_to(std::uint64_t) {}
     void finish() {}
 };
+
+} // namespace detail
 
 #endif
 

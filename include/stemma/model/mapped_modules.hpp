@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    indexed_tree<Tree> tree_;
+    detail::indexed_tree<Tree> tree_;
     Name name_;
     Class class_;
     Qualified qualified_;

@@ -13,6 +13,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// A map that gives no operator any parameter names.
 struct no_parameters {
     template <class Vertex>
@@ -21,12 +23,14 @@ struct no_parameters {
     }
 };
 
+} // namespace detail
+
 /// Any Boost graph as an operator view: property maps supply each vertex's name, type and
 /// parameters.
 ///
 /// `Name` and `OpType` yield something convertible to `std::string_view` that outlives the view;
 /// `Parameters` yields a range of such.
-template <class Graph, class Name, class OpType, class Parameters = no_parameters>
+template <class Graph, class Name, class OpType, class Parameters = detail::no_parameters>
 class mapped_operators {
     static_assert(explain_operator_graph<Graph>());
     static_assert(text_map<Name, vertex_t<Graph>> && text_map<OpType, vertex_t<Graph>>,

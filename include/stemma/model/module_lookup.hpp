@@ -89,6 +89,8 @@ template <class Lookup>
     return rest.empty() ? module : no_id;
 }
 
+namespace detail {
+
 /// Finds modules at one dotted path after another, resuming where each diverges from the previous
 /// one.
 template <class Lookup>
@@ -110,8 +112,10 @@ private:
     static constexpr id nowhere = no_id - 1; // a trail needs a position even for a miss
 
     const Lookup* lookup_;
-    detail::path_trail trail_{'.'};
+    path_trail trail_{'.'};
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

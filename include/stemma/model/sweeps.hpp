@@ -325,6 +325,8 @@ template <operator_view Ops>
     return steers;
 }
 
+namespace detail {
+
 /// Keeps operators in bodies with the operator that owns the body, which is settled before them:
 /// lost ones (`lost(v)`) take the owner's module, and those outside that module return to it, since
 /// the owner's module runs the body. Applies only to operators without evidence. Complexity: O(V +
@@ -332,16 +334,17 @@ template <operator_view Ops>
 template <operator_view Ops, class Lost>
 void stay_with_owners(const propagation_problem<Ops>& problem, std::span<attribution> result,
                       Lost lost) {
-    for (const auto& op : detail::operators_in_bodies(problem.ops)) {
+    for (const auto& op : operators_in_bodies(problem.ops)) {
         const auto& owner = result[op.owner];
         if (problem.evidence[op.v] == no_id &&
             (lost(op.v) || !problem.modules.is_ancestor(owner.module, result[op.v].module))) {
-            result[op.v] = {owner.module, no_id,
-                            std::min(owner.confidence, detail::confidence::owner),
+            result[op.v] = {owner.module, no_id, std::min(owner.confidence, confidence::owner),
                             provenance::owner, false};
         }
     }
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

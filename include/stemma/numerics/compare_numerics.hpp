@@ -124,7 +124,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
     auto asked = options.modules;
     asked.resize(tree.size(), asked.empty());
     std::unordered_map<id, id> place; // of a value: its index among those compared
-    for (auto& pair : pair_values(a, b, options.pairs)) {
+    for (auto& pair : detail::pair_values(a, b, options.pairs)) {
         compared_value compared{std::move(pair), {}, false};
         const auto name = model.value_name(compared.pair.value);
         const auto mine = a.values->find(name);

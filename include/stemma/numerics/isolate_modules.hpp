@@ -13,7 +13,7 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/compare_numerics.hpp>
-#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/detail/npz.hpp>
 #include <stemma/numerics/pair_values.hpp>
 #include <stemma/numerics/value_file.hpp>
 

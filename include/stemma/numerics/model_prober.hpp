@@ -19,7 +19,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ public:
         output_file written(path);
         detail::file_splice splice(opened_.file(), written);
         const auto size = write_to(splice);
-        place_external_data(model_, path, options.data, options.replace_data);
+        detail::place_external_data(model_, path, options.data, options.replace_data);
         written.commit(options.sync);
         return size;
     }
@@ -178,7 +178,7 @@ private:
             if (detail::range::all_of(shown_, [&](id v) { return types_.has_type(v); })) {
                 return true;
             }
-            shape_inference inference(model_, types_);
+            detail::shape_inference inference(model_, types_);
             for (const auto v : shown_) {
                 inference.find(v);
             }

@@ -10,7 +10,7 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/numerics/value_file.hpp>
-#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
@@ -231,16 +231,16 @@ private:
     std::vector<paired_value> pairs_;
 };
 
-} // namespace detail
-
 /// Pairs the boundary values of two runs: as `given`, else by name, else by equal computation, else
 /// by order if modules with the same path have equally many. Returns: inputs first, then in
 /// execution order. Complexity: O(n log n) in the values, plus that of `align_graphs` if names do
 /// not suffice.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
-    return detail::value_pairer(a, b, given).pair();
+    return value_pairer(a, b, given).pair();
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -5,8 +5,8 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/numerics/npy.hpp>
-#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/detail/npy.hpp>
+#include <stemma/numerics/detail/npz.hpp>
 #include <stemma/numerics/tensor_values.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
@@ -150,7 +150,7 @@ public:
             return std::nullopt;
         }
         const auto& [file, bytes, read] = found->second;
-        return read ? *read : read_npy(bytes, file->path(), found->first);
+        return read ? *read : detail::read_npy(bytes, file->path(), found->first);
     }
 
     /// Releases the pages of a value that is no longer needed.

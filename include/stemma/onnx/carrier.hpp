@@ -86,17 +86,14 @@ inline constexpr std::string_view fold_scope_key = "pkg.stemma.fold.scope";
     return key.starts_with(key_prefix) && !is_fold_entry(key);
 }
 
-} // namespace detail
-
 /// Metadata of an initializer: the `state_dict` entries it was made from, and how.
 inline constexpr std::string_view parameter_key = "pkg.stemma.parameter";
 
 /// The attributes of the `attribute` carrier.
 inline constexpr std::string_view source_module_attribute = "source_module";
+
 /// Attribute: all tags.
 inline constexpr std::string_view hierarchy_tags_attribute = "hierarchy_tags";
-
-namespace detail {
 
 /// The doc_string that marks such attributes as ours.
 inline constexpr std::string_view attribute_mark = "pkg.stemma";
@@ -104,12 +101,8 @@ inline constexpr std::string_view attribute_mark = "pkg.stemma";
 /// Metadata of a node: the name that stemma gave it, as it had none.
 inline constexpr std::string_view node_name_key = "pkg.stemma.name";
 
-} // namespace detail
-
 /// The prefix of our last line in a doc_string; a JSON object follows.
 inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
-
-namespace detail {
 
 /// The prefix of our marks in a doc_string; a number follows, see `append_mark`.
 inline constexpr std::string_view node_mark = "stemma#";
@@ -224,9 +217,9 @@ struct attribute_carrier {
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
-        sink.attribute(source_module_attribute, tags.tag);
+        sink.attribute(detail::source_module_attribute, tags.tag);
         if (!tags.all.empty()) {
-            sink.attribute(hierarchy_tags_attribute, tags.all);
+            sink.attribute(detail::hierarchy_tags_attribute, tags.all);
         }
     }
 };
@@ -237,7 +230,7 @@ struct doc_string_carrier {
 
     template <carrier_sink Sink>
     void write(const operator_tags& tags, Sink& sink) const {
-        std::string line(doc_line_mark);
+        std::string line(detail::doc_line_mark);
         line.append("{\"source_module\": ");
         append_json_string(tags.tag, line);
         line.append(", \"module\": ");

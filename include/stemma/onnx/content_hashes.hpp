@@ -14,6 +14,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// Hashes the contents of a model's tensors, wherever and however they are stored.
 class content_hasher {
 public:
@@ -27,12 +29,14 @@ public:
         if (!content.readable || tensor.sparse) {
             return {};
         }
-        return detail::hash_data(detail::data_layout(content.header), content.bytes());
+        return hash_data(data_layout(content.header), content.bytes());
     }
 
 private:
-    detail::tensor_content_reader reader_;
+    tensor_content_reader reader_;
 };
+
+} // namespace detail
 
 /// Returns: the hashes of all initializers, numbered as in `wire_model::tensors`. Data are read
 /// once, in sequence. Complexity: O(bytes).
@@ -41,12 +45,13 @@ private:
     const auto tensors = model.tensors();
     std::vector<content_hash> result(tensors.size());
     const auto parts = tensors.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
-    for_each_range(tensors.size(), parts, [&](std::size_t, std::size_t begin, std::size_t end) {
-        content_hasher hasher(model);
-        for (auto i = begin; i < end; ++i) {
-            result[i] = hasher.hash(tensors[i]);
-        }
-    });
+    detail::for_each_range(tensors.size(), parts,
+                           [&](std::size_t, std::size_t begin, std::size_t end) {
+                               detail::content_hasher hasher(model);
+                               for (auto i = begin; i < end; ++i) {
+                                   result[i] = hasher.hash(tensors[i]);
+                               }
+                           });
     return result;
 }
 

@@ -57,6 +57,8 @@ files_left_behind(const wire_model& model, const std::string& output,
                : external_files(model);
 }
 
+namespace detail {
+
 /// Places the model's external data files next to `output`, if that is in another folder.
 ///
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
@@ -73,7 +75,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     const auto from_folder = fs::absolute(model.file()).parent_path();
     const auto to_folder = fs::absolute(output).parent_path();
     for (const auto& location : external_files(model)) {
-        if (!detail::is_inside_folder(location)) {
+        if (!is_inside_folder(location)) {
             STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
                                "'" + location + "' is outside the model's folder"));
         }
@@ -108,6 +110,8 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         }
     }
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -205,7 +205,7 @@ public:
         for (const auto& table : claims_) {
             record.claims.push_back(detail::to_runs(table));
         }
-        record.options = recorded_options(options_);
+        record.options = detail::recorded_options(options_);
         return record;
     }
 
@@ -227,7 +227,7 @@ private:
         facts.independent = std::move(independent);
         context_.emplace(*ops_, modules_, std::move(facts), threads);
         if (uses_record_ && !options_.retag) {
-            const auto unknown = adopt_options(options_, *record_);
+            const auto unknown = detail::adopt_options(options_, *record_);
             problems_.insert(problems_.end(), unknown.begin(), unknown.end());
         }
         options_.resolution.set_min_confidence(detail::min_confidence(options_));
@@ -253,7 +253,7 @@ private:
         });
         std::optional<named_modules> names;
         if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
-            names = collect_named_modules(nodes, "", options_.threads.without_one());
+            names = detail::collect_named_modules(nodes, "", options_.threads.without_one());
         }
         rest.wait();
         ops_.emplace(std::move(nodes), std::move(graph));
@@ -328,7 +328,7 @@ private:
         if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
                 if (uses(recorded.source)) {
-                    claims_.push_back(to_table(recorded));
+                    claims_.push_back(detail::to_table(recorded));
                 }
             }
             return;

@@ -173,8 +173,6 @@ inline void adopt_sources(attribution_options& options, const std::vector<std::s
     }
 }
 
-} // namespace detail
-
 /// Returns: the choices that are not the default, by their names in records.
 /// Complexity: O(sources).
 [[nodiscard]] inline std::map<std::string, std::string>
@@ -185,32 +183,32 @@ recorded_options(const attribution_options& options) {
             recorded[name] = std::move(value);
         }
     };
-    const auto selection = detail::recorded_name(options.selection);
-    selection.starts_with(detail::keeping) ? note("keep", selection.substr(detail::keeping.size()))
-                                           : note("select", selection);
-    note("naming", detail::recorded_name(options.naming));
-    note("resolve", detail::recorded_name(options.resolution));
-    note("propagate", detail::recorded_name(options.propagation));
+    const auto selection = recorded_name(options.selection);
+    selection.starts_with(keeping) ? note("keep", selection.substr(keeping.size()))
+                                   : note("select", selection);
+    note("naming", recorded_name(options.naming));
+    note("resolve", recorded_name(options.resolution));
+    note("propagate", recorded_name(options.propagation));
     if (options.sources) {
         std::vector<std::string> names;
         for (const auto source : *options.sources) {
             names.emplace_back(to_string(source));
         }
         for (const auto& source : options.evidence) {
-            names.push_back(detail::recorded_name(source));
+            names.push_back(recorded_name(source));
         }
-        note("sources", detail::join_list(names));
+        note("sources", join_list(names));
     }
-    if (const auto least = detail::min_confidence(options); least > 0) {
-        char digits[detail::real_text_size];
-        note("min-confidence", std::string(digits, detail::put_real(digits, least)));
+    if (const auto least = min_confidence(options); least > 0) {
+        char digits[real_text_size];
+        note("min-confidence", std::string(digits, put_real(digits, least)));
     }
     return recorded;
 }
 
 /// Adopts the choices of a record that `options` leave open. Returns: messages about unknown ones.
 inline std::vector<std::string> adopt_options(attribution_options& options,
-                                              const detail::model_record& record) {
+                                              const model_record& record) {
     using operators = onnx_operators<wire_model>;
     std::vector<std::string> problems;
     const auto* registry = options.known;
@@ -220,25 +218,22 @@ inline std::vector<std::string> adopt_options(attribution_options& options,
         !options.selection.is_chosen()) {
         options.selection = not_infrastructure{.packages = {}, .keep = keep};
     }
-    detail::adopt_policy(options.selection, selection, registry ? &registry->selections : nullptr,
-                         detail::selections_by_name<module_tree>, "selection", problems);
-    detail::adopt_policy(options.naming, record.option("naming"),
-                         registry ? &registry->namings : nullptr,
-                         detail::namings_by_name<module_tree>, "naming", problems);
-    detail::adopt_policy(options.resolution, record.option("resolve"),
-                         registry ? &registry->resolutions : nullptr, detail::resolutions_by_name,
-                         "resolution", problems);
-    detail::adopt_policy(options.propagation, record.option("propagate"),
-                         registry ? &registry->propagations : nullptr,
-                         detail::propagations_by_name<operators>, "propagation", problems);
-    detail::adopt_sources(options, split_list(record.option("sources")), problems);
-    if (const auto text = record.option("min-confidence"); detail::min_confidence(options) == 0) {
-        detail::read_real(text.data(), text.data() + text.size(), options.min_confidence);
+    adopt_policy(options.selection, selection, registry ? &registry->selections : nullptr,
+                 selections_by_name<module_tree>, "selection", problems);
+    adopt_policy(options.naming, record.option("naming"), registry ? &registry->namings : nullptr,
+                 namings_by_name<module_tree>, "naming", problems);
+    adopt_policy(options.resolution, record.option("resolve"),
+                 registry ? &registry->resolutions : nullptr, resolutions_by_name, "resolution",
+                 problems);
+    adopt_policy(options.propagation, record.option("propagate"),
+                 registry ? &registry->propagations : nullptr, propagations_by_name<operators>,
+                 "propagation", problems);
+    adopt_sources(options, split_list(record.option("sources")), problems);
+    if (const auto text = record.option("min-confidence"); min_confidence(options) == 0) {
+        read_real(text.data(), text.data() + text.size(), options.min_confidence);
     }
     return problems;
 }
-
-namespace detail {
 
 /// Returns: options with the policies by which a record names modules, nothing if one of them is
 /// unknown.

@@ -20,7 +20,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
-#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>

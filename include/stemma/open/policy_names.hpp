@@ -67,9 +67,9 @@ struct policy_names {
         } else if (auto added = registry.sources.find(name)) {
             options.evidence.push_back(*std::move(added));
         } else {
-            STEMMA_THROW(
-                error(error_code::refused, "", "",
-                      unknown_name_text("source of evidence", name, source_names(registry))));
+            STEMMA_THROW(error(
+                error_code::refused, "", "",
+                detail::unknown_name_text("source of evidence", name, source_names(registry))));
         }
     }
     return options;

@@ -29,7 +29,7 @@ struct stripped_sizes {
 /// Returns: the bytes of a model without anything written by stemma.
 /// Throws, Complexity: as `rewrite`.
 [[nodiscard]] inline std::string strip_model(const wire_model& model) {
-    strip_editor editor(model);
+    detail::strip_editor editor(model);
     detail::rewrite plan(model, editor);
     detail::string_splice bytes(model.bytes());
     plan.write(bytes);
@@ -43,11 +43,11 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
                                   const write_options& options = {}) {
     const auto file = map_model(input);
     const wire_model model(file.bytes(), input, options.threads);
-    strip_editor editor(model);
+    detail::strip_editor editor(model);
     detail::rewrite plan(model, editor, options.threads);
     output_file written(output);
     plan.write(file, written);
-    place_external_data(model, output, options.data, options.replace_data);
+    detail::place_external_data(model, output, options.data, options.replace_data);
     written.commit(options.sync);
     return {file.bytes().size(), static_cast<std::uint64_t>(plan.size()),
             files_left_behind(model, output, options.data)};

@@ -131,10 +131,10 @@ make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit t
     const auto names = split_list(list);
     const auto unknown = std::find_if(names.begin(), names.end(),
                                       [](const auto& name) { return !carrier_set::named(name); });
-    STEMMA_THROW(
-        error(error_code::refused, "", "",
-              unknown_name_text("carrier", unknown == names.end() ? std::string_view() : *unknown,
-                                "metadata, mark, attribute, doc-string, namespace, model")));
+    STEMMA_THROW(error(
+        error_code::refused, "", "",
+        detail::unknown_name_text("carrier", unknown == names.end() ? std::string_view() : *unknown,
+                                  "metadata, mark, attribute, doc-string, namespace, model")));
 }
 
 namespace detail {
@@ -170,7 +170,7 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
     detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
-    place_external_data(opened.model(), output, options.data, options.replace_data);
+    detail::place_external_data(opened.model(), output, options.data, options.replace_data);
     written.commit(options.sync);
     return static_cast<std::uint64_t>(plan.size());
 }

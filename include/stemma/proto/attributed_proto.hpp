@@ -77,11 +77,11 @@ public:
         auto& tagged = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
-        detail::write_tags(*proto_, editor, detail::to_json(known_.record(carriers), modules()),
-                           carriers.model ? detail::to_json(to_table(tagged)) : std::string(),
-                           carriers.mark
-                               ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
-                               : std::string());
+        detail::write_tags(
+            *proto_, editor, detail::to_json(known_.record(carriers), modules()),
+            carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
+            carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
+                          : std::string());
     }
 
 private:

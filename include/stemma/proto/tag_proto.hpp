@@ -31,6 +31,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// A `carrier_sink` that collects texts for one operator.
 class proto_carrier_sink {
 public:
@@ -62,7 +64,7 @@ public:
     template <class Node>
     void write(id number, Node& node) const {
         for (const auto& [key, value] : metadata_) {
-            detail::add_metadata(node, key, value);
+            add_metadata(node, key, value);
         }
         for (const auto& attributes : attributes_) {
             for (const auto& attribute : attributes) {
@@ -74,15 +76,14 @@ public:
         add_line(doc_line_, node);
         if (has_mark_) {
             std::string line;
-            detail::append_mark(number, line);
+            append_mark(number, line);
             add_line(line, node);
         }
         if (name_space_) {
-            detail::rename_metadata(node, [](std::string_view key) {
-                return std::optional(key == detail::namespace_key ? detail::saved_namespace_key
-                                                                  : key);
+            rename_metadata(node, [](std::string_view key) {
+                return std::optional(key == namespace_key ? saved_namespace_key : key);
             });
-            detail::add_metadata(node, detail::namespace_key, *name_space_);
+            add_metadata(node, namespace_key, *name_space_);
         }
     }
 
@@ -102,8 +103,8 @@ private:
     template <class Node>
     [[nodiscard]] static bool has_attribute(const Node& node, std::string_view name) {
         const auto& attributes = node.attribute();
-        return detail::range::any_of(
-            attributes, [&](const auto& attribute) { return attribute.name() == name; });
+        return range::any_of(attributes,
+                             [&](const auto& attribute) { return attribute.name() == name; });
     }
 
     template <class Node>
@@ -113,7 +114,7 @@ private:
         for (const auto& value : text.values) {
             text.listed ? added.add_strings(value) : added.set_s(value);
         }
-        added.set_doc_string(std::string(detail::attribute_mark));
+        added.set_doc_string(std::string(attribute_mark));
         added.set_type(text.listed ? added.STRINGS : added.STRING);
     }
 
@@ -135,18 +136,17 @@ public:
     template <class Node>
     void edit_node(id, Node& node) const {
         bool given = false;
-        detail::for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-            given = given || (key == detail::node_name_key && value == node.name());
+        for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            given = given || (key == node_name_key && value == node.name());
         });
         if (given) {
             node.clear_name();
         }
-        detail::rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
-            if (key == detail::saved_namespace_key) {
-                return detail::namespace_key;
+        rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
+            if (key == saved_namespace_key) {
+                return namespace_key;
             }
-            const bool ours =
-                detail::is_tag_entry(key) || (key == detail::namespace_key && our_namespaces_);
+            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();
@@ -156,7 +156,7 @@ public:
             }
         }
         if (node.has_doc_string()) {
-            const auto split = detail::tag_edits::split_doc_string(node.doc_string());
+            const auto split = tag_edits::split_doc_string(node.doc_string());
             if (split.whole_field_ours) {
                 node.clear_doc_string();
             } else if (split.kept < node.doc_string().size()) {
@@ -186,8 +186,8 @@ public:
 private:
     template <class Message>
     static void strip_metadata(Message& message) {
-        detail::rename_metadata(message, [](std::string_view key) {
-            return detail::is_tag_entry(key) ? std::nullopt : std::optional(key);
+        rename_metadata(message, [](std::string_view key) {
+            return is_tag_entry(key) ? std::nullopt : std::optional(key);
         });
     }
 
@@ -195,13 +195,11 @@ private:
     [[nodiscard]] static bool is_ours(const Attribute& attribute) {
         return (attribute.name() == source_module_attribute ||
                 attribute.name() == hierarchy_tags_attribute) &&
-               attribute.doc_string() == detail::attribute_mark;
+               attribute.doc_string() == attribute_mark;
     }
 
     bool our_namespaces_;
 };
-
-namespace detail {
 
 template <class Proto>
 [[nodiscard]] proto_strip_editor make_strip_editor(const Proto& model) {
@@ -328,7 +326,7 @@ void tag(Proto& model, const module_tree& modules, tagging& tagged,
     about.nodes = tables.node_count();
     about.digest = detail::structure_digest(tables);
     tag(model, modules, tagged, carriers, carriers.metadata, detail::to_json(about, modules),
-        carriers.model ? detail::to_json(to_table(tagged)) : std::string(),
+        carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
         carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
                       : std::string());
 }

@@ -7,7 +7,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/query/explain_no_match.hpp>
+#include <stemma/query/detail/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/parse_query.hpp>
@@ -41,10 +41,11 @@ namespace detail {
 /// Throws: `error` of `error_code::not_found` that explains why nothing matches a query.
 /// Complexity: that of `explain_no_match`.
 [[noreturn]] inline void refuse_unmatched(const attributed_model& opened, const query& asked) {
-    STEMMA_THROW(error(error_code::not_found, opened.file().path(), "query",
-                       explain_no_match(asked, opened.modules(), opened.tags().tags,
-                                        opened.operators(), opened.tags().attributions,
-                                        opened.tags().provenances, detail::facts_of(opened))));
+    STEMMA_THROW(
+        error(error_code::not_found, opened.file().path(), "query",
+              detail::explain_no_match(asked, opened.modules(), opened.tags().tags,
+                                       opened.operators(), opened.tags().attributions,
+                                       opened.tags().provenances, detail::facts_of(opened))));
 }
 
 /// Returns: the topmost modules that match a query (see docs/query.md), in tree order.

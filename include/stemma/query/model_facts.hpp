@@ -16,7 +16,7 @@
 #include <stemma/tagging/tagger.hpp>
 #include <stemma/types/described_attribute.hpp>
 #include <stemma/types/detail/described_type.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstdint>

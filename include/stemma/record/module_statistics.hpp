@@ -237,6 +237,8 @@ weights_text(std::span<const module_statistics::weight_count> weights) {
     return text;
 }
 
+namespace detail {
+
 /// Writes the amount of weights of each kind and type, as a list.
 /// Complexity: O(length).
 template <text_sink Sink>
@@ -253,6 +255,8 @@ void write_weights(json_writer<Sink>& json,
     }
     json.end_array();
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -87,7 +87,7 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.member("stored_parameter_count", counts.stored[m]);
     json.member("parameter_bytes", counts.bytes[m]);
     json.key("weights");
-    write_weights(json, counts.weights[m]);
+    detail::write_weights(json, counts.weights[m]);
     json.end_object();
 }
 

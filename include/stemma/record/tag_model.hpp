@@ -14,12 +14,12 @@
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
-#include <stemma/record/given_names.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
@@ -72,8 +72,6 @@ find_readable_record(const wire_model& model, std::string_view key,
     return std::nullopt;
 }
 
-} // namespace detail
-
 /// Reads the modules of a tagged ONNX file, for `read_captures`.
 struct recorded_modules {
     /// Returns: the tree in the record of a model, nothing if the bytes do not look like a model.
@@ -88,7 +86,7 @@ struct recorded_modules {
         if (is_text) {
             return std::nullopt;
         }
-        auto record = detail::find_model_record(wire_model(bytes, std::string(path)));
+        auto record = find_model_record(wire_model(bytes, std::string(path)));
         if (!record) {
             STEMMA_THROW(error(error_code::malformed, std::string(path), "",
                                "is an untagged model, which contains no modules"));
@@ -97,40 +95,35 @@ struct recorded_modules {
     }
 };
 
-namespace detail {
-
 [[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
     const auto record = find_model_metadata(model, model_key);
     return record && records_namespaces(*record);
 }
 
-} // namespace detail
-
 /// Removes everything of stemma from a model. A `model_editor`.
 class strip_editor {
 public:
     /// Requires: `model` outlives the editor.
-    explicit strip_editor(const wire_model& model)
-        : edits_(model, detail::has_our_namespaces(model)) {}
+    explicit strip_editor(const wire_model& model) : edits_(model, has_our_namespaces(model)) {}
 
     /// Edits the metadata of a node.
-    void edit_node(id node, detail::message_edits& edits) const {
-        edits_.edit_node(node, nullptr, edits);
-    }
+    void edit_node(id node, message_edits& edits) const { edits_.edit_node(node, nullptr, edits); }
     /// Edits the metadata of an initializer.
-    void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) const {
-        edits_.edit_metadata(tensor, detail::onnx_fields::tensor::metadata_props, {}, edits);
+    void edit_tensor(const tensor_ref& tensor, message_edits& edits) const {
+        edits_.edit_metadata(tensor, onnx_fields::tensor::metadata_props, {}, edits);
     }
     /// Edits the metadata of a value.
-    void edit_value_info(const value_info_ref& info, detail::message_edits& edits) const {
-        edits_.edit_metadata(info, detail::onnx_fields::value_info::metadata_props, {}, edits);
+    void edit_value_info(const value_info_ref& info, message_edits& edits) const {
+        edits_.edit_metadata(info, onnx_fields::value_info::metadata_props, {}, edits);
     }
     /// Edits the metadata of the model.
-    void edit_model(detail::message_edits& edits) const { edits_.edit_model({}, edits); }
+    void edit_model(message_edits& edits) const { edits_.edit_model({}, edits); }
 
 private:
-    detail::tag_edits edits_;
+    tag_edits edits_;
 };
+
+} // namespace detail
 
 /// Replaces everything of stemma in a model by a new tagging. A `model_editor`.
 ///
@@ -200,7 +193,7 @@ public:
 
     /// Names unnamed nodes. Complexity: that of `given_names`.
     void name_nodes(const wire_model& model) {
-        names_ = std::make_shared<const given_names>(model);
+        names_ = std::make_shared<const detail::given_names>(model);
     }
 
     /// Edits the metadata of an initializer.
@@ -209,8 +202,8 @@ public:
         edits_.edit_metadata(tensor, metadata, tags_of(tensor.value), edits);
         const auto number = static_cast<std::size_t>(&tensor - model_->tensors().data());
         if (parameters_ != nullptr && !(*parameters_)[number].empty()) {
-            edits.insert_entry(tensor.message.begin + tensor.message.size, metadata, parameter_key,
-                               (*parameters_)[number]);
+            edits.insert_entry(tensor.message.begin + tensor.message.size, metadata,
+                               detail::parameter_key, (*parameters_)[number]);
         }
     }
 
@@ -254,13 +247,15 @@ private:
     id last_chain_ = no_id;
     const source_lines* sources_ = nullptr; // null if not written
     std::shared_ptr<const shared_facts> facts_;
-    std::shared_ptr<const given_names> names_;             // null if not written
+    std::shared_ptr<const detail::given_names> names_;     // null if not written
     const std::vector<std::string>* parameters_ = nullptr; // by initializer
 };
 
+namespace detail {
+
 /// Returns: the table that the `model` carrier writes. Complexity: O(nodes + their tags).
-[[nodiscard]] inline detail::recorded_tags to_table(const tagging& tagged) {
-    detail::recorded_tags table;
+[[nodiscard]] inline recorded_tags to_table(const tagging& tagged) {
+    recorded_tags table;
     for (id v = 0; v < tagged.attributions.size(); ++v) {
         table.module.push_back(tagged.attributions[v].module);
         if (tagged.pool.size_of(tagged.tag_sets[v]) > 1) {
@@ -269,6 +264,8 @@ private:
     }
     return table;
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -18,6 +18,8 @@ enum class column_direction : std::uint8_t {
     higher,  ///< high ones: similarity
 };
 
+namespace detail {
+
 /// Reads `lower`, `higher` or `neither`. Returns: whether it is one of these. Complexity: O(1).
 [[nodiscard]] constexpr bool read_direction(std::string_view text,
                                             column_direction& direction) noexcept {
@@ -30,6 +32,8 @@ enum class column_direction : std::uint8_t {
     }
     return false;
 }
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

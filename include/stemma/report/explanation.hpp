@@ -312,7 +312,7 @@ private:
         }
     }
 
-    [[nodiscard]] module_explainer& of_modules() const {
+    [[nodiscard]] detail::module_explainer& of_modules() const {
         if (!of_modules_) {
             of_modules_.emplace(opened_, describe_);
         }
@@ -329,8 +329,8 @@ private:
     detail::grouped_ids readers_;
     std::vector<id_set> value_tags_;
     value_descriptions describe_;
-    std::unordered_map<id, parameter_origin> origins_;   // by value
-    mutable std::optional<module_explainer> of_modules_; // on demand
+    std::unordered_map<id, parameter_origin> origins_;           // by value
+    mutable std::optional<detail::module_explainer> of_modules_; // on demand
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -36,7 +36,7 @@ void write_graphml(Sink& sink, const attributed_model& opened,
                    graphml_form form = graphml_form::nested) {
     const value_descriptions describe(opened.model());
     write_graphml(sink, opened.operators(), opened.modules(), opened.tags(), form, describe,
-                  show_all{}, attribute_texts(opened.model()));
+                  show_all{}, detail::attribute_texts(opened.model()));
 }
 
 namespace detail {

@@ -129,7 +129,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.member("stored_parameters", analysis.modules.stored[m]);
         json.member("bytes", analysis.modules.bytes[m]);
         json.key("weights");
-        write_weights(json, analysis.modules.weights[m]);
+        detail::write_weights(json, analysis.modules.weights[m]);
         json.key("operators");
         json.begin_object(true);
         for (const auto& [op, count] : analysis.modules.operators[m]) {

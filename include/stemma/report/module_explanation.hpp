@@ -65,6 +65,8 @@ struct module_explanation {
     std::optional<module_reentry> reentry; ///< nothing if convex
 };
 
+namespace detail {
+
 /// Explains the modules of a model. Requires: the model outlives this, and keeps its evidence.
 class module_explainer {
 public:
@@ -73,18 +75,17 @@ public:
         : opened_(&opened)
         , describe_(&describe)
         , weights_(find_weights(opened.model()))
-        , places_(detail::place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
+        , places_(place_weights(opened.model(), opened.modules(), opened.tags(), weights_))
         , counts_(collect_statistics(opened.model(), opened.modules(), opened.tags(), weights_,
                                      places_))
         , members_(opened.modules().index(), opened.tags().attributions)
         , alike_(opened.model(), opened.modules(), opened.tags().attributions)
-        , readers_(detail::collect_value_readers(opened.model()))
+        , readers_(collect_value_readers(opened.model()))
         , calls_(opened.model())
         , apart_(opened.model().node_count())
         , constant_(opened.model().value_count()) {
         const auto& model = opened.model();
-        const auto dependences =
-            detail::find_dependence(model, detail::find_random_operators(model));
+        const auto dependences = find_dependence(model, find_random_operators(model));
         for (id node = 0; node < model.node_count(); ++node) {
             apart_[node] = dependences[node] <= dependence::weight;
         }
@@ -103,7 +104,7 @@ public:
     /// Complexity: O(weights).
     [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
         const auto found =
-            detail::range::find_if(weights_, [&](const auto& one) { return one.value == value; });
+            range::find_if(weights_, [&](const auto& one) { return one.value == value; });
         return found == weights_.end()
                    ? std::nullopt
                    : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));
@@ -273,17 +274,19 @@ private:
     const attributed_model* opened_;
     const value_descriptions* describe_;
     std::vector<stored_weight> weights_;
-    std::vector<detail::weight_place> places_;
+    std::vector<weight_place> places_;
     module_statistics counts_;
-    detail::module_members members_;
+    module_members members_;
     alike_modules alike_;
-    detail::grouped_ids readers_;
-    detail::graph_calls calls_;
+    grouped_ids readers_;
+    graph_calls calls_;
     std::vector<bool> apart_;              // by node: copied to every reader
     std::vector<bool> constant_;           // by value: weights, and what is made of them
     std::optional<std::vector<id>> order_; // producers first; empty if cyclic
     std::vector<id> rank_;                 // by node: place in the order
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -23,10 +23,10 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
 /// The true module of each node, by path; nothing if unknown.
 using true_modules = std::vector<std::optional<std::string>>;
-
-namespace detail {
 
 /// Returns: the true modules of the nodes from a file, by name.
 /// Throws: `error` of `error_code::malformed`, also if it names no node of the model; of

@@ -82,7 +82,7 @@ public:
         auto policy = find(text);
         if (!policy) {
             STEMMA_THROW(
-                error(error_code::refused, "", "", unknown_name_text(role, text, names())));
+                error(error_code::refused, "", "", detail::unknown_name_text(role, text, names())));
         }
         return *std::move(policy);
     }

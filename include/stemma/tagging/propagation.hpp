@@ -85,16 +85,16 @@ struct both_sides {
         std::vector<bool> independent;
         std::vector<bool> steers;
         std::vector<bool> settled;
-        run_tasks(problem.threads.parts_of_operators(result.size()),
-                  {[&] {
-                       down = common_reader_modules(problem);
-                       settled = settled_by_readers(problem, down, result);
-                   },
-                   [&] {
-                       up = common_producer_modules(problem);
-                       independent = data_independent(problem);
-                       steers = steering_only(problem);
-                   }});
+        detail::run_tasks(problem.threads.parts_of_operators(result.size()),
+                          {[&] {
+                               down = common_reader_modules(problem);
+                               settled = settled_by_readers(problem, down, result);
+                           },
+                           [&] {
+                               up = common_producer_modules(problem);
+                               independent = data_independent(problem);
+                               steers = steering_only(problem);
+                           }});
         const auto& tree = problem.modules;
         // What the view can never know is not looked up.
         constexpr bool knows_data = data_aware_operators<Ops>;
@@ -122,7 +122,7 @@ struct both_sides {
                     provenance::between, false};
         };
         detail::decide_each(problem, down, up, result, decide);
-        stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
+        detail::stay_with_owners(problem, result, [&](id v) { return down[v] == no_id; });
     }
 };
 

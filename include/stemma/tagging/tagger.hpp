@@ -118,7 +118,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         propagate(context.ops(), context.index(), resolved.of, propagation, threads.without_one(),
                   &context.independent());
     };
-    run_tasks(
+    detail::run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),
         {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.provenances = context.provenances();

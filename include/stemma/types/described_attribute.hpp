@@ -250,6 +250,8 @@ describe_attributes(const wire_model& model, index_arg<node_id> node,
     return all;
 }
 
+namespace detail {
+
 /// Returns: `[2,2]`; with the length of long ones: `[1,2,3,…] (64)`. Complexity: O(length).
 [[nodiscard]] inline std::string value_text(const described_attribute& one) {
     return one.text +
@@ -257,10 +259,14 @@ describe_attributes(const wire_model& model, index_arg<node_id> node,
                     : "");
 }
 
+} // namespace detail
+
 /// Returns: `strides=[2,2]`, as above. Complexity: O(length).
 [[nodiscard]] inline std::string to_text(const described_attribute& one) {
-    return one.name + "=" + value_text(one);
+    return one.name + "=" + detail::value_text(one);
 }
+
+namespace detail {
 
 /// Lists the attributes of nodes on one line: `group=1, strides=[2,2]`.
 class attribute_texts {
@@ -281,6 +287,8 @@ public:
 private:
     const wire_model* model_;
 };
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -7,7 +7,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/types/value_types.hpp>
 
@@ -64,7 +64,7 @@ public:
 private:
     const wire_model* model_;
     mutable value_types types_; // grows if types are inferred on demand
-    mutable std::optional<shape_inference> inference_;
+    mutable std::optional<detail::shape_inference> inference_;
     std::vector<id> tensor_of_; // by value: number of its tensor
 };
 

@@ -4,7 +4,7 @@
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
 
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 
 #include <string>
 

@@ -10,7 +10,7 @@
 #include <stemma/error.hpp>
 #include <stemma/model/detail/module_members.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstddef>

@@ -76,7 +76,7 @@ std::string written(const stemma::wire_model& model, Editor& editor) {
 
 TEST_CASE("model_editor: accepts editors and rejects near misses", "[onnx][rewrite]") {
     STATIC_REQUIRE(stemma::detail::model_editor<changes_nothing>);
-    STATIC_REQUIRE(stemma::detail::model_editor<const stemma::strip_editor>);
+    STATIC_REQUIRE(stemma::detail::model_editor<const stemma::detail::strip_editor>);
     STATIC_REQUIRE(stemma::detail::model_editor<stemma::tag_editor<stemma::carrier_set>>);
     STATIC_REQUIRE_FALSE(stemma::detail::model_editor<not_an_editor>);
 }

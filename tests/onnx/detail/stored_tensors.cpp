@@ -31,7 +31,7 @@ TEST_CASE("stored_tensors: initializers, then the tensors of Constants", "[onnx]
     REQUIRE(stored.constants().size() == 2);
     CHECK(model.name(stored.constants()[0]) == "a");
     CHECK(model.name(stored.constants()[1]) == "d");
-    stemma::content_hasher hasher(model);
+    stemma::detail::content_hasher hasher(model);
     CHECK(hasher.hash(stored[1]) == hasher.hash(stored[0]));
     CHECK(hasher.hash(stored[2]) == hasher.hash(stored[0]));
 }

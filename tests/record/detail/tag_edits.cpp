@@ -52,7 +52,7 @@ stemma::detail::wire_carrier_sink sink() {
     stemma::detail::wire_carrier_sink made;
     made.metadata("pkg.stemma.source_module", "/Net/A");
     made.attribute("source_module", "/Net/A");
-    made.doc_line(std::string(stemma::doc_line_mark) + "/Net/A");
+    made.doc_line(std::string(stemma::detail::doc_line_mark) + "/Net/A");
     made.name_space("net/a");
     return made;
 }
@@ -121,7 +121,7 @@ TEST_CASE("tag_edits: a namespace is theirs unless the record says it is ours") 
 }
 
 TEST_CASE("tag_edits: only the marked last line of a doc string is ours") {
-    const std::string line = std::string(stemma::doc_line_mark) + "/Net";
+    const std::string line = std::string(stemma::detail::doc_line_mark) + "/Net";
     CHECK(tag_edits::split_doc_string("text\n" + line).kept == 4);
     CHECK(tag_edits::split_doc_string("\n" + line).kept == 0);
     CHECK_FALSE(tag_edits::split_doc_string("\n" + line).whole_field_ours);
@@ -151,7 +151,7 @@ TEST_CASE("tag_edits: a mark is the node's number, after the existing doc string
         const auto both = std::string(doc) + "\nstemma#0";
         CHECK(stripped(with_doc(both)) == with_doc(doc).bytes());
     }
-    written.doc_line(std::string(stemma::doc_line_mark) + "{}");
+    written.doc_line(std::string(stemma::detail::doc_line_mark) + "{}");
     CHECK(edited(plain(), &written) == with_doc("pkg.stemma {}\nstemma#0").bytes());
     CHECK(stripped(with_doc("pkg.stemma {}\nstemma#0")) == plain().bytes());
 }

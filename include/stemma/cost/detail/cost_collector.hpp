@@ -12,8 +12,8 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/shape_observer.hpp>
 #include <stemma/types/polynomial.hpp>
-#include <stemma/types/shape_observer.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 
-#include "../catch.hpp"
-#include "../inferred_types.hpp"
-#include "../model_files.hpp"
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+#include "../../model_files.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-namespace test::types_infer_shapes {
+namespace test::types_detail_infer_shapes {
 
 namespace {
 
@@ -91,7 +91,7 @@ TEST_CASE("shape_inference: a value inferred alone has the same type as with all
         stemma::value_types all(model);
         stemma::detail::infer_shapes(model, all);
         stemma::value_types asked(model);
-        stemma::shape_inference inference(model, asked);
+        stemma::detail::shape_inference inference(model, asked);
         if (random() % 2 == 0) {
             inference.look_at_all();
         }
@@ -116,7 +116,7 @@ TEST_CASE("shape_inference: handles nodes in any order, and cycles", "[onnx][inf
     const auto bytes = test::model(graph).bytes();
     const stemma::wire_model model(bytes);
     stemma::value_types types(model);
-    stemma::shape_inference inference(model, types);
+    stemma::detail::shape_inference inference(model, types);
     for (stemma::id value = 0; value < model.value_count(); ++value) {
         inference.find(value);
         const auto name = model.value_name(value);
@@ -181,4 +181,4 @@ TEST_CASE("infer_shapes: ignores unknown operators and newer operator sets",
     CHECK(test::inferred(test::inference_scene().input("x", {2}), "Relu", {"x"}, {}, 1000).empty());
 }
 
-} // namespace test::types_infer_shapes
+} // namespace test::types_detail_infer_shapes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_TYPES_INFER_SHAPES_HPP
-#define STEMMA_TYPES_INFER_SHAPES_HPP
+#ifndef STEMMA_TYPES_DETAIL_INFER_SHAPES_HPP
+#define STEMMA_TYPES_DETAIL_INFER_SHAPES_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
@@ -14,9 +14,9 @@
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
+#include <stemma/types/detail/shape_observer.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
 #include <stemma/types/detail/type_rules.hpp>
-#include <stemma/types/shape_observer.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>
@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers the types of results of standard operators and of ONNX Runtime's fused ones from declared
 /// types and small constants: element type, rank, and extents where these follow simply. Lazy: it
@@ -60,12 +60,12 @@ public:
     shape_inference& operator=(const shape_inference&) = delete;
 
     /// Returns: the algebra of the extents that an observer sees. Requires: there is one.
-    [[nodiscard]] const detail::extent_algebra& algebra() const { return exact_->algebra(); }
+    [[nodiscard]] const extent_algebra& algebra() const { return exact_->algebra(); }
 
     /// Infers the type of a value, if it has none and it can be inferred. Complexity: O(unvisited
     /// nodes that it depends on); all nodes for models with functions.
     void find(id value) {
-        if (table_.opset() > detail::last_known_opset || types_.type_of(value)) {
+        if (table_.opset() > last_known_opset || types_.type_of(value)) {
             return;
         }
         if (!model_.functions().empty()) {
@@ -79,7 +79,7 @@ public:
     /// Visits all nodes, so that later `find`s are O(1).
     /// Complexity: O(nodes + values).
     void look_at_all() {
-        if (table_.opset() <= detail::last_known_opset) {
+        if (table_.opset() <= last_known_opset) {
             infer_all();
         }
     }
@@ -87,7 +87,7 @@ public:
     /// As `find` of all values.
     /// Complexity: O(nodes + values).
     void find_all() {
-        if (table_.opset() > detail::last_known_opset) {
+        if (table_.opset() > last_known_opset) {
             return;
         }
         infer_all();
@@ -97,9 +97,6 @@ public:
     }
 
 private:
-    using extents = detail::extents;
-    using tensor_facts = detail::tensor_facts;
-
     shape_inference(const wire_model& model, value_types& types, bool exact)
         : model_(model)
         , types_(types)
@@ -107,7 +104,7 @@ private:
         , contents_(model)
         , met_(model.node_count(), false) {
         for (id op = 0; op < model.operator_count(); ++op) {
-            rules_.push_back(detail::find_rule(model.operator_domain(op), model.operator_type(op)));
+            rules_.push_back(find_rule(model.operator_domain(op), model.operator_type(op)));
         }
     }
 
@@ -195,9 +192,9 @@ private:
         }
         for (auto node : contents_.nodes(g)) {
             const auto* rule = rules_[model_.operator_id(node)];
-            const detail::node_attributes attributes(model_, node);
+            const node_attributes attributes(model_, node);
             if (model_.callee(node) != no_id || !attributes.has_reference() ||
-                (exact_ && detail::keeps_extents(attributes))) {
+                (exact_ && keeps_extents(attributes))) {
                 infer_call_or_node(node);
                 continue;
             }
@@ -240,7 +237,7 @@ private:
             if (first) {
                 common.emplace_back(value, table_[value]);
             } else {
-                detail::keep_common(common[at++].second, table_[value]);
+                keep_common(common[at++].second, table_[value]);
             }
         });
         calls_[g].open = false;
@@ -282,7 +279,7 @@ private:
             auto facts = table_[model_.first_output(node) + i];
             facts.numbers.reset();
             if (facts.ranked()) {
-                facts.dims->assign(facts.rank(), detail::any_extent);
+                facts.dims->assign(facts.rank(), any_extent);
             }
             table_.put(model_.first_output(node) + i, std::move(facts));
         }
@@ -315,7 +312,7 @@ private:
             formals_.keep_states(node, bodies, table_);
         }
         if (model_.domain(node).empty()) {
-            for (const auto& rule : detail::body_rules) {
+            for (const auto& rule : body_rules) {
                 if (rule.op_type == model_.op_type(node)) {
                     rule.infer({table_, node, bodies});
                 }
@@ -333,23 +330,21 @@ private:
 
     const wire_model& model_;
     value_types& types_;
-    detail::fact_table table_;
-    detail::fact_memo memo_{table_};
+    fact_table table_;
+    fact_memo memo_{table_};
     graph_contents contents_;
-    std::vector<const detail::type_rule*> rules_; // by operator; null where there is none
-    std::vector<bool> met_;                       // by node: inferred or in progress
-    std::vector<step> open_; // of `infer_with_sources`, kept to reuse its memory
+    std::vector<const type_rule*> rules_; // by operator; null where there is none
+    std::vector<bool> met_;               // by node: inferred or in progress
+    std::vector<step> open_;              // of `infer_with_sources`, kept to reuse its memory
     bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
     std::size_t inferred_ = 0;           // nodes in function bodies, summed over calls
     std::size_t open_calls_ = 0;
-    std::optional<detail::exact_facts> exact_; // if there is an observer
-    detail::body_formals formals_{model_};
+    std::optional<exact_facts> exact_; // if there is an observer
+    body_formals formals_{model_};
     shape_observer nobody_;
     shape_observer* observer_ = &nobody_;
 };
-
-namespace detail {
 
 /// Infers the types of all values, see `shape_inference`.
 /// Complexity: O(nodes + values).
@@ -357,8 +352,6 @@ inline void infer_shapes(const wire_model& model, value_types& types) {
     shape_inference(model, types).find_all();
 }
 
-} // namespace detail
+} // namespace stemma::inline STEMMA_ABI::detail
 
-} // namespace stemma::inline STEMMA_ABI
-
-#endif // STEMMA_TYPES_INFER_SHAPES_HPP
+#endif // STEMMA_TYPES_DETAIL_INFER_SHAPES_HPP

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_TYPES_SHAPE_OBSERVER_HPP
-#define STEMMA_TYPES_SHAPE_OBSERVER_HPP
+#ifndef STEMMA_TYPES_DETAIL_SHAPE_OBSERVER_HPP
+#define STEMMA_TYPES_DETAIL_SHAPE_OBSERVER_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Observes inference node by node in execution order, with the facts known so far. Bodies come
 /// once, before their owner; a function body comes at each call, before the call itself.
@@ -18,7 +18,7 @@ public:
     virtual ~shape_observer() = default;
 
     /// The facts, before the first node. Valid until inference ends.
-    virtual void begin(const detail::fact_table&, detail::extent_algebra&) {}
+    virtual void begin(const fact_table&, extent_algebra&) {}
 
     /// The nodes of a function follow, as seen by the call.
     virtual void enter(id) {}
@@ -29,6 +29,6 @@ public:
     virtual void see(id) {}
 };
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_TYPES_SHAPE_OBSERVER_HPP
+#endif // STEMMA_TYPES_DETAIL_SHAPE_OBSERVER_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
-#define STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+#ifndef STEMMA_QUERY_DETAIL_EXPLAIN_NO_MATCH_HPP
+#define STEMMA_QUERY_DETAIL_EXPLAIN_NO_MATCH_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/core/nearest_texts.hpp>
@@ -20,9 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the terms of a query that match nothing.
 template <module_view Modules, named_operators Ops, query_facts Facts>
@@ -357,8 +355,6 @@ private:
     operator_matcher<Modules, Ops, Facts> matcher_;
 };
 
-} // namespace detail
-
 /// Explains why a query matches nothing: the failing term, similar names, and how to query a class,
 /// operator or node of that name; or that nothing matches all terms.
 ///
@@ -368,14 +364,14 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
 explain_no_match(const query& asked, const Modules& modules, const tag_table& tags, const Ops& ops,
                  std::span<const attribution> attributions,
                  const provenance_names& provenances = {}, const Facts& facts = {}) {
-    auto text = detail::lost_terms<Modules, Ops, Facts>(modules, tags, ops, attributions,
-                                                        provenances, facts)
-                    .find(asked);
+    auto text =
+        lost_terms<Modules, Ops, Facts>(modules, tags, ops, attributions, provenances, facts)
+            .find(asked);
     return !text.empty()                ? text
            : asked.asks_for_operators() ? "no node matches all terms"
                                         : "no module matches all terms";
 }
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_QUERY_EXPLAIN_NO_MATCH_HPP
+#endif // STEMMA_QUERY_DETAIL_EXPLAIN_NO_MATCH_HPP

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_NUMERICS_NPZ_HPP
-#define STEMMA_NUMERICS_NPZ_HPP
+#ifndef STEMMA_NUMERICS_DETAIL_NPZ_HPP
+#define STEMMA_NUMERICS_DETAIL_NPZ_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/detail/zip_directory.hpp>
 #include <stemma/io/output_file.hpp>
-#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/detail/npy.hpp>
 
 #include <boost/crc.hpp>
 
@@ -19,15 +19,13 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A member of an .npz file: an .npy file.
 struct npz_entry {
     std::string_view name;  ///< without `.npy`
     std::string_view bytes; ///< in the file
 };
-
-namespace detail {
 
 /// Returns: the members of an .npz file of `numpy.savez`, in order. Checksums are not verified.
 /// Requires: `bytes` outlive the result.
@@ -52,8 +50,6 @@ namespace detail {
     }
     return entries;
 }
-
-} // namespace detail
 
 /// Writes an .npz file, member by member.
 class npz_writer {
@@ -137,6 +133,6 @@ private:
     std::uint64_t count_ = 0;
 };
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_NUMERICS_NPZ_HPP
+#endif // STEMMA_NUMERICS_DETAIL_NPZ_HPP

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/numerics/npz.hpp>
+#include <stemma/numerics/detail/npz.hpp>
 
-#include "../catch.hpp"
-#include "../scratch_folder.hpp"
+#include "../../catch.hpp"
+#include "../../scratch_folder.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace test::numerics_npz {
+namespace test::numerics_detail_npz {
 
 namespace {
 
@@ -22,7 +22,7 @@ std::string two_members() {
     const test::scratch_folder folder;
     const auto path = folder.file("a.npz");
     stemma::output_file file(path);
-    stemma::npz_writer out(file, path);
+    stemma::detail::npz_writer out(file, path);
     const std::vector<std::int64_t> two{2};
     out.add("/a/b", 1, two, std::string(8, '\1'));
     out.add("c", 7, {}, std::string(8, '\2'));
@@ -62,9 +62,9 @@ TEST_CASE("npz: written values round-trip", "[numerics][npz]") {
     REQUIRE(entries.size() == 2);
     CHECK(entries[0].name == "/a/b");
     CHECK(entries[1].name == "c");
-    const auto first = stemma::read_npy(entries[0].bytes, "a.npz", entries[0].name);
+    const auto first = stemma::detail::read_npy(entries[0].bytes, "a.npz", entries[0].name);
     CHECK(first.dims() == std::vector<std::int64_t>{2});
-    CHECK(stemma::read_npy(entries[1].bytes, "a.npz").data_type() == 7);
+    CHECK(stemma::detail::read_npy(entries[1].bytes, "a.npz").data_type() == 7);
 }
 
 TEST_CASE("npz: accepts a comment after the directory", "[numerics][npz]") {
@@ -99,4 +99,4 @@ TEST_CASE("npz: reads or rejects truncated and damaged files", "[numerics][npz]"
     }
 }
 
-} // namespace test::numerics_npz
+} // namespace test::numerics_detail_npz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_COST_PROFILED_NODES_HPP
-#define STEMMA_COST_PROFILED_NODES_HPP
+#ifndef STEMMA_COST_DETAIL_PROFILED_NODES_HPP
+#define STEMMA_COST_DETAIL_PROFILED_NODES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds the nodes of profiled kernels by the names that runtimes give them.
 class profiled_nodes {
@@ -53,7 +53,7 @@ public:
             const auto node = main_[kernel.node_index];
             const bool fits = model_.op_type(node) == kernel.op_type;
             const bool open = result.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                             : detail::range::contains(result, node);
+                                             : range::contains(result, node);
             if (fits && open) {
                 return {node};
             }
@@ -61,7 +61,7 @@ public:
         if (result.empty()) {
             add_parts(kernel.name, result);
         }
-        detail::range::sort(result);
+        range::sort(result);
         result.erase(std::unique(result.begin(), result.end()), result.end());
         return result;
     }
@@ -73,7 +73,7 @@ private:
     static std::string identifier(std::string_view name) {
         std::string text(name);
         for (auto& c : text) {
-            c = detail::is_alphanumeric(c) ? c : '_';
+            c = is_alphanumeric(c) ? c : '_';
         }
         return text;
     }
@@ -230,6 +230,6 @@ private:
     std::vector<id> main_;                             // nodes of the main graph, in order
 };
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_COST_PROFILED_NODES_HPP
+#endif // STEMMA_COST_DETAIL_PROFILED_NODES_HPP

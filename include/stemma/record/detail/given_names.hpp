@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_RECORD_GIVEN_NAMES_HPP
-#define STEMMA_RECORD_GIVEN_NAMES_HPP
+#ifndef STEMMA_RECORD_DETAIL_GIVEN_NAMES_HPP
+#define STEMMA_RECORD_DETAIL_GIVEN_NAMES_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/carrier.hpp>
@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Names for nodes that have none, or one given by stemma: type and number, `MatMul_12`, unique in
 /// the file. They say nothing about modules, so they are never evidence.
@@ -53,17 +53,16 @@ public:
 
     /// Appends the name of a node after its other fields, where it was removed; and metadata that
     /// records this, so that stripping finds it. Complexity: O(length).
-    void edit_node(id node, detail::message_edits& edits) const {
+    void edit_node(id node, message_edits& edits) const {
         const auto name = of(node);
         if (name.empty()) {
             return;
         }
         const auto message = model_->message(node);
         const auto end = message.begin + message.size;
-        edits.insert_entry(end, detail::onnx_fields::node::metadata_props, detail::node_name_key,
-                           name);
+        edits.insert_entry(end, onnx_fields::node::metadata_props, node_name_key, name);
         std::string field;
-        detail::append_field(detail::onnx_fields::node::name, name, field);
+        append_field(onnx_fields::node::name, name, field);
         edits.insert(end, field);
     }
 
@@ -72,7 +71,7 @@ private:
         bool given = false;
         if (model_->has_metadata(node)) {
             model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-                given = given || (key == detail::node_name_key && value == model_->name(node));
+                given = given || (key == node_name_key && value == model_->name(node));
             });
         }
         return given;
@@ -82,6 +81,6 @@ private:
     std::unordered_map<id, std::string> names_;
 };
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_RECORD_GIVEN_NAMES_HPP
+#endif // STEMMA_RECORD_DETAIL_GIVEN_NAMES_HPP

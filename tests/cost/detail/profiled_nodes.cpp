@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/cost/profiled_nodes.hpp>
+#include <stemma/cost/detail/profiled_nodes.hpp>
 
-#include "../catch.hpp"
-#include "../model_files.hpp"
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>
 
-namespace test::cost_profiled_nodes {
+namespace test::cost_detail_profiled_nodes {
 
 TEST_CASE("profiled_nodes: parses names that runtimes compose of several", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
-    const stemma::profiled_nodes names(model);
+    const stemma::detail::profiled_nodes names(model);
     const auto find = [&](const std::string& name) {
         stemma::profile::kernel kernel;
         kernel.name = name;
@@ -55,7 +55,7 @@ TEST_CASE("profiled_nodes: parses names that runtimes compose of several", "[cos
 TEST_CASE("profiled_nodes: finds unnamed nodes by number", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
-    const stemma::profiled_nodes names(model);
+    const stemma::detail::profiled_nodes names(model);
     stemma::profile::kernel kernel;
     kernel.op_type = "Relu";
     kernel.node_index = 1;
@@ -64,4 +64,4 @@ TEST_CASE("profiled_nodes: finds unnamed nodes by number", "[cost][profile]") {
     CHECK(names.find(kernel).empty());
 }
 
-} // namespace test::cost_profiled_nodes
+} // namespace test::cost_detail_profiled_nodes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/numerics/npy.hpp>
+#include <stemma/numerics/detail/npy.hpp>
 
-#include "../catch.hpp"
+#include "../../catch.hpp"
 
 #include <stemma/error.hpp>
 
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace test::numerics_npy {
+namespace test::numerics_detail_npy {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string npy(const std::string& header, const std::string& elements, char ver
 
 std::string why_refused(const std::string& bytes) {
     try {
-        static_cast<void>(stemma::read_npy(bytes, "a.npy"));
+        static_cast<void>(stemma::detail::read_npy(bytes, "a.npy"));
     } catch (const stemma::error& e) {
         return e.what();
     }
@@ -43,7 +43,7 @@ TEST_CASE("npy: written headers round-trip", "[numerics][npy]") {
         for (const std::vector<std::int64_t>& dims :
              {std::vector<std::int64_t>{}, {3}, {2, 0, 5}, {1, 2, 3}}) {
             INFO(type);
-            const auto header = stemma::npy_header(type, dims);
+            const auto header = stemma::detail::npy_header(type, dims);
             CHECK(header.size() % 64 == 0);
             std::size_t count = 1;
             for (const auto dim : dims) {
@@ -51,12 +51,12 @@ TEST_CASE("npy: written headers round-trip", "[numerics][npy]") {
             }
             const auto bytes =
                 header + std::string(count * stemma::detail::layout_of(type)->bytes, '\1');
-            const auto read = stemma::read_npy(bytes, "a.npy");
+            const auto read = stemma::detail::read_npy(bytes, "a.npy");
             CHECK(read.data_type() == type);
             CHECK(read.dims() == dims);
         }
     }
-    CHECK(stemma::npy_header(8, {}).empty());
+    CHECK(stemma::detail::npy_header(8, {}).empty());
 }
 
 TEST_CASE("npy: reads headers as printed by Python", "[numerics][npy]") {
@@ -65,8 +65,8 @@ TEST_CASE("npy: reads headers as printed by Python", "[numerics][npy]") {
                                "{'shape': (), 'descr': '|f4', 'fortran_order': False}",
                                "{\"descr\":\"f4\",\"fortran_order\":True,\"shape\":(1L,1)}"}) {
         INFO(header);
-        CHECK(stemma::read_npy(npy(header, four), "a.npy").size() == 1);
-        CHECK(stemma::read_npy(npy(header, four, 2), "a.npy").size() == 1);
+        CHECK(stemma::detail::read_npy(npy(header, four), "a.npy").size() == 1);
+        CHECK(stemma::detail::read_npy(npy(header, four, 2), "a.npy").size() == 1);
     }
 }
 
@@ -91,4 +91,4 @@ TEST_CASE("npy: rejects unreadable files with a reason", "[numerics][npy]") {
     CHECK_FALSE(why_refused(cut).empty());
 }
 
-} // namespace test::numerics_npy
+} // namespace test::numerics_detail_npy

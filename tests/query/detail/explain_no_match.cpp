@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/query/explain_no_match.hpp>
+#include <stemma/query/detail/explain_no_match.hpp>
 
-#include "../catch.hpp"
-#include "../query_scene.hpp"
+#include "../../catch.hpp"
+#include "../../query_scene.hpp"
 
 #include <string>
 
-namespace test::query_explain_no_match {
+namespace test::query_detail_explain_no_match {
 
 namespace {
 
 std::string explain(const std::string& text) {
     static const test::query_scene scene;
     CHECK(scene.operators_for(text).empty());
-    return stemma::explain_no_match(stemma::parse_query(text), scene.modules, scene.tags, scene,
-                                    scene.attributions);
+    return stemma::detail::explain_no_match(stemma::parse_query(text), scene.modules, scene.tags,
+                                            scene, scene.attributions);
 }
 
 bool says(const std::string& text, const std::string& part) {
@@ -66,9 +66,9 @@ TEST_CASE("explain_no_match: a tree without classes is named as the reason") {
     for (auto& made : scene.attributions) {
         made.module = 0;
     }
-    CHECK(stemma::explain_no_match(stemma::parse_query("class:Linear"), scene.modules, scene.tags,
-                                   scene, scene.attributions) ==
+    CHECK(stemma::detail::explain_no_match(stemma::parse_query("class:Linear"), scene.modules,
+                                           scene.tags, scene, scene.attributions) ==
           "column 1: no module is of class 'Linear'; the tree knows no classes");
 }
 
-} // namespace test::query_explain_no_match
+} // namespace test::query_detail_explain_no_match

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/types/shape_observer.hpp>
+#include <stemma/types/detail/shape_observer.hpp>
 
-#include "../catch.hpp"
-#include "../inferred_types.hpp"
-#include "../model_files.hpp"
+#include "../../catch.hpp"
+#include "../../inferred_types.hpp"
+#include "../../model_files.hpp"
 
-#include <stemma/types/infer_shapes.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,12 +13,12 @@
 #include <map>
 #include <string>
 
-namespace test::types_shape_observer {
+namespace test::types_detail_shape_observer {
 
 namespace {
 
 /// Counts results of which some extent is unknown, and keeps the last one as text.
-struct counting final : stemma::shape_observer {
+struct counting final : stemma::detail::shape_observer {
     explicit counting(const stemma::wire_model& seen) : model(seen) {}
 
     void begin(const stemma::detail::fact_table& known,
@@ -72,7 +72,7 @@ TEST_CASE("shape_inference: nearly all extents of the fixtures are numbers or fo
         const stemma::wire_model model(bytes, file);
         stemma::value_types types(model);
         counting seen(model);
-        const stemma::shape_inference inference(model, types, {}, seen);
+        const stemma::detail::shape_inference inference(model, types, {}, seen);
         CHECK(seen.depth == 0);
         values += seen.values;
         open += seen.open;
@@ -89,7 +89,7 @@ TEST_CASE("shape_inference: symbolic extents are formulas, or their bound values
         stemma::value_types types(model);
         counting seen(model);
         const std::map<std::string, std::int64_t> dims{{"sequence", 7}};
-        const stemma::shape_inference inference(
+        const stemma::detail::shape_inference inference(
             model, types, bound ? dims : std::map<std::string, std::int64_t>(), seen);
         CHECK(seen.text(name) ==
               (bound ? "batch_size, 2, 7, 7" : "batch_size, 2, sequence, sequence"));
@@ -122,7 +122,7 @@ TEST_CASE("shape_inference: -1 in a shape for Expand stands for 1, an unknown ex
         const stemma::wire_model model(bytes);
         stemma::value_types types(model);
         counting seen(model);
-        const stemma::shape_inference inference(model, types, {}, seen);
+        const stemma::detail::shape_inference inference(model, types, {}, seen);
         return seen.text("y");
     };
     CHECK(expanded("open") == "1, 1, 12");
@@ -130,4 +130,4 @@ TEST_CASE("shape_inference: -1 in a shape for Expand stands for 1, an unknown ex
     CHECK(expanded("given") == "1, ?, 12");
 }
 
-} // namespace test::types_shape_observer
+} // namespace test::types_detail_shape_observer

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/record/given_names.hpp>
+#include <stemma/record/detail/given_names.hpp>
 
-#include "../catch.hpp"
-#include "../model_files.hpp"
-#include "../scratch_folder.hpp"
-#include "../wire_builder.hpp"
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../scratch_folder.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace test::record_given_names {
+namespace test::record_detail_given_names {
 
 namespace {
 
@@ -118,4 +118,4 @@ TEST_CASE("given_names: taken names are avoided, and moved fields do no harm",
     CHECK(stemma::wire_model(stripped(other), "").name(0) == "mine");
 }
 
-} // namespace test::record_given_names
+} // namespace test::record_detail_given_names

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_ONNX_COMPARABLE_MODEL_HPP
-#define STEMMA_ONNX_COMPARABLE_MODEL_HPP
+#ifndef STEMMA_ONNX_DETAIL_COMPARABLE_MODEL_HPP
+#define STEMMA_ONNX_DETAIL_COMPARABLE_MODEL_HPP
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/core/detail/hash.hpp>
@@ -26,9 +26,7 @@
 #include <tuple>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// A node's attributes, regardless of order and of how numbers are packed, without defaults.
 struct attributes_read {
@@ -199,22 +197,20 @@ private:
     return result;
 }
 
-} // namespace detail
-
 /// Returns: a model as `align_graphs` compares it. Operators and values have the numbers of nodes
 /// and values; bodies and functions are included. With `contents`, the contents of initializers are
 /// hashed, which reads all of them once; those of Constants always are. Requires: `model` outlives
 /// the result. Complexity: O(bytes); without `contents`, of everything except tensor data.
 [[nodiscard]] inline comparable_graph
 comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
-    const detail::stored_tensors stored(model);
+    const stored_tensors stored(model);
     auto hashes = contents ? hash_contents(model, threads)
                            : std::vector<content_hash>(model.tensors().size());
     content_hasher hasher(model);
     for (auto i = hashes.size(); i < stored.size(); ++i) {
         hashes.push_back(hasher.hash(stored[i]));
     }
-    return detail::comparable_model(stored, hashes);
+    return comparable_model(stored, hashes);
 }
 
 /// Returns: two models as `comparable_model` returns each. They are compared with each other only,
@@ -222,13 +218,12 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
 /// are read without hashing them. Complexity: O(bytes), and O(n log n) in tensors.
 [[nodiscard]] inline std::array<comparable_graph, 2>
 comparable_models(const wire_model& before, const wire_model& after, thread_limit threads = {}) {
-    const detail::stored_tensors first(before);
-    const detail::stored_tensors second(after);
-    const detail::common_contents contents(first, second, threads);
-    return {detail::comparable_model(first, contents.of(0)),
-            detail::comparable_model(second, contents.of(1))};
+    const stored_tensors first(before);
+    const stored_tensors second(after);
+    const common_contents contents(first, second, threads);
+    return {comparable_model(first, contents.of(0)), comparable_model(second, contents.of(1))};
 }
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_ONNX_COMPARABLE_MODEL_HPP
+#endif // STEMMA_ONNX_DETAIL_COMPARABLE_MODEL_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_NUMERICS_NPY_HPP
-#define STEMMA_NUMERICS_NPY_HPP
+#ifndef STEMMA_NUMERICS_DETAIL_NPY_HPP
+#define STEMMA_NUMERICS_DETAIL_NPY_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
@@ -19,9 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// NumPy's codes of element types, and their numbers in ONNX. Types unknown to NumPy are raw bytes,
 /// `V`; two of them are read as bfloat16.
@@ -144,8 +142,6 @@ private:
     bool has_shape_ = false;
 };
 
-} // namespace detail
-
 /// Reads an .npy tensor; the elements are not copied.
 /// Requires: `bytes` outlive the result.
 /// Throws: `error` of `error_code::malformed` or `unsupported`, naming `file` and `place`.
@@ -169,12 +165,12 @@ private:
     if (byte(6) < 1 || byte(6) > 3 || size > bytes.size() - begin) {
         fail(error_code::malformed, "the header is truncated, or of an unknown version");
     }
-    detail::npy_header_reader header(bytes.substr(begin, size), file, place);
+    npy_header_reader header(bytes.substr(begin, size), file, place);
     auto type = header.descr;
     const bool has_order = std::string_view("<>=|").find(type.front()) != type.npos;
     const auto order = has_order ? type.front() : '=';
     type.remove_prefix(has_order ? 1 : 0);
-    for (const auto& [letters, data_type] : detail::npy_types) {
+    for (const auto& [letters, data_type] : npy_types) {
         if (letters == type) {
             constexpr bool little = std::endian::native == std::endian::little;
             return {data_type, std::move(header.dims),        bytes.substr(begin + size), file,
@@ -190,7 +186,7 @@ private:
 [[nodiscard]] inline std::string npy_header(std::int64_t data_type,
                                             std::span<const std::int64_t> dims) {
     std::string_view type;
-    for (const auto& [letters, number] : detail::npy_types) {
+    for (const auto& [letters, number] : npy_types) {
         type = number == data_type ? letters : type;
     }
     if (type.empty()) {
@@ -214,6 +210,6 @@ private:
     return header.append(text);
 }
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_NUMERICS_NPY_HPP
+#endif // STEMMA_NUMERICS_DETAIL_NPY_HPP

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/comparable_model.hpp>
+#include <stemma/onnx/detail/comparable_model.hpp>
 
-#include "../catch.hpp"
-#include "../wire_builder.hpp"
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <vector>
 
-namespace test::onnx_comparable_model {
+namespace test::onnx_detail_comparable_model {
 
 TEST_CASE("comparable_model: keeps the model's numbers, and ignores the order of attributes",
           "[onnx]") {
@@ -22,7 +22,7 @@ TEST_CASE("comparable_model: keeps the model's numbers, and ignores the order of
     const auto bytes =
         test::model(test::graph({first, second, third}, {"x"}, {"u"}, {"w"})).bytes();
     const stemma::wire_model model(bytes);
-    const auto graph = stemma::comparable_model(model);
+    const auto graph = stemma::detail::comparable_model(model);
     REQUIRE(graph.operator_count() == model.node_count());
     REQUIRE(graph.value_count() == model.value_count());
     CHECK(graph.attributes(0) == graph.attributes(1));
@@ -47,7 +47,7 @@ TEST_CASE("comparable_model: an attribute that says what it would without it doe
     const auto bytes =
         test::model(test::graph({first, second, third, fourth}, {"x"}, {"y"}, {})).bytes();
     const stemma::wire_model model(bytes);
-    const auto graph = stemma::comparable_model(model);
+    const auto graph = stemma::detail::comparable_model(model);
     CHECK(graph.attributes(0) == graph.attributes(1));
     CHECK(graph.attributes(2) != graph.attributes(1));
     CHECK(graph.attributes(3) != graph.attributes(1)); // of another domain, whatever it means
@@ -69,7 +69,7 @@ TEST_CASE("comparable_model: the order of a node's bodies in the file does not m
         node.inner(5, then_first ? yes : no).inner(5, then_first ? no : yes);
         const auto bytes = test::model(test::graph({node}, {"c"}, {"y"})).bytes();
         const stemma::wire_model model(bytes);
-        const auto graph = stemma::comparable_model(model);
+        const auto graph = stemma::detail::comparable_model(model);
         std::vector<std::string> names;
         for (const auto value : graph.results()) {
             names.emplace_back(graph.value_name(value));
@@ -80,4 +80,4 @@ TEST_CASE("comparable_model: the order of a node's bodies in the file does not m
     CHECK(results(false) == results(true));
 }
 
-} // namespace test::onnx_comparable_model
+} // namespace test::onnx_detail_comparable_model
