@@ -19,6 +19,9 @@ except ImportError as missing:
     sys.exit(77)
 
 folder, program, data = (pathlib.Path(text).resolve() for text in sys.argv[1:4])
+if not program.exists():
+    print(f"skipped: {program} is not built")
+    sys.exit(77)
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(folder))
 os.environ.update(PYTHONPATH=str(folder), STEMMA_PROGRAM=str(program), STEMMA_DATA=str(data))
