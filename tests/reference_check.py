@@ -113,11 +113,9 @@ def unsaid(member, text, around):
     return None
 
 
-def undocumented(folder):
+def undocumented(compounds):
     """Place and fault of each public name with a missing or incomplete comment, and the number of
     names."""
-    compounds = [compound for path in sorted(folder.glob("*.xml"))
-                 for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
     hidden = {compound.findtext("compoundname") for compound in compounds
               if compound.get("prot") in ("private", "protected")}
 
@@ -169,32 +167,28 @@ def words(text):
     return set(re.findall(r"\w+", text))
 
 
-def without_use(folder):
+def without_use(compounds):
     """Place of each public name of the namespace that neither the program, an example or a document
     mentions, nor the declaration of a mentioned one, and the number of public names."""
     places, needs = {}, {}
 
-    def note(scope, name, node, *texts):
-        if re.fullmatch(r"stemma(::v\d+_\d+)?", scope):
+    def note(path, node):
+        space, name = re.match(r"(stemma(?:::v\d+_\d+)?)::(\w+)", path).groups()
+        if path == f"{space}::{name}":
             place = node.find("location")
             places.setdefault(name, (place.get("file"), int(place.get("line"))))
-            needs.setdefault(name, set())
-        else:
-            name = re.sub(r"^stemma::(v\d+_\d+::)?", "", scope).partition("::")[0].partition("<")[0]
-        needs.setdefault(name, set()).update(*map(words, texts))
+        needs.setdefault(name, set()).update(words(text_of(
+            node, "basecompoundref", "type", "argsstring", "initializer", "templateparamlist", "requiresclause")))
 
-    parts = ("type", "argsstring", "initializer", "templateparamlist", "requiresclause")
-    for path in sorted(folder.glob("*.xml")):
-        for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef"):
-            kind, scope = compound.get("kind"), compound.findtext("compoundname")
-            if kind not in ("class", "struct", "concept", "namespace") or "::detail" in scope:
-                continue
-            if kind != "namespace":
-                outer, _, name = scope.partition("<")[0].rpartition("::")
-                note(outer, name, compound, text_of(compound, "basecompoundref", *parts))
-            for member in compound.iter("memberdef"):
-                if member.get("prot") == "public":
-                    note(scope, member.findtext("name"), member, text_of(member, *parts))
+    for compound in compounds:
+        kind, scope = compound.get("kind"), compound.findtext("compoundname").partition("<")[0]
+        if kind not in ("class", "struct", "concept", "namespace") or not re.match(r"stemma\b(?!.*::detail\b)", scope):
+            continue
+        if kind != "namespace":
+            note(scope, compound)
+        for member in compound.iter("memberdef"):
+            if member.get("prot") == "public":
+                note(f"{scope}::{member.findtext('name')}", member)
 
     mentioned = set()
     for path in (ROOT / "examples").rglob("*.[ch]pp"):
@@ -223,14 +217,16 @@ def main():
                 if re.search(r": (error|warning):", line) and not line.endswith("is not documented.")]
     if not (folder / "html/index.html").exists():
         sys.exit(f"doxygen made nothing:\n{done.stderr[-2000:]}")
-    names, seen = undocumented(folder / "xml")
+    compounds = [compound for path in sorted((folder / "xml").glob("*.xml"))
+                 for compound in xml.etree.ElementTree.parse(path).getroot().iter("compounddef")]
+    names, seen = undocumented(compounds)
     if seen < 1000:
         sys.exit(f"doxygen's XML holds {seen} names only")
     for line in warnings:
         print(line)
     for file, line, name in names:
         print(f"include/{file}:{line}: {name}")
-    idle, public = without_use(folder / "xml")
+    idle, public = without_use(compounds)
     for file, line, name in idle:
         print(f"include/{file}:{line}: {name} is needed by no example and no document; belongs in detail")
     print(f"{len(warnings)} warnings, {len(names)} of {seen} names without what their comment must say, "

@@ -58,8 +58,7 @@ public:
     }
 
     /// Returns: the end of a message, "; similar: " and the texts in quotes, with `suffix` after
-    /// each;
-    /// "" if nothing is near. Complexity: as `take`.
+    /// each; "" if nothing is near. Complexity: as `take`.
     [[nodiscard]] std::string similar(std::string_view suffix = {}) const {
         std::string list;
         for (const auto& [distance, text] : best_) {
