@@ -46,11 +46,27 @@ inline message typed_value(std::string_view name, const dims& extents, std::uint
         2, message().inner(1, message().number(1, type).inner(2, shape)));
 }
 
+/// The same with extents as text: numbers or names.
+inline message named_value(std::string_view name, const names& extents, std::uint64_t type = 1) {
+    message shape;
+    for (const auto& extent : extents) {
+        const bool named = extent.find_first_not_of("0123456789") != extent.npos;
+        shape.inner(1, named ? message().text(2, extent) : message().number(1, std::stoul(extent)));
+    }
+    return message().text(1, name).inner(
+        2, message().inner(1, message().number(1, type).inner(2, shape)));
+}
+
 /// One operator on inputs of known types.
 class inference_scene {
 public:
     inference_scene& input(std::string_view name, const dims& extents, std::uint64_t type = 1) {
         graph_.inner(11, typed_value(name, extents, type));
+        return *this;
+    }
+    inference_scene& open_input(std::string_view name, const names& extents,
+                                std::uint64_t type = 1) {
+        graph_.inner(11, named_value(name, extents, type));
         return *this;
     }
     inference_scene& weight(std::string_view name, const dims& extents) {

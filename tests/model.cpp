@@ -24,6 +24,26 @@
 
 namespace test::the_model {
 
+namespace {
+
+template <class Model>
+concept gives_handles = requires(Model&& model) {
+    static_cast<Model&&>(model).find_node("");
+};
+template <class Model>
+concept gives_parts = requires(Model&& model) {
+    static_cast<Model&&>(model).cut("");
+};
+
+} // namespace
+
+TEST_CASE("model: a temporary gives nothing that refers to it") {
+    STATIC_REQUIRE(gives_handles<stemma::model&>);
+    STATIC_REQUIRE(gives_parts<const stemma::model&>);
+    STATIC_REQUIRE(!gives_handles<stemma::model>);
+    STATIC_REQUIRE(!gives_parts<stemma::model>);
+}
+
 TEST_CASE("model: handles stay valid when it is moved") {
     auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto node = *model.nodes().begin();

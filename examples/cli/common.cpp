@@ -166,9 +166,9 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
     stemma::cost_options options;
     for (const auto& text : dims) {
         const auto equals = text.rfind('=');
-        std::int64_t size = 0;
+        std::int64_t size = -1;
         const auto* end = text.data() + text.size();
-        if (equals == text.npos || equals == 0 || equals + 1 == text.size() ||
+        if (equals == text.npos || equals == 0 ||
             std::from_chars(text.data() + equals + 1, end, size).ptr != end || size < 0) {
             throw stemma::error(stemma::error_code::refused, "", "--dim " + text, "is not NAME=N");
         }

@@ -34,19 +34,30 @@ struct numerics_request {
     bool no_sync = false;
 };
 
-std::string decibels(double ratio) {
-    return std::isfinite(ratio) ? fmt::format("{:.1f}", ratio) : ratio > 0 ? "exact" : "none";
+std::string decibels(const stemma::value_difference& by) {
+    return by.unequal_nonfinite > 0 ? "inf/nan"
+           : std::isfinite(by.sqnr) ? fmt::format("{:.1f}", by.sqnr)
+           : by.sqnr > 0            ? "exact"
+                                    : "none";
+}
+
+/// Returns: the difference of the first value beyond the bounds.
+std::string describe(const std::optional<stemma::value_difference>& by) {
+    return !by                          ? "the shapes differ"
+           : by->unequal_nonfinite == 0 ? "SQNR " + decibels(*by) + " dB"
+                                        : counted(by->unequal_nonfinite, "number") +
+                                              " infinite or NaN in one run, not so in the other";
 }
 
 /// Returns: the columns of a table row; blank if unknown.
 std::string columns_of(const std::optional<stemma::value_difference>& by) {
-    return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", decibels(by->sqnr), by->max_abs,
+    return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", decibels(*by), by->max_abs,
                             by->max_rel, by->cosine)
               : fmt::format("{:>7} {:>9} {:>9} {:>9}", "-", "-", "-", "-");
 }
 
 std::string ratio_of(const std::optional<stemma::value_difference>& by) {
-    return by ? decibels(by->sqnr) : "-";
+    return by ? decibels(*by) : "-";
 }
 
 std::string name_of(const stemma::attributed_model& opened, stemma::id m) {
@@ -83,8 +94,7 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
         const auto& first = report.values[report.first_value];
         put("first        {}\n", shaded(name_of(opened, report.first_module), shade::bad));
         put("             at {}, {}\n", opened.model().value_name(first.pair.value),
-            first.difference ? "SQNR " + decibels(first.difference->sqnr) + " dB"
-                             : std::string("the shapes differ"));
+            describe(first.difference));
     }
     std::vector<const stemma::module_numerics*> rows;
     for (const auto& one : report.modules) {

@@ -48,18 +48,18 @@ public:
     [[nodiscard]] handle_range<node_ref> nodes() const&;
 
     /// Requires: an index of this model, as for `value`, `module` and `parameter`.
-    [[nodiscard]] node_ref node(node_id i) const;
+    [[nodiscard]] node_ref node(node_id i) const&;
 
     /// Returns: the first node with that name, if any. Complexity: O(nodes).
-    [[nodiscard]] std::optional<node_ref> find_node(std::string_view name) const;
+    [[nodiscard]] std::optional<node_ref> find_node(std::string_view name) const&;
 
     /// Returns: all values of all graphs.
     [[nodiscard]] handle_range<value_ref> values() const&;
     /// Requires: an index of this model.
-    [[nodiscard]] value_ref value(value_id i) const;
+    [[nodiscard]] value_ref value(value_id i) const&;
 
     /// Returns: the first value with that name, if any. Complexity: O(values).
-    [[nodiscard]] std::optional<value_ref> find_value(std::string_view name) const;
+    [[nodiscard]] std::optional<value_ref> find_value(std::string_view name) const&;
 
     /// Returns: the values stored in the file. Complexity: O(values).
     [[nodiscard]] handle_list<value_ref> initializers() const&;
@@ -68,40 +68,53 @@ public:
     /// Complexity: the first call finds them in O(nodes + values).
     [[nodiscard]] handle_range<parameter_ref> parameters() const&;
     /// Requires: an index of this model.
-    [[nodiscard]] parameter_ref parameter(parameter_id i) const;
+    [[nodiscard]] parameter_ref parameter(parameter_id i) const&;
 
     /// Returns: the module tree in preorder.
     [[nodiscard]] handle_range<module_ref> modules() const&;
     /// Requires: an index of this model.
-    [[nodiscard]] module_ref module(module_id i) const;
+    [[nodiscard]] module_ref module(module_id i) const&;
 
     /// Returns: the module that represents the whole model.
     [[nodiscard]] module_ref root() const&;
 
-    // Handles of a temporary would dangle.
+    // What refers to a temporary would dangle.
     void nodes() const&& = delete;
     void values() const&& = delete;
     void initializers() const&& = delete;
     void parameters() const&& = delete;
     void modules() const&& = delete;
     void root() const&& = delete;
+    void node(node_id) const&& = delete;
+    void find_node(std::string_view) const&& = delete;
+    void value(value_id) const&& = delete;
+    void find_value(std::string_view) const&& = delete;
+    void parameter(parameter_id) const&& = delete;
+    void module(module_id) const&& = delete;
+    void find_module(std::string_view) const&& = delete;
+    void query(std::string_view) const&& = delete;
+    void cut(std::string_view) const&& = delete;
+    void cut(std::string_view, const cut_options&) const&& = delete;
+    void tree() const&& = delete;
+    void graph() const&& = delete;
+    void parts() const&& = delete;
 
     /// Returns: the module at a path, `encoder.layer.0`, if any. Complexity: O(length).
-    [[nodiscard]] std::optional<module_ref> find_module(std::string_view path) const;
+    [[nodiscard]] std::optional<module_ref> find_module(std::string_view path) const&;
 
     /// Returns: what matches a query: module paths, tags, conditions; see docs/query.md.
     /// Throws: `error` of `error_code::refused` if the query is malformed.
     /// Complexity: O(terms * (modules + length of paths + nodes)).
-    [[nodiscard]] query_result query(std::string_view text) const;
+    [[nodiscard]] query_result query(std::string_view text) const&;
 
     /// Cuts out the module that matches a query; `model_cutter` also takes nodes. The part refers
     /// to this model.
     /// Throws: `error` of `error_code::not_found` if nothing matches; `refused` with the reason if
     /// the query asks for nodes, several modules match or it cannot be a model of its own.
     /// Complexity: O(nodes + edges); weights are not read.
-    [[nodiscard]] part cut(std::string_view query) const;
+    [[nodiscard]] part cut(std::string_view query) const&;
     /// The same with options.
-    [[nodiscard]] part cut(std::string_view query, const cut_options& options) const;
+    [[nodiscard]] part cut(std::string_view query, const cut_options& options) const&;
 
     /// Writes the file with tags: node metadata, and marks that survive optimizers. Nothing else
     /// changes; existing tags are replaced.
@@ -120,17 +133,17 @@ public:
     [[nodiscard]] std::vector<std::string> notes() const;
 
     /// Returns: the module tree as a Boost graph: vertices are `to_index` of modules.
-    [[nodiscard]] const module_tree& tree() const noexcept;
+    [[nodiscard]] const module_tree& tree() const& noexcept;
 
     /// Returns: the nodes as a Boost graph: vertices are `to_index` of nodes.
-    [[nodiscard]] const operator_graph& graph() const noexcept;
+    [[nodiscard]] const operator_graph& graph() const& noexcept;
 
     /// Returns: the model with all its parts, the argument of everything that is no member here:
     /// folding, splitting, comparing, checking, explaining and reporting. A model converts to it.
     /// Requires: one thread at a time, unless it only reads through const.
-    [[nodiscard]] attributed_model& parts() noexcept;
+    [[nodiscard]] attributed_model& parts() & noexcept;
     /// The same, read-only.
-    [[nodiscard]] const attributed_model& parts() const noexcept;
+    [[nodiscard]] const attributed_model& parts() const& noexcept;
 
     /// As `parts`.
     operator attributed_model&() noexcept; // NOLINT(google-explicit-constructor): it is one

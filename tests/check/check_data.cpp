@@ -75,8 +75,10 @@ TEST_CASE("check_data: external data must exist, be in the folder, and be long e
     CHECK(check({external("a", 17, "w.bin")}) == found{"data.beyond_end at initializer 'a'"});
     CHECK(check({external("a", 8, "w.bin", {{"offset", "33"}})}) ==
           found{"data.beyond_end at initializer 'a'"});
-    CHECK(check({external("a", 8, "w.bin", {{"offset", "18446744073709551615"}})}) ==
+    CHECK(check({external("a", 8, "w.bin", {{"offset", "18446744073709551614"}})}) ==
           found{"data.beyond_end at initializer 'a'"});
+    CHECK(check({external("a", 8, "w.bin", {{"offset", "0x10"}})}) ==
+          found{"data.place at initializer 'a'"});
     CHECK(check({external("a", 8, "w.bin", {{"length", "16"}})}) ==
           found{"data.size at initializer 'a'"});
     CHECK(check({external("a", 8, "../w.bin"), external("b", 8, "/w.bin"), external("c", 8, "")}) ==

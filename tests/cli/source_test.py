@@ -133,7 +133,7 @@ class SourceTest(Case):
         self.assertEqual(self.query("line:{net,block}.py"), ["a", "b", "c"])
         self.assertEqual(self.query("not line:**"), ["d"])
         self.assertIn("the nearest line of 'net.py' is 3", self.query("line:net.py:1", 1))
-        self.assertIn("similar files: 'net.py'", self.query("line:nat.py", 1))
+        self.assertIn("files with similar names: 'net.py'", self.query("line:nat.py", 1))
         for asked, why in (("line:120", "missing file before the line"), ("line:a.py:x", "'x' is not a line"),
                            ("line:a.py:9-3", "ends before it begins"), ("line:a.py:0", "'0' is not a line"),
                            ("line:a.py:", "is not a line"), ("line:a.py:1-", "is not a line"),

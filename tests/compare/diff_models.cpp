@@ -57,6 +57,21 @@ TEST_CASE("diff_models: reports a changed byte of a weight at its module") {
     CHECK(stemma::diff_models(a, b, {.weights = false}).is_equal());
 }
 
+TEST_CASE("diff_models: a caller of a function with other weights is not the same") {
+    const auto path = test::fixture("bert_micro/model.functions_all.onnx");
+    auto bytes = test::read_bytes(path);
+    const stemma::attributed_model a(path, {});
+    const auto& model = a.model();
+    for (const auto& tensor : model.tensors()) {
+        if (model.value_name(tensor.value) == "encoder.layer.1.attention.self.key.bias") {
+            bytes[tensor.message.begin + tensor.message.size - 1] ^= 0x10;
+        }
+    }
+    const auto found = stemma::diff_models(a, in_memory(bytes));
+    REQUIRE(found.modules.size() == 1);
+    CHECK(found.same_modules == found.paired_modules - 1);
+}
+
 TEST_CASE("diff_models: a layer added, a layer removed") {
     const stemma::attributed_model a(test::fixture("bert_micro/model.onnx"), {});
     const stemma::attributed_model b(test::fixture("bert_micro_12l/model.onnx"), {});

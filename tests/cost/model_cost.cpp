@@ -2,17 +2,35 @@
 #include <stemma/cost/model_cost.hpp>
 
 #include "../catch.hpp"
+#include "../inferred_types.hpp"
 #include "../model_files.hpp"
+#include "../operator_scene.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/stemma.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace test::cost_model_cost {
+
+namespace {
+
+stemma::model_cost cost_of(const std::string& bytes, const stemma::cost_options& options = {}) {
+    stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    return stemma::find_cost(opened, options);
+}
+
+/// Returns: the bytes of the result of one operator, as a formula.
+std::string size_of(test::inference_scene scene, const test::message& node) {
+    const auto cost = cost_of(scene.node(node).model_with("y"));
+    return cost.text(cost[0].out);
+}
+
+} // namespace
 
 TEST_CASE("model_cost: a module's cost is the sum of its own and its children's", "[cost]") {
     stemma::attributed_model opened(test::fixture("two_tower/model.onnx"), {});
@@ -40,11 +58,13 @@ TEST_CASE("find_cost: the code in docs/library.md works", "[cost]") {
     CHECK(macs.at("") == "112");
 }
 
-TEST_CASE("model_cost: rejects unknown names of dimensions", "[cost]") {
+TEST_CASE("model_cost: rejects unknown names of dimensions, and negative sizes", "[cost]") {
     stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
     stemma::cost_options options;
     options.dims["width"] = 3;
     CHECK_THROWS_AS(stemma::find_cost(opened, options), stemma::error);
+    options.dims = {{"batch", -3}};
+    CHECK_THROWS_WITH(stemma::find_cost(opened, options), Catch::Contains("-3 is negative"));
 }
 
 TEST_CASE("model_cost: unlisted operators are unknown, not free", "[cost]") {
@@ -85,6 +105,81 @@ TEST_CASE(
         CHECK(sum > 0);
         CHECK(cost.gaps().empty());
     }
+}
+
+TEST_CASE("model_cost: modules in functions read and write as without functions", "[cost]") {
+    stemma::attributed_model plain(test::fixture("bert_micro/model.onnx"), {});
+    stemma::attributed_model called(test::fixture("bert_micro/model.functions_all.onnx"), {});
+    const auto one = stemma::find_cost(plain);
+    const auto other = stemma::find_cost(called);
+    for (const auto* path : {"encoder", "encoder.layer.0", "encoder.layer.1.attention",
+                             "encoder.layer.1.attention.self", "encoder.layer.0.output.dense"}) {
+        INFO(path);
+        const auto a = test::module_at(plain.modules(), path);
+        const auto b = test::module_at(called.modules(), path);
+        CHECK(one.text(one[a].in) == other.text(other[b].in));
+        CHECK(one.text(one[a].out) == other.text(other[b].out));
+        CHECK(one[a].in.constant() != 0);
+    }
+}
+
+TEST_CASE("model_cost: the state of a loop is read from outside the modules in its body",
+          "[cost]") {
+    stemma::attributed_model opened(test::fixture("scripted_children/model.onnx"), {});
+    const auto cost = stemma::find_cost(opened);
+    const auto step = test::module_at(opened.modules(), "loop.step");
+    CHECK(cost.text(cost[step].in) == cost.text(cost[step].out));
+}
+
+TEST_CASE("model_cost: slices of open extents", "[cost]") {
+    const auto sliced = [](std::int64_t start, std::int64_t end) {
+        const auto at = [](std::int64_t number) {
+            return test::dims{static_cast<std::uint64_t>(number)};
+        };
+        auto scene = test::inference_scene().open_input("x", {"rows", "4"});
+        scene.numbers("start", at(start)).numbers("end", at(end)).numbers("axis", {0});
+        return size_of(scene, test::node("Slice", {"x", "start", "end", "axis"}, {"y"}));
+    };
+    constexpr auto far = std::numeric_limits<std::int64_t>::max();
+    CHECK(sliced(0, 512) == "16*min(rows, 512)");
+    CHECK(sliced(-100, far) == "16*min(rows, 100)");
+    CHECK(sliced(0, 1) == "16");
+    CHECK(sliced(-1, far) == "16");
+    CHECK(sliced(0, -2) == "16*rows - 32");
+    CHECK(sliced(3, far) == "16*rows - 48");
+}
+
+TEST_CASE("model_cost: parts of an open extent whose last one may be smaller", "[cost]") {
+    auto scene = test::inference_scene().open_input("x", {"rows", "4"});
+    const auto split = [](const test::names& outputs) {
+        return test::owner_node("Split", {"x"}, outputs, {test::int_attribute("num_outputs", 2)});
+    };
+    CHECK(size_of(scene, split({"y", "rest"})) == "16*floor((rows + 1)/2)");
+    CHECK(size_of(scene, split({"first", "y"})) == "16*rows - 16*floor((rows + 1)/2)");
+}
+
+TEST_CASE("model_cost: names what is not fixed, also in computed extents", "[cost]") {
+    auto scene = test::inference_scene().open_input("x", {"rows", "4"});
+    scene.numbers("start", {0}).numbers("end", {512}).numbers("axis", {0});
+    scene.node(test::node("Slice", {"x", "start", "end", "axis"}, {"y"}));
+    CHECK(cost_of(scene.model_with("y")).open_dims() == std::vector<std::string>{"rows"});
+}
+
+TEST_CASE("model_cost: knows the factors of a product whose batch is transposed", "[cost]") {
+    auto scene = test::inference_scene().input("a", {4, 2, 3}).input("b", {2, 4, 5});
+    auto node =
+        test::owner_node("FusedMatMul", {"a", "b"}, {"y"},
+                         {test::int_attribute("transA", 1), test::int_attribute("transBatchA", 1)});
+    scene.node(node.text(7, "com.microsoft"));
+    CHECK(cost_of(scene.model_with("y"))[0].macs.constant() == 2 * 3 * 5 * 4);
+}
+
+TEST_CASE("model_cost: quantized attention makes real numbers", "[cost]") {
+    auto scene = test::inference_scene().input("x", {2, 3, 8}, 2).input("w", {8, 24}, 3);
+    scene.input("bias", {24}).input("x_scale", test::dims{}).input("w_scale", test::dims{});
+    auto node = test::owner_node("QAttention", {"x", "w", "bias", "x_scale", "w_scale"}, {"y"},
+                                 {test::int_attribute("num_heads", 2)});
+    CHECK(size_of(scene, node.text(7, "com.microsoft")) == std::to_string(2 * 3 * 8 * 4));
 }
 
 TEST_CASE("model_cost: reports what the numbers omit", "[cost]") {

@@ -50,6 +50,19 @@ TEST_CASE("csv_profile: reads units from the heading, and quoted fields", "[cost
     CHECK(all.total() == 1.5);
 }
 
+TEST_CASE("csv_profile: knows the usual spellings of units, and rejects unknown ones",
+          "[cost][profile]") {
+    for (const auto& [heading, microseconds] :
+         {std::pair("time (\xc2\xb5s)", 1.0), std::pair("time (\xce\xbcs)", 1.0),
+          std::pair("time [us]", 1.0), std::pair("time_us", 1.0), std::pair("time", 1.0),
+          std::pair("time (ms)", 1e3), std::pair("time (s)", 1e6)}) {
+        INFO(heading);
+        CHECK(read("name," + std::string(heading) + "\na,2\n").total() == 2 * microseconds);
+    }
+    CHECK_THROWS_WITH(read("name,time (min)\na,2\n"),
+                      Catch::Contains("'time (min)' has no known unit"));
+}
+
 // The next ones have the shapes, not the text, of logs that people published.
 
 TEST_CASE("tensorrt_profile: times are totals over all iterations", "[cost][profile]") {

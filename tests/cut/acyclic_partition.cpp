@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -65,6 +66,19 @@ void for_random_scenes(Function f) {
     }
 }
 
+/// Returns: the least cost of the most expensive of `parts` ranges, by trying all.
+std::uint64_t least_maximum(std::span<const std::uint64_t> costs, std::size_t parts) {
+    if (parts == 1) {
+        return std::accumulate(costs.begin(), costs.end(), std::uint64_t{0});
+    }
+    auto least = ~std::uint64_t{0};
+    for (std::size_t last = parts - 1; last < costs.size(); ++last) {
+        const auto before = least_maximum(costs.first(last), parts - 1);
+        least = std::min(least, std::max(before, least_maximum(costs.subspan(last), 1)));
+    }
+    return least;
+}
+
 } // namespace
 
 TEST_CASE("make_acyclic: pieces can run in sequence", "[algorithm][partition]") {
@@ -106,6 +120,27 @@ TEST_CASE("join_levels: preserves the guarantees of make_acyclic with fewer piec
         joined += before - made.pieces.size();
     });
     CHECK(joined > 0);
+}
+
+TEST_CASE("divide_evenly: the most expensive range costs as little as possible",
+          "[algorithm][partition]") {
+    test::random_numbers random(13);
+    for (int round = 0; round < 2000; ++round) {
+        std::vector<std::uint64_t> costs(1 + random(9));
+        for (auto& cost : costs) {
+            cost = random.one_in(3) ? 0 : random(random.one_in(5) ? 1000 : 10);
+        }
+        const auto parts = 1 + random(std::min<std::size_t>(costs.size(), 4));
+        const auto begins = stemma::divide_evenly(std::span<const std::uint64_t>(costs), parts,
+                                                  [&](std::size_t i) { return costs[i] % 3; });
+        std::uint64_t most = 0;
+        for (std::size_t p = 0; p < parts; ++p) {
+            const auto end = p + 1 < parts ? begins[p + 1] : costs.size();
+            const std::span<const std::uint64_t> range(costs.data() + begins[p], end - begins[p]);
+            most = std::max(most, least_maximum(range, 1));
+        }
+        CHECK(most == least_maximum(costs, parts));
+    }
 }
 
 TEST_CASE(

@@ -96,6 +96,12 @@ TEST_CASE("model_cutter: nodes can be a part", "[onnx][model_cutter]") {
     REQUIRE(records.size() == 1);
     CHECK(part.bytes() == test::read_bytes(records[0].file));
     CHECK_THROWS_AS(cutter.cut(opened, {}), stemma::error);
+    CHECK(cutter.cut(opened, {.nodes = {2, 1, 2}}).size() == 2);
+    const auto beyond = opened.model().node_count();
+    CHECK_THROWS_WITH(cutter.cut(opened, {.nodes = {0, beyond}}),
+                      Catch::Contains("the model has no node " + std::to_string(beyond)));
+    CHECK_THROWS_AS(cutter.write(opened, {.nodes = {stemma::no_id}}, folder.file("two.onnx")),
+                    stemma::error);
 }
 
 TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model_cutter]") {
@@ -114,6 +120,36 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     options.force = true;
     stemma::model_cutter forceful(opened.model(), options);
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
+}
+
+TEST_CASE("model_cutter: parts that were written before an error have their weights",
+          "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("unet_tiny/model.onnx"), {});
+    const auto modules = all_modules(opened);
+    stemma::model_cutter cutter(opened.model(), {.many = true, .force = true, .sync = false});
+    const test::scratch_folder whole;
+    const auto records = cutter.write_all(opened, modules, whole.path());
+    const auto last = std::filesystem::path(records.back().file).filename();
+    const test::scratch_folder folder;
+    std::filesystem::create_directory(folder.file(last.string()));
+    CHECK_THROWS_AS(cutter.write_all(opened, modules, folder.path()), stemma::error);
+    std::size_t stored = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        if (entry.path().extension() != ".onnx" || entry.is_directory()) {
+            continue;
+        }
+        const stemma::mapped_file file(entry.path().string());
+        const stemma::wire_model part(file.bytes(), file.path());
+        for (const auto& tensor : part.tensors()) {
+            const auto header = stemma::read_tensor_header(part, tensor);
+            if (!header.location.empty()) {
+                ++stored;
+                CHECK(header.offset + header.length <=
+                      std::filesystem::file_size(folder.file(std::string(header.location))));
+            }
+        }
+    }
+    CHECK(stored > records.size());
 }
 
 TEST_CASE("model_cutter: replaces a file of weights beside the part only with force",

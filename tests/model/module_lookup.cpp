@@ -86,6 +86,7 @@ TEST_CASE("find_module: every path leads back to its module", "[model][module_lo
         const auto path = tree.path(m);
         CHECK(find_module(lookup, path) == m);
         CHECK(find_module(lookup, path + (m == 0 ? "" : ".") + "d") == no_id);
+        CHECK(find_module(lookup, path + ".") == no_id);
         CHECK(find_longest(lookup, path).second.empty());
         const auto beyond = path + (m == 0 ? "" : ".") + "d.a.b";
         const auto [module, rest] = find_longest(lookup, beyond);

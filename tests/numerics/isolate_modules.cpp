@@ -115,8 +115,9 @@ TEST_CASE("isolate_modules: rejects a damaged list, and missing results",
     CHECK_THROWS_AS(stemma::add_isolated(s.report, s.a.get(), s.apart), stemma::error);
     s.put_results({});
     CHECK(stemma::add_isolated(s.report, s.a.get(), s.apart) == 0);
-    for (const auto* text : {"", "[]", R"({"schema": "stemma.isolate/1"})",
-                             R"({"schema": "stemma.isolate/1", "parts": [1]})"}) {
+    for (const auto* text :
+         {"", "[]", R"({"schema": "stemma.isolate/1"})", R"({"schema": 1, "parts": []})",
+          R"({"schema": "stemma.isolate/1", "parts": [1]})"}) {
         static_cast<void>(s.folder.make("apart/isolate.json", text));
         CHECK_THROWS_AS(stemma::add_isolated(s.report, s.a.get(), s.apart), stemma::error);
     }

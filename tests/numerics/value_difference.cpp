@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -65,6 +66,43 @@ TEST_CASE("value_difference: a value that should be 0 but is not has the worst r
     const auto d = difference({0, 0}, {0, 1});
     CHECK(d.sqnr == -infinite);
     CHECK(d.cosine == 0);
+}
+
+TEST_CASE("value_difference: measures do not depend on the size of numbers",
+          "[numerics][value_difference]") {
+    const auto usual = difference({3, 4, 0}, {3, 3, 1});
+    for (const auto size : {1e-320, 1e-180, 1e170, 1e307}) {
+        INFO(size);
+        const auto d = difference({3 * size, 4 * size, 0}, {3 * size, 3 * size, size});
+        CHECK_FALSE(d.identical);
+        const auto exact = size > 1e-300 ? 1e-9 : 0.01; // denormal numbers have few bits
+        CHECK(d.cosine == Approx(usual.cosine).epsilon(exact));
+        CHECK(d.sqnr == Approx(usual.sqnr).epsilon(exact));
+    }
+    const auto opposite = difference({1.5e308}, {-1.5e308});
+    CHECK(opposite.cosine == Approx(-1));
+    CHECK(opposite.sqnr == Approx(-20 * std::log10(2)));
+    CHECK(difference({1e150}, {1.5e-160}).sqnr == Approx(0).margin(1e-9));
+    CHECK(difference({1e100, 0}, {1e100, 1e-100}).sqnr == Approx(4000));
+}
+
+TEST_CASE("value_difference: 64-bit integers are compared exactly",
+          "[numerics][value_difference]") {
+    const auto apart = [](std::int64_t type, auto x, auto y) {
+        const std::string a(reinterpret_cast<const char*>(&x), sizeof x);
+        const std::string b(reinterpret_cast<const char*>(&y), sizeof y);
+        const auto d =
+            *stemma::detail::compare_values({type, {1}, a, "", ""}, {type, {1}, b, "", ""});
+        CHECK(d.identical == (x == y));
+        return d.max_abs;
+    };
+    const auto large = std::int64_t{1} << 60U;
+    CHECK(apart(7, large, large + 7) == 7);
+    CHECK(apart(7, -large - 1, -large) == 1);
+    CHECK(apart(7, std::numeric_limits<std::int64_t>::max(),
+                std::numeric_limits<std::int64_t>::max() - 1) == 1);
+    CHECK(apart(13, ~std::uint64_t{0}, ~std::uint64_t{0} - 5) == 5);
+    CHECK(apart(13, std::uint64_t{5}, std::uint64_t{5}) == 0);
 }
 
 TEST_CASE("value_difference: values are compared across types, not across shapes",

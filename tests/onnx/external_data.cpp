@@ -124,6 +124,21 @@ TEST_CASE("place_external_data: overwrites no other file") {
     }
 }
 
+TEST_CASE("place_external_data: never replaces the model's own files, not even beside it") {
+    const scene s({"parts/w.bin"});
+    const auto own = s.from + "/parts/w.bin";
+    s.make(own, "weights");
+    s.make(s.from + "/other.bin", "others");
+    const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
+    for (auto placement : {data_placement::keep, data_placement::copy}) {
+        CHECK(code_of([&] { place_external_data(model, own, placement, true); }) ==
+              stemma::error_code::refused);
+    }
+    for (const auto* free : {"/other.bin", "/new.bin", "/model.onnx"}) {
+        CHECK_NOTHROW(stemma::detail::refuse_own_data(model, s.from + free));
+    }
+}
+
 TEST_CASE("place_external_data: replaces the file rather than its bytes") {
     for (auto placement : {data_placement::link, data_placement::copy}) {
         const scene s({"w.bin"});

@@ -94,14 +94,16 @@ TEST_CASE("read_tensor_header: reads the location of external data") {
     CHECK_FALSE(read_header(test::tensor("w", {2}, "data")).header.external);
 }
 
-TEST_CASE("read_tensor_header: invalid numbers are 0") {
-    const auto tensor = test::message()
-                            .text(8, "w")
-                            .number(14, 1)
-                            .inner(13, test::entry("offset", "-4"))
-                            .inner(13, test::entry("length", "99999999999999999999999"));
-    CHECK(read_header(tensor).header.offset == 0);
-    CHECK(read_header(tensor).header.length == 0);
+TEST_CASE("read_tensor_header: invalid numbers are beyond the end of any file") {
+    for (const auto* number : {"-4", "99999999999999999999999", "x12", "12 ", ""}) {
+        const auto tensor = test::message()
+                                .text(8, "w")
+                                .number(14, 1)
+                                .inner(13, test::entry("offset", number))
+                                .inner(13, test::entry("length", number));
+        CHECK(read_header(tensor).header.offset == stemma::tensor_header::unreadable);
+        CHECK(read_header(tensor).header.length == stemma::tensor_header::unreadable);
+    }
 }
 
 } // namespace test::onnx_tensor_header

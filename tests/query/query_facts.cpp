@@ -66,7 +66,7 @@ TEST_CASE("fits_line: by the last names of a path, and by lines") {
 TEST_CASE("fits_attribute: by name, by text, by number") {
     const stemma::attribute_fact strides{"strides", "[2,2]", {}};
     const stemma::attribute_fact group{"group", "32", 32};
-    const stemma::attribute_fact epsilon{"epsilon", "1e-05", 1e-5F};
+    const stemma::attribute_fact epsilon{"epsilon", "1e-05", 1e-5F, true};
     CHECK(has("attr:strides", strides));
     CHECK(!has("attr:stride", strides));
     CHECK(has("attr:strides=[2,2]", strides));
@@ -78,6 +78,9 @@ TEST_CASE("fits_attribute: by name, by text, by number") {
     CHECK(!has("attr:group<32", group));
     CHECK(has("attr:group:32", group));
     CHECK(has("attr:epsilon=0.00001", epsilon));
+    CHECK(has("attr:epsilon<=1e-5", epsilon)); // as stored, although not the same as a double
+    CHECK(!has("attr:epsilon<1e-5", epsilon));
+    CHECK(!has("attr:epsilon>1e-5", epsilon));
     CHECK(!has("attr:epsilon=0.0001", epsilon));
 }
 

@@ -4,8 +4,11 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/weights/detail/data_places.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -70,6 +73,24 @@ TEST_CASE("patch_weights: what was changed is changed where it is, and nothing e
     elsewhere.modules = "lstm";
     static_cast<void>(stemma::patch_weights(opened, output, elsewhere));
     CHECK(test::read_bytes(output) == before);
+}
+
+TEST_CASE("sort_places: empty places overlap nothing, and hide no overlap",
+          "[weights][patch_weights]") {
+    const auto bytes = test::model(test::graph({}, {}, {})).bytes();
+    const stemma::wire_model model(bytes);
+    using places = std::vector<stemma::detail::data_place>;
+    places apart{{"w", 0, 8, 0}, {"w", 4, 0, 0}, {"w", 8, 4, 0}};
+    CHECK_NOTHROW(stemma::detail::sort_places(apart, model));
+    CHECK(apart.size() == 2);
+    auto graph = test::graph({}, {}, {});
+    for (const auto* name : {"a", "b", "c"}) {
+        graph.inner(5, test::tensor(name));
+    }
+    const auto three = test::model(graph).bytes();
+    places overlapping{{"w", 0, 8, 0}, {"w", 2, 0, 1}, {"w", 4, 8, 2}};
+    CHECK_THROWS_AS(stemma::detail::sort_places(overlapping, stemma::wire_model(three)),
+                    stemma::error);
 }
 
 TEST_CASE("patch_weights: requires weights or an adapter", "[weights][patch_weights]") {

@@ -128,6 +128,7 @@ struct all_parts {
                      : stemma::detail::cut_target{};
     }
 
+    void save() const {}
     void done(std::size_t, std::size_t, const stemma::cut_plan&) const {}
 };
 

@@ -83,6 +83,11 @@ private:
                  "its data '" + location + "' are outside the model's folder");
             return;
         }
+        if (header.offset == tensor_header::unreadable ||
+            header.length == tensor_header::unreadable) {
+            tell("data.place", place, "its offset or length is not a number");
+            return;
+        }
         const auto size = size_of_file(location);
         if (header.length > 0 && expected && header.length != *expected) {
             tell("data.size", place,

@@ -12,7 +12,6 @@
 #include <stemma/cost/cost_measure.hpp>
 #include <stemma/cost/cost_options.hpp>
 #include <stemma/cost/detail/cost_collector.hpp>
-#include <stemma/cost/detail/module_flow.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -50,8 +49,8 @@ class model_cost {
 public:
     /// `module_of(node, around)` is the module of a node; `around` is the module of the call for
     /// nodes in functions, else `no_id`. Throws: `error` of `error_code::refused` for a name of an
-    /// extent that the model does not have. Complexity: O(nodes + values), and the nodes of
-    /// functions for each call.
+    /// extent that the model does not have, and for a negative extent. Complexity: O(nodes +
+    /// values), and the nodes of functions for each call.
     model_cost(const wire_model& model, const tree_index& tree,
                const std::function<id(id, id)>& module_of, const cost_options& options = {})
         : modules_(tree.size()), own_(tree.size()), typical_(options.typical) {
@@ -67,7 +66,6 @@ public:
             own_[m] = {sums.macs, sums.flops,       {},           {},
                        {},        sums.activations, sums.unknown, sums.loops};
         }
-        const auto flow = detail::module_flow(model, tree, module_of, collector.bytes());
         const auto value = [&](std::int64_t bytes) {
             return bytes == detail::any_extent ? polynomial() : algebra.value(bytes);
         };
@@ -79,7 +77,7 @@ public:
         const auto peaks = collector.memory().peaks(
             tree, [&](std::int64_t bytes) { return value(bytes).estimate(typical); }, value);
         modules_ = own_;
-        flow.add([&](id m, std::int64_t bytes, bool comes_in, std::int64_t sign) {
+        collector.flow().add([&](id m, std::int64_t bytes, bool comes_in, std::int64_t sign) {
             (comes_in ? modules_[m].in : modules_[m].out) += value(bytes) * sign;
         });
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
@@ -168,7 +166,7 @@ public:
     /// Values of unknown size; they count in no activation.
     [[nodiscard]] std::uint64_t unknown_values() const noexcept { return unknown_values_; }
 
-    /// Returns: the names of symbolic extents. Complexity: O(terms).
+    /// Returns: the names of symbolic extents that numbers depend on. Complexity: O(terms).
     [[nodiscard]] std::vector<std::string> open_dims() const {
         std::vector<bool> used(names_.size());
         for (const auto& cost : modules_) {
@@ -176,7 +174,9 @@ public:
                  {&cost.macs, &cost.flops, &cost.in, &cost.out, &cost.peak, &cost.activations}) {
                 for (const auto& term : number->terms()) {
                     for (auto symbol : term.symbols) {
-                        used[symbol] = true;
+                        for (auto name : bases_[symbol]) {
+                            used[name] = true;
+                        }
                     }
                 }
             }
@@ -254,12 +254,18 @@ private:
                                    names.empty() ? std::string("all dimensions are fixed")
                                                  : "unknown; known: " + detail::join_list(names)));
             }
+            if (size < 0) {
+                STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
+                                   std::to_string(size) + " is negative"));
+            }
         }
     }
 
     void keep_names(const detail::extent_algebra& algebra) {
         for (id i = 0; i < algebra.names().size(); ++i) {
             names_.emplace_back(algebra.names()[i]);
+            auto& bases = bases_.emplace_back();
+            algebra.for_each_name_in(i, [&](id name) { bases.push_back(name); });
         }
     }
 
@@ -275,6 +281,7 @@ private:
     std::map<std::string, std::uint64_t> unlisted_;
     std::uint64_t unknown_values_ = 0;
     std::vector<std::string> names_;       // by symbol
+    std::vector<std::vector<id>> bases_;   // by symbol: the named extents in it
     std::vector<std::int64_t> typical_of_; // by symbol
 };
 

@@ -131,7 +131,7 @@ struct qnn_profile {
             detail::check_time(*number, file, rows.line());
             met = true;
             // Cycles are not times, but as good for shares.
-            to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit))});
+            to.add({layer, {}, "QNN", *number * detail::microseconds_of(field(unit)).value_or(1)});
         }
         if (!met) {
             STEMMA_THROW(error(error_code::malformed, file, "", "no row is a node"));
@@ -164,7 +164,7 @@ struct openvino_profile {
             STEMMA_THROW(error(error_code::malformed, file, "line 1",
                                "has no columns layerName and realTime"));
         }
-        const auto unit = detail::microseconds_of(fields[*time]);
+        const auto unit = detail::microseconds_of(fields[*time]).value_or(1);
         const auto heading = fields[*names]; // repeated in the table of each run
         bool met = false;
         while (rows.next(fields)) {
@@ -195,7 +195,7 @@ struct openvino_profile {
 };
 
 /// Any table with a heading that has a column of names and one of times. Units are given in the
-/// heading, `time (ms)`, and default to microseconds. A column `run` distinguishes runs.
+/// heading, `time (ms)`, and are microseconds if it has none. A column `run` distinguishes runs.
 struct csv_profile {
     /// The name of the format.
     static constexpr std::string_view name = "csv";
@@ -203,7 +203,9 @@ struct csv_profile {
     /// Whether a file starts like this format.
     [[nodiscard]] bool fits(std::string_view start) const {
         const auto line = start.substr(0, start.find('\n'));
-        return line.find_first_of(",;\t") != line.npos && line.find_first_of("[{") == line.npos;
+        const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
+        return line.find_first_of(",;\t") != line.npos && // and no JSON
+               !line.substr(begin).starts_with('[') && !line.substr(begin).starts_with('{');
     }
 
     /// Throws: `error` of `error_code::malformed`. Complexity: O(bytes).
@@ -229,6 +231,10 @@ struct csv_profile {
             c = c == '_' ? ' ' : c;
         }
         const auto unit = detail::microseconds_of(heading);
+        if (!unit && heading.find_first_of("([") != heading.npos) {
+            STEMMA_THROW(error(error_code::malformed, file, "line 1",
+                               "'" + fields[*time] + "' has no known unit: ns, us, ms, s"));
+        }
         std::string current;
         while (rows.next(fields)) {
             const auto field = [&](auto column) {
@@ -244,7 +250,7 @@ struct csv_profile {
                 to.end_run();
                 current = field(run);
             }
-            to.add({field(names), field(type), field(provider), *number * unit});
+            to.add({field(names), field(type), field(provider), *number * unit.value_or(1)});
         }
         to.end_run();
     }

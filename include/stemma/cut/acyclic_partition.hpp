@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <span>
 #include <utility>
@@ -213,37 +214,91 @@ void join_levels(const Graph& graph, acyclic_partition& partition) {
     }
 }
 
-/// Divides a sequence into exactly `parts` ranges of about equal cost: none exceeds the mean by
-/// more than the most expensive element.
+namespace detail {
+
+/// Returns: the least bound on the cost of a range with which `parts` ranges suffice.
+/// Complexity: O(costs * log most expensive).
+[[nodiscard]] inline std::uint64_t least_bound(std::span<const std::uint64_t> costs,
+                                               std::uint64_t total, std::size_t parts) {
+    const auto fits = [&](std::uint64_t most) {
+        std::size_t ranges = 1;
+        std::uint64_t sum = 0;
+        for (auto cost : costs) {
+            if (cost > most - sum) {
+                ++ranges;
+                sum = 0;
+            }
+            sum += cost;
+        }
+        return ranges <= parts;
+    };
+    const auto largest = *std::max_element(costs.begin(), costs.end());
+    auto low = std::max(largest, total / parts + (total % parts == 0 ? 0 : 1));
+    auto high = total - low < largest ? total : low + largest; // which always suffices
+    while (low < high) {
+        const auto middle = low + (high - low) / 2;
+        if (fits(middle)) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+} // namespace detail
+
+/// Divides a sequence into exactly `parts` ranges of about equal cost: the most expensive one costs
+/// as little as possible, and the others are near the mean.
 ///  `penalty(i)` is the penalty for dividing before element i; among equally good places by cost,
 /// the first with the least penalty is chosen.
-/// Requires: 0 < parts <= costs.size().
+/// Requires: 0 < parts <= costs.size(); the sum of the costs fits into 64 bits.
 /// Returns: the start of each range.
-/// Complexity: O(costs), and as many calls of `penalty`.
+/// Complexity: O(costs * log most expensive), and as many calls of `penalty` as costs.
 template <class Penalty>
 [[nodiscard]] std::vector<std::size_t> divide_evenly(std::span<const std::uint64_t> costs,
                                                      std::size_t parts, Penalty penalty) {
-    std::uint64_t total = 0;
-    for (auto cost : costs) {
-        total += cost;
+    const auto count = costs.size();
+    std::vector<std::uint64_t> before(count + 1); // cost of the elements before
+    std::partial_sum(costs.begin(), costs.end(), before.begin() + 1);
+    const auto total = before.back();
+    const auto most = detail::least_bound(costs, total, parts);
+    // The first place for each start with which the ranges from it on are within the bound.
+    std::vector<std::size_t> earliest(parts, count);
+    auto at = count;
+    for (auto k = parts; k-- > 1;) {
+        const auto end = before[at];
+        while (at > 0 && end - before[at - 1] <= most) {
+            --at;
+        }
+        earliest[k] = at;
     }
     std::vector<std::size_t> begins{0};
-    std::uint64_t before = 0; // total cost before `at`
-    std::size_t at = 0;
+    const auto place = [&](std::uint64_t cost) { // the first with at least that cost before it
+        return static_cast<std::size_t>(std::lower_bound(before.begin(), before.end(), cost) -
+                                        before.begin());
+    };
     for (std::size_t k = 1; k < parts; ++k) {
+        const auto last = begins.back();
+        const auto first = std::max(last + 1, earliest[k]);
+        auto end = count - (parts - k) + 1;
+        if (before[end - 1] - before[last] > most) {
+            end = place(before[last] + most + 1);
+        }
         // floor(total * k / parts), without overflowing 64 bits.
         const auto target = total / parts * k + total % parts * k / parts;
-        const auto least = begins.back() + 1;
-        const auto most = costs.size() - (parts - k);
-        while (at < least || (at < most && before + costs[at] <= target)) {
-            before += costs[at++];
+        auto best = std::clamp(place(target), first, end - 1);
+        if (best > first && before[best] > target &&
+            target - before[best - 1] <= before[best] - target) {
+            --best;
         }
-        auto best = at;
-        auto least_penalty = penalty(best);
         // Free elements can go to either side.
-        for (auto i = at; i > least && costs[i - 1] == 0; --i) {
-            if (const auto other = penalty(i - 1); other <= least_penalty) {
-                best = i - 1;
+        const auto cost = before[best];
+        best = std::max(first, place(cost));
+        auto least_penalty = penalty(best);
+        for (auto i = best + 1; i < end && before[i] == cost; ++i) {
+            if (const auto other = penalty(i); other < least_penalty) {
+                best = i;
                 least_penalty = other;
             }
         }

@@ -35,7 +35,7 @@ namespace stemma::inline STEMMA_ABI {
 /// What to cut out of a model: a module with its descendants, or some nodes.
 struct cut_subject {
     id module = no_id;       ///< if there are no nodes
-    std::vector<id> nodes{}; ///< ascending
+    std::vector<id> nodes{}; ///< in any order
 };
 
 /// Cuts modules and sets of nodes out of a model as standalone, runnable models.
@@ -51,7 +51,8 @@ public:
         , basis_(std::make_shared<detail::cut_basis>(model, options_)) {}
 
     /// Cuts one part out. Requires, here and below: `opened` has the model of this cutter.
-    /// Throws: `error` of `refused` if that is impossible or would take several parts; of
+    /// Throws: `error` of `refused` if that is impossible or would take several parts, and for a
+    /// node or module that the model does not have; of
     /// `not_found` for a module without nodes.
     /// Complexity: that of `cut_planner::plan`.
     [[nodiscard]] model_part cut(attributed_model& opened, const cut_subject& subject) {
@@ -66,8 +67,8 @@ public:
 
     /// Cuts out as many parts as the policy requires. Returns: at least one.
     /// Throws: as above. Complexity: as above.
-    [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened,
-                                                  const cut_subject& subject) {
+    [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened, cut_subject subject) {
+        check(opened, subject);
         auto from = std::make_shared<model_part::origin>(
             model_part::origin{nullptr, detail::cut_source(opened), basis_});
         detail::part_cutter cutter(options_, from->source, *basis_);
@@ -95,9 +96,13 @@ public:
     /// extension. Existing files are replaced.
     /// Returns: the records of written and refused parts.
     /// Throws: `error` of `not_found` for a module without nodes, of `exists` for a file of weights
-    /// that may not be replaced, of `cannot_write`, of `too_large`. Complexity: O(bytes).
-    std::vector<cut_record> write(attributed_model& opened, const cut_subject& subject,
+    /// that may not be replaced, of `cannot_write`, of `too_large`; of `refused` for a node or
+    /// module that the model does not have, and if `path` has the model's weights. Complexity:
+    /// O(bytes).
+    std::vector<cut_record> write(attributed_model& opened, cut_subject subject,
                                   const std::string& path) {
+        check(opened, subject);
+        detail::refuse_own_data(opened.model(), path);
         const detail::cut_source source(opened);
         detail::part_cutter parts(options_, source, *basis_);
         const auto module = module_of(opened, subject, parts);
@@ -131,7 +136,6 @@ public:
                                       },
                                       path_of)
                                 : parts.cut({module}, path_of);
-        parts.write_store();
         if (!parts.left().empty()) {
             const detail::inlined_model inlined(opened, path);
             const detail::cut_source inside(source, inlined);
@@ -139,7 +143,6 @@ public:
             detail::part_cutter others(options_, inside, basis);
             place_weights(others);
             records = others.cut({module}, path_of);
-            others.write_store();
         }
         return records;
     }
@@ -176,7 +179,6 @@ public:
             parts.leave_functions();
         }
         auto records = parts.cut(wanted, path_of);
-        parts.write_store();
         if (!parts.left().empty()) {
             const detail::inlined_model inlined(opened, inside);
             const detail::cut_source of_inlined(source, inlined);
@@ -188,7 +190,6 @@ public:
                 left.push_back(wanted[i]);
             }
             const auto more = others.cut(left, path_of);
-            others.write_store();
             records.insert(records.end(), more.begin(), more.end());
             std::stable_sort(records.begin(), records.end(),
                              [](const auto& a, const auto& b) { return a.module < b.module; });
@@ -201,6 +202,24 @@ public:
     }
 
 private:
+    /// Sorts the nodes. Throws: `error` of `refused` if something is not of the model.
+    static void check(const attributed_model& opened, cut_subject& subject) {
+        auto& nodes = subject.nodes;
+        std::sort(nodes.begin(), nodes.end());
+        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+        const auto refuse = [&](std::string_view what, id number) {
+            STEMMA_THROW(
+                error(error_code::refused, opened.file().path(), "cut",
+                      "the model has no " + std::string(what) + " " + std::to_string(number)));
+        };
+        if (!nodes.empty() && nodes.back() >= opened.model().node_count()) {
+            refuse("node", nodes.back());
+        }
+        if (nodes.empty() && subject.module >= opened.modules().size()) {
+            refuse("module", subject.module);
+        }
+    }
+
     [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {
         return detail::folder_of(path) == detail::folder_of(opened.file().path());
     }

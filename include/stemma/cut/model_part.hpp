@@ -79,6 +79,7 @@ public:
     /// Complexity: O(bytes).
     void write(const std::string& path) const {
         const auto& source = from_->source;
+        detail::refuse_own_data(source.model, path);
         const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
         const bool external = !beside && !external_files(source.model).empty();
         if (external && data_ == data_placement::link) {
@@ -101,13 +102,15 @@ public:
         check_size(rope, path);
         const bool has_data = store && !store->empty();
         if (has_data) {
+            detail::refuse_own_data(source.model, data);
             detail::check_replaceable(data, force_);
         }
         output_file output(path);
         detail::file_splice splice(source.file, output);
         rope.write(splice);
         if (has_data) {
-            store->write(data, sync_);
+            store->save(data);
+            store->commit(sync_);
         }
         output.commit(sync_); // last, as it refers to the data
     }

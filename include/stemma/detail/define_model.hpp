@@ -37,12 +37,12 @@ STEMMA_INLINE handle_range<node_ref> model::nodes() const& {
     return detail::make_range<node_ref>(*state_, 0, state_->file().node_count());
 }
 
-STEMMA_INLINE node_ref model::node(node_id i) const {
+STEMMA_INLINE node_ref model::node(node_id i) const& {
     STEMMA_ASSERT(to_index(i) < state_->file().node_count(), "model: no node with this index");
     return {*state_, to_index(i)};
 }
 
-STEMMA_INLINE std::optional<node_ref> model::find_node(std::string_view name) const {
+STEMMA_INLINE std::optional<node_ref> model::find_node(std::string_view name) const& {
     for (const auto node : nodes()) {
         if (node.name() == name) {
             return node;
@@ -55,12 +55,12 @@ STEMMA_INLINE handle_range<value_ref> model::values() const& {
     return detail::make_range<value_ref>(*state_, 0, state_->file().value_count());
 }
 
-STEMMA_INLINE value_ref model::value(value_id i) const {
+STEMMA_INLINE value_ref model::value(value_id i) const& {
     STEMMA_ASSERT(to_index(i) < state_->file().value_count(), "model: no value with this index");
     return {*state_, to_index(i)};
 }
 
-STEMMA_INLINE std::optional<value_ref> model::find_value(std::string_view name) const {
+STEMMA_INLINE std::optional<value_ref> model::find_value(std::string_view name) const& {
     for (const auto value : values()) {
         if (value.name() == name) {
             return value;
@@ -84,7 +84,7 @@ STEMMA_INLINE handle_range<parameter_ref> model::parameters() const& {
                                              static_cast<id>(state_->weights().weights.size()));
 }
 
-STEMMA_INLINE parameter_ref model::parameter(parameter_id i) const {
+STEMMA_INLINE parameter_ref model::parameter(parameter_id i) const& {
     STEMMA_ASSERT(to_index(i) < state_->weights().weights.size(),
                   "model: no parameter with this index");
     return {*state_, to_index(i)};
@@ -94,7 +94,7 @@ STEMMA_INLINE handle_range<module_ref> model::modules() const& {
     return detail::make_range<module_ref>(*state_, 0, static_cast<id>(state_->modules().size()));
 }
 
-STEMMA_INLINE module_ref model::module(module_id i) const {
+STEMMA_INLINE module_ref model::module(module_id i) const& {
     STEMMA_ASSERT(to_index(i) < state_->modules().size(), "model: no module with this index");
     return {*state_, to_index(i)};
 }
@@ -103,12 +103,12 @@ STEMMA_INLINE module_ref model::root() const& {
     return {*state_, 0};
 }
 
-STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path) const {
+STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path) const& {
     const auto target = stemma::find_module(module_lookup(state_->modules()), path);
     return target == no_id ? std::nullopt : std::optional(module_ref(*state_, target));
 }
 
-STEMMA_INLINE query_result model::query(std::string_view text) const {
+STEMMA_INLINE query_result model::query(std::string_view text) const& {
     const auto asked = parse_query(text);
     const auto& all_tags = state_->tags();
     const auto& ops = state_->opened.operators();
@@ -152,19 +152,19 @@ STEMMA_INLINE std::vector<std::string> model::notes() const {
     return texts;
 }
 
-STEMMA_INLINE const module_tree& model::tree() const noexcept {
+STEMMA_INLINE const module_tree& model::tree() const& noexcept {
     return state_->modules();
 }
 
-STEMMA_INLINE const operator_graph& model::graph() const noexcept {
+STEMMA_INLINE const operator_graph& model::graph() const& noexcept {
     return state_->opened.operators().graph();
 }
 
-STEMMA_INLINE attributed_model& model::parts() noexcept {
+STEMMA_INLINE attributed_model& model::parts() & noexcept {
     return state_->opened;
 }
 
-STEMMA_INLINE const attributed_model& model::parts() const noexcept {
+STEMMA_INLINE const attributed_model& model::parts() const& noexcept {
     return state_->opened;
 }
 

@@ -48,11 +48,11 @@ STEMMA_INLINE void part::write(const std::string& path) const {
     made_->write(path);
 }
 
-STEMMA_INLINE part model::cut(std::string_view query) const {
+STEMMA_INLINE part model::cut(std::string_view query) const& {
     return cut(query, cut_options{});
 }
 
-STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options) const {
+STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options) const& {
     const std::lock_guard lock(state_->asking);
     const auto modules = find_modules(state_->opened, query);
     if (modules.size() > 1) {

@@ -200,7 +200,8 @@ public:
         const auto& name = opened.model().file();
         if (plan_.functions.empty()) {
             STEMMA_THROW(error(error_code::not_found, name, "",
-                               "no module to fold: none that is selected has enough nodes"));
+                               "no module to fold: none of those chosen has " +
+                                   std::to_string(options.least) + " nodes or more"));
         }
         const auto version = source_.model().ir_version();
         lifted_ = version < detail::first_version_with_functions;

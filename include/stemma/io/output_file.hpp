@@ -104,6 +104,9 @@ public:
 #    endif
     }
 
+    /// Hands everything to the system.
+    void flush() { writer_.flush(); }
+
     /// Writes everything out so that `commit` has less to do; no writes may follow. `sync` waits
     /// until the bytes are on the medium.
     void finish(bool sync = true) {
@@ -314,10 +317,12 @@ public:
 
     void reserve(std::int64_t) const noexcept {}
 
-    void finish(bool = true) {
+    void flush() {
         stream_.flush();
         check();
     }
+
+    void finish(bool = true) { flush(); }
 
     void commit(bool = true) {
         finish();

@@ -86,7 +86,7 @@ template <class Lookup>
 template <class Lookup>
 [[nodiscard]] id find_module(const Lookup& lookup, std::string_view path, id from = 0) {
     const auto [module, rest] = detail::find_longest(lookup, path, from);
-    return rest.empty() ? module : no_id;
+    return rest.empty() && !path.ends_with('.') ? module : no_id;
 }
 
 namespace detail {

@@ -213,8 +213,8 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
         STEMMA_THROW(error(error_code::malformed, path, "", why));
     };
     const auto json = nlohmann::json::parse(manifest.bytes(), nullptr, false);
-    if (json.is_discarded() || !json.is_object() ||
-        json.value("schema", "") != "stemma.isolate/1" || !json.contains("parts") ||
+    if (json.is_discarded() || !json.is_object() || !json.contains("schema") ||
+        json["schema"] != "stemma.isolate/1" || !json.contains("parts") ||
         !json["parts"].is_array()) {
         fail("is not a list of parts to run, stemma.isolate/1");
     }

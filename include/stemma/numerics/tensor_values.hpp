@@ -115,7 +115,7 @@ inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
 /// The elements of a tensor in place: float16, bfloat16, float32, float64, integers of 8 to 64
 /// bits, booleans and complex numbers, read as double.
 ///
-/// 64-bit integers beyond 2^53 are rounded.
+/// 64-bit integers beyond 2^53 are rounded, see `read_rest`.
 class tensor_values {
 public:
     /// No elements.
@@ -223,6 +223,32 @@ public:
                                           [](std::uint64_t n) { return static_cast<double>(n); });
         default:
             return read_as<std::uint16_t>(first, to, detail::from_bfloat16);
+        }
+    }
+
+    /// Whether `read` rounds large numbers: these are 64-bit integers.
+    [[nodiscard]] bool is_rounded() const noexcept { return data_type_ == 7 || data_type_ == 13; }
+
+    /// Reads what `read` rounds off, filling `to`; 0 for exact numbers. Requires, Complexity: as
+    /// `read`.
+    void read_rest(std::size_t first, std::span<double> to) const {
+        const auto rest = [](std::uint64_t bits, std::uint64_t rounded) { // as integers
+            return static_cast<double>(static_cast<std::int64_t>(bits - rounded));
+        };
+        if (data_type_ == 7) {
+            read_as<std::uint64_t>(first, to, [&](std::uint64_t n) {
+                const auto number = static_cast<double>(static_cast<std::int64_t>(n));
+                return rest(n, number >= 0x1p63
+                                   ? std::uint64_t{1} << 63U
+                                   : static_cast<std::uint64_t>(static_cast<std::int64_t>(number)));
+            });
+        } else if (data_type_ == 13) {
+            read_as<std::uint64_t>(first, to, [&](std::uint64_t n) {
+                const auto number = static_cast<double>(n);
+                return rest(n, number >= 0x1p64 ? 0 : static_cast<std::uint64_t>(number));
+            });
+        } else {
+            std::fill(to.begin(), to.end(), 0.0);
         }
     }
 

@@ -66,6 +66,68 @@ struct difference_bounds {
 
 namespace detail {
 
+/// Sums over two values, of numbers times `scale` and their differences times `noise_scale`.
+struct difference_sums {
+    double scale = 1;
+    double noise_scale = 1;
+    double signal = 0;  ///< of squares of the reference
+    double other = 0;   ///< of squares of the other
+    double product = 0; ///< of both
+    double noise = 0;   ///< of squares of the difference
+
+    void add(double x, double y, double apart) noexcept {
+        const auto a = x * scale;
+        const auto b = y * scale;
+        const auto n = std::isfinite(apart) ? apart * noise_scale
+                                            : std::abs(x * noise_scale - y * noise_scale);
+        signal += a * a;
+        other += b * b;
+        product += a * b;
+        noise += n * n;
+    }
+
+    /// Whether squares of numbers up to `most`, with differences up to `most_apart`, overflowed, or
+    /// were too small to count.
+    [[nodiscard]] bool fail(double most, double most_apart) const noexcept {
+        constexpr auto least = std::numeric_limits<double>::min();
+        return !(std::isfinite(signal) && std::isfinite(other) && std::isfinite(noise)) ||
+               (most > 0 && std::max(signal, other) < least) || (most_apart > 0 && noise < least);
+    }
+
+    /// Returns: a scale for numbers up to `most`, which makes that about 1, if it is not denormal.
+    [[nodiscard]] static double scale_for(double most) noexcept {
+        constexpr int largest = 1000;
+        return most > 0 ? std::ldexp(1.0, std::min(-std::ilogb(most), largest)) : 1;
+    }
+};
+
+/// Calls `f(x, y, |x - y|)` for all pairs of numbers, 64-bit integers subtracted exactly.
+template <class Function>
+void for_each_pair(const tensor_values& a, const tensor_values& b, Function f) {
+    std::vector<double> of_a(std::min(a.size(), tensor_values::run_size));
+    auto of_b = of_a;
+    const bool rounded = a.is_rounded() || b.is_rounded();
+    std::vector<double> rest_of_a(rounded ? of_a.size() : 0);
+    auto rest_of_b = rest_of_a;
+    for (std::size_t at = 0; at < a.size(); at += of_a.size()) {
+        const auto count = std::min(tensor_values::run_size, a.size() - at);
+        of_a.resize(count);
+        of_b.resize(count);
+        a.read(at, of_a);
+        b.read(at, of_b);
+        if (rounded) {
+            rest_of_a.resize(count);
+            rest_of_b.resize(count);
+            a.read_rest(at, rest_of_a);
+            b.read_rest(at, rest_of_b);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto rest = rounded ? rest_of_a[i] - rest_of_b[i] : 0.0;
+            f(of_a[i], of_b[i], std::abs(of_a[i] - of_b[i] + rest));
+        }
+    }
+}
+
 /// Returns: the difference of `b` from `a`; nothing if their shapes differ. Complexity: O(numbers),
 /// in constant memory.
 [[nodiscard]] inline std::optional<value_difference> compare_values(const tensor_values& a,
@@ -78,42 +140,44 @@ namespace detail {
     if (a.is_same(b)) {
         return difference;
     }
-    double signal = 0;
-    double other = 0;
-    double product = 0;
-    double noise = 0;
-    std::vector<double> of_a(std::min(a.size(), tensor_values::run_size));
-    auto of_b = of_a;
-    for (std::size_t at = 0; at < a.size(); at += of_a.size()) {
-        of_a.resize(std::min(tensor_values::run_size, a.size() - at));
-        of_b.resize(of_a.size());
-        a.read(at, of_a);
-        b.read(at, of_b);
-        for (std::size_t i = 0; i < of_a.size(); ++i) {
-            const auto x = of_a[i];
-            const auto y = of_b[i];
-            if (!std::isfinite(x) || !std::isfinite(y)) {
-                const bool same = x == y || (std::isnan(x) && std::isnan(y));
-                difference.unequal_nonfinite += same ? 0 : 1;
-                continue;
-            }
-            const auto apart = std::abs(x - y);
-            signal += x * x;
-            other += y * y;
-            product += x * y;
-            noise += apart * apart;
-            difference.max_abs = std::max(difference.max_abs, apart);
-            if (x != 0) {
-                difference.max_rel = std::max(difference.max_rel, apart / std::abs(x));
-            }
+    double most = 0;
+    difference_sums sums;
+    for_each_pair(a, b, [&](double x, double y, double apart) {
+        if (!std::isfinite(x) || !std::isfinite(y)) {
+            const bool same = x == y || (std::isnan(x) && std::isnan(y));
+            difference.unequal_nonfinite += same ? 0 : 1;
+            return;
         }
+        sums.add(x, y, apart);
+        most = std::max({most, std::abs(x), std::abs(y)});
+        difference.max_abs = std::max(difference.max_abs, apart);
+        if (x != 0) {
+            difference.max_rel = std::max(difference.max_rel, apart / std::abs(x));
+        }
+    });
+    difference.identical = difference.max_abs == 0 && difference.unequal_nonfinite == 0;
+    if (difference.max_abs == 0) {
+        return difference;
     }
-    difference.identical = noise == 0 && difference.unequal_nonfinite == 0;
-    const auto sizes = std::sqrt(signal) * std::sqrt(other);
-    difference.cosine = noise == 0 ? 1 : sizes == 0 ? 0 : std::clamp(product / sizes, -1.0, 1.0);
-    if (noise > 0) {
-        difference.sqnr = 10 * std::log10(signal / noise); // minus infinity where all should be 0
+    if (sums.fail(most, difference.max_abs)) {
+        const auto noise_scale = std::isfinite(difference.max_abs)
+                                     ? difference_sums::scale_for(difference.max_abs)
+                                     : difference_sums::scale_for(most);
+        sums = {difference_sums::scale_for(most), noise_scale};
+        for_each_pair(a, b, [&](double x, double y, double apart) {
+            if (std::isfinite(x) && std::isfinite(y)) {
+                sums.add(x, y, apart);
+            }
+        });
     }
+    const auto sizes = std::sqrt(sums.signal) * std::sqrt(sums.other);
+    difference.cosine = sizes == 0 ? 0 : std::clamp(sums.product / sizes, -1.0, 1.0);
+    const auto ratio = sums.signal / sums.noise;
+    const auto decades = ratio > 0 && std::isfinite(ratio)
+                             ? std::log10(ratio)
+                             : std::log10(sums.signal) - std::log10(sums.noise);
+    // Minus infinity where all should be 0.
+    difference.sqnr = 10 * decades + 20 * std::log10(sums.noise_scale / sums.scale);
     return difference;
 }
 

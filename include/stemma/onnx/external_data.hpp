@@ -59,16 +59,33 @@ files_left_behind(const wire_model& model, const std::string& output,
 
 namespace detail {
 
+/// Throws: `error` of `refused` if `output` is one of the model's external data files.
+/// Complexity: O(initializers), if there is such a file.
+inline void refuse_own_data(const wire_model& model, const std::string& output) {
+    std::error_code failed;
+    if (!std::filesystem::exists(output, failed)) {
+        return;
+    }
+    const auto folder = std::filesystem::absolute(model.file()).parent_path();
+    for (const auto& location : external_files(model)) {
+        if (std::filesystem::equivalent(folder / location, output, failed)) {
+            STEMMA_THROW(error(error_code::refused, output, "",
+                               "has weights of " + model.file() + ", which would be lost"));
+        }
+    }
+}
+
 /// Places the model's external data files next to `output`, if that is in another folder.
 ///
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
 /// replaced.
 /// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
-/// missing file, `exists` for one that may not be replaced, `cannot_write`.
+/// missing file, `exists` for one that may not be replaced, `cannot_write`; as `refuse_own_data`.
 /// Complexity: O(initializers + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
     namespace fs = std::filesystem;
+    refuse_own_data(model, output);
     if (placement == data_placement::keep) {
         return;
     }
@@ -90,22 +107,22 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         }
         fs::create_directories(to.parent_path(), failed);
         failed.clear();
-        // The replaced file may be mapped, or linked elsewhere: a new file takes its name.
-        const bool replaces = fs::is_regular_file(to);
-        if (replaces && !replace) {
+        if (fs::is_regular_file(to) && !replace) {
             STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
         }
-        const auto destination = replaces ? fs::path(to.string() + ".stemma-new") : to;
-        if (replaces) {
-            fs::remove(destination, failed);
-        }
-        placement == data_placement::link
-            ? fs::create_hard_link(from, destination, failed)
-            : static_cast<void>(fs::copy_file(from, destination, failed));
-        if (!failed && replaces) {
-            fs::rename(destination, to, failed);
+        // A replaced file may be mapped, or linked elsewhere, and copying may fail: a new file
+        // takes the name when it is complete.
+        const auto made = fs::path(to.string() + ".stemma-new");
+        fs::remove(made, failed);
+        failed.clear();
+        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
+                                          : static_cast<void>(fs::copy_file(from, made, failed));
+        if (!failed) {
+            fs::rename(made, to, failed);
         }
         if (failed) {
+            std::error_code ignored;
+            fs::remove(made, ignored);
             STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
         }
     }

@@ -23,6 +23,8 @@ struct tensor_header {
     std::string_view location;      ///< of external data: the file, relative to the model's folder
     std::uint64_t offset = 0;       ///< offset from the start of that file
     std::uint64_t length = 0;       ///< in bytes; 0 if absent: up to the end of the file
+    /// An offset or length that is not a number: beyond the end of any file.
+    static constexpr auto unreadable = ~std::uint64_t{0};
 
     /// Returns: the product of the dims; 0 if one is negative or the product overflows.
     /// Complexity: O(rank).
@@ -86,8 +88,9 @@ namespace detail {
     tensor_header header;
     const auto number = [](std::string_view text) {
         std::uint64_t value = 0;
-        std::from_chars(text.data(), text.data() + text.size(), value);
-        return value;
+        const auto* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        return read.ec == std::errc() && read.ptr == end ? value : tensor_header::unreadable;
     };
     for (detail::wire_field field; fields.next(field);) {
         if (field.number == at::dims &&

@@ -127,6 +127,7 @@ public:
     /// may not be used afterwards; model, tags, tree and record stay.
     void forget_evidence() noexcept {
         context_.reset();
+        prepared_.reset();
         ops_.reset();
     }
 
@@ -157,11 +158,15 @@ public:
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
     /// Returns: messages about how well those fit the model.
     [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
-    /// Returns: all claims of the sources about a node.
+    /// Returns: all claims of the sources about a node. Complexity: O(claims); the first call
+    /// prepares the sources.
     [[nodiscard]] std::vector<claim> claims_about(id node) {
+        if (!prepared_) {
+            prepared_.emplace(sources().prepare(context()));
+        }
         std::vector<claim> claims;
-        sources().prepare(context()).for_each_claim(
-            node, [&](const claim& candidate) { claims.push_back(candidate); });
+        prepared_->for_each_claim(node,
+                                  [&](const claim& candidate) { claims.push_back(candidate); });
         return claims;
     }
 
@@ -211,6 +216,8 @@ public:
 
 private:
     using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
+    using prepared_sources = decltype(std::declval<const detail::onnx_sources&>().prepare(
+        std::declval<context_type&>()));
 
     /// From the model to its tags, step by step: operators, tree, claims, attribution.
     void attribute() {
@@ -404,7 +411,8 @@ private:
     bool tree_from_model_ = false;
     module_tree modules_;
     std::optional<context_type> context_;
-    std::unique_ptr<opened_capture> capture_; // until its claims have been taken
+    std::optional<prepared_sources> prepared_; // for questions about nodes
+    std::unique_ptr<opened_capture> capture_;  // until its claims have been taken
     std::vector<claim_table> claims_;
     bool decides_ = false; // for nodes in the first table of claims
     carried_facts carried_;

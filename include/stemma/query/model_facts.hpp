@@ -53,7 +53,8 @@ public:
         constexpr attribute_limits limits{64, 4096};
         std::vector<attribute_fact> facts;
         for (auto& one : describe_attributes(*model_, node, limits)) {
-            facts.push_back({std::move(one.name), std::move(one.text), one.number});
+            facts.push_back(
+                {std::move(one.name), std::move(one.text), one.number, one.type == "float"});
         }
         return facts;
     }

@@ -74,18 +74,21 @@ struct query {
     std::string word{}; ///< of `attribute`: its name, a glob
 
     /// Whether `x` satisfies the comparison.
-    [[nodiscard]] bool compares(double x) const noexcept {
+    [[nodiscard]] bool compares(double x) const noexcept { return compares(x, number); }
+
+    /// Whether `x` satisfies the comparison with `bound` instead of the number.
+    [[nodiscard]] bool compares(double x, double bound) const noexcept {
         switch (relation) {
         case query_relation::equal:
-            return x == number;
+            return x == bound;
         case query_relation::less:
-            return x < number;
+            return x < bound;
         case query_relation::at_most:
-            return x <= number;
+            return x <= bound;
         case query_relation::greater:
-            return x > number;
+            return x > bound;
         case query_relation::at_least:
-            return x >= number;
+            return x >= bound;
         }
         return false;
     }

@@ -26,6 +26,7 @@ struct attribute_fact {
     std::string name;             ///< `strides`
     std::string text;             ///< `[2,2]`
     std::optional<double> number; ///< if it is a single number
+    bool is_float = false;        ///< whether files store it in single precision
 };
 
 /// Facts about a value.
@@ -149,7 +150,8 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
         return false;
     }
     if (term.relation != query_relation::equal) {
-        return fact.number && term.compares(*fact.number);
+        const auto bound = fact.is_float ? static_cast<float>(term.number) : term.number;
+        return fact.number && term.compares(*fact.number, bound);
     }
     if (term.pattern.empty() || glob_match(term.pattern, fact.text)) {
         return true;

@@ -235,7 +235,8 @@ struct by_confidence {
 /// one they contradict, and a sure one beats a more trusted one that is not.
 ///
 /// The weight of each claimed module is that of the sources agreeing with it, minus that of the
-/// sources contradicting it; a source's weight is the log-odds of being right. Ties go to an exact
+/// sources contradicting it; a source's weight is the log-odds of being right, 0 if it is more
+/// likely wrong. Ties go to an exact
 /// claim, then by trust. Alternatives of one source that nothing decides between become their
 /// common ancestor. A doubtful claim is treated as by `by_trust`.
 struct by_weight {
@@ -285,10 +286,9 @@ private:
         for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
             float most = -std::numeric_limits<float>::infinity();
             for (; last < claims.size() && claims[last].source == claims[first].source; ++last) {
-                const auto weight = odds(claims[last].confidence);
-                most = std::max(most, by_trust::agrees(modules, claims[last], module)
-                                          ? weight
-                                          : -std::max(weight, 0.0F));
+                const auto weight = std::max(odds(claims[last].confidence), 0.0F);
+                most = std::max(most,
+                                by_trust::agrees(modules, claims[last], module) ? weight : -weight);
             }
             sum += most;
         }

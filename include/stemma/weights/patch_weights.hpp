@@ -78,6 +78,7 @@ public:
     }
 
     [[nodiscard]] patch_report run(const std::string& output) && {
+        refuse_own_data(model_, output);
         std::vector<std::unique_ptr<output_file>> written;
         std::size_t next = 0;
         written.push_back(std::make_unique<output_file>(output));

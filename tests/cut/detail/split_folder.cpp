@@ -68,6 +68,7 @@ TEST_CASE("split_folder: rejects a manifest that contradicts itself or leaves th
     };
     refused("\"0.onnx\"", "\"../0.onnx\"");
     refused("\"0.onnx\"", "\"/etc/passwd\"");
+    refused("\"weights.bin\"", "\"../weights.bin\"");
     refused("\"0.onnx\"", "\"7.onnx\"");
     refused("\"0.onnx\"", "\"1.onnx\"");
     refused("\"nodes\": [0, ", "\"nodes\": [");

@@ -43,6 +43,16 @@ TEST_CASE("find_loads: a weight counts once, where it is first read; bodies coun
               .size());
 }
 
+TEST_CASE("find_loads: external data without a length are as long as their tensor",
+          "[onnx][split_model]") {
+    auto graph = test::graph({test::node("Add", {"x", "a"}, {"y"}, "add")}, {"x"}, {"y"});
+    graph.inner(5,
+                test::tensor("a", {2500}).inner(13, test::entry("location", "data")).number(14, 1));
+    const auto bytes = test::model(graph).bytes();
+    const auto loads = stemma::detail::find_loads(stemma::wire_model(bytes));
+    CHECK(loads[0].weight_bytes >= 10000);
+}
+
 TEST_CASE("find_loads: parameters are those of find_weights, also in Constants and functions",
           "[onnx][split_model]") {
     const auto weight = [](const std::string& output) {

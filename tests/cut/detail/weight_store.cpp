@@ -8,6 +8,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -64,11 +65,33 @@ TEST_CASE("weight_store: stores every tensor once, aligned", "[onnx][weight_stor
     CHECK(store.find(0)->length == 2000);
     CHECK(store.find(2)->offset % 64 == 0);
     CHECK(store.find(2)->offset >= 2000);
-    store.write(s.folder.file("store.bin"), false);
+    const auto path = s.folder.file("store.bin");
+    store.save(path);
+    CHECK_FALSE(std::filesystem::exists(path));
+    store.commit(false);
     const stemma::mapped_file written(s.folder.file("store.bin"));
     CHECK(written.bytes().substr(store.find(0)->offset, 2000) == s.large);
     CHECK(written.bytes().substr(store.find(2)->offset, 5000) == std::string(5000, 'E'));
     CHECK(written.bytes().size() == store.find(2)->offset + 5000);
+}
+
+TEST_CASE("weight_store: can be saved piece by piece", "[onnx][weight_store]") {
+    const scene s;
+    std::string bytes[2];
+    for (const bool twice : {false, true}) {
+        stemma::detail::weight_store store(s.model, s.file, "store.bin");
+        const auto path = s.folder.file("store.bin");
+        stemma::detail::place_in_store(s.model, 0, store);
+        if (twice) {
+            store.save(path);
+        }
+        stemma::detail::place_in_store(s.model, 2, store);
+        store.save(path);
+        store.save(path);
+        store.commit(false);
+        bytes[twice ? 1 : 0] = stemma::mapped_file(path).bytes();
+    }
+    CHECK(bytes[0] == bytes[1]);
 }
 
 TEST_CASE("append_stored: records the new location of data, and keeps the rest",

@@ -67,6 +67,15 @@ TEST_CASE("npz: written values round-trip", "[numerics][npz]") {
     CHECK(stemma::detail::read_npy(entries[1].bytes, "a.npz").data_type() == 7);
 }
 
+TEST_CASE("npz: rejects a name that is too long for the format", "[numerics][npz]") {
+    const test::scratch_folder folder;
+    const auto path = folder.file("a.npz");
+    stemma::output_file file(path);
+    stemma::detail::npz_writer out(file, path);
+    CHECK_NOTHROW(out.add(std::string(65'531, 'n'), 1, {}, "four"));
+    CHECK_THROWS_AS(out.add(std::string(65'532, 'n'), 1, {}, "four"), stemma::error);
+}
+
 TEST_CASE("npz: accepts a comment after the directory", "[numerics][npz]") {
     auto bytes = two_members();
     bytes[bytes.size() - 2] = 4;

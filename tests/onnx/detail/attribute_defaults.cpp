@@ -43,6 +43,8 @@ TEST_CASE("is_default: compares numbers and texts") {
     const auto one = test::message().text(1, "alpha").fixed32(2, std::string("\0\0\x80\x3f", 4));
     CHECK(says_nothing("Gemm", one));
     CHECK(!says_nothing("LeakyRelu", one));
+    const auto wrong = test::message().text(1, "auto_pad").fixed32(2, std::string(4, '\0'));
+    CHECK(!says_nothing("Conv", wrong)); // whose default is a text
 }
 
 TEST_CASE("default_attributes: tells operators and contents apart") {

@@ -3,10 +3,12 @@
 
 #include "../../catch.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace test::types_detail_extent_algebra {
 
@@ -49,6 +51,23 @@ TEST_CASE("extent_algebra: quotients are rounded down", "[types]") {
         CHECK(s.at(half, size) == (size - 1) / 2);
     }
     CHECK(s.algebra.divide(s.algebra.multiply(s.height, 6), 3) == s.algebra.multiply(s.height, 2));
+}
+
+TEST_CASE("extent_algebra: minima, also of quotients", "[types]") {
+    scene s;
+    const auto half = s.algebra.divide(s.height, 2);
+    const auto least = s.algebra.extent(s.algebra.least(s.algebra.value(half), 5));
+    CHECK(s.text(least) == "min(floor((height)/2), 5)");
+    for (std::int64_t size = 1; size < 20; ++size) {
+        CHECK(s.at(least, size) == std::min<std::int64_t>(size / 2, 5));
+    }
+    CHECK(s.algebra.least(stemma::polynomial(7), 5).constant() == 5);
+    CHECK_FALSE(s.algebra.least(stemma::polynomial::unknown(), 5).is_known());
+    std::vector<stemma::id> names;
+    s.algebra.for_each_name_in(s.algebra.value(least).terms()[0].symbols[0],
+                               [&](stemma::id name) { names.push_back(name); });
+    REQUIRE(names.size() == 1);
+    CHECK(s.names[names[0]] == "height");
 }
 
 TEST_CASE("extent_algebra: a named extent broadcast with a number becomes the number", "[types]") {

@@ -58,6 +58,9 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
     CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}) == "float32[1,3,16,27]");
     CHECK(test::inferred(scene, "Upsample", {"x", "others"}, {}, 9) == "float32[1,3,16,27]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"}) == "float32[1,3,5,7]");
+    // In float, as in runtimes: 10 * 0.7 is 7.
+    auto rounded = test::inference_scene().input("x", {30, 10}).floats("by", {1.3F, 0.7F});
+    CHECK(test::inferred(rounded, "Resize", {"x", "", "by"}) == "float32[39,7]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "two"}, {test::ints_attribute("axes", {2, 3})},
                          18) == "float32[1,3,16,2]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"},

@@ -162,6 +162,21 @@ struct values_found {
     return no_id;
 }
 
+/// Whether a graph computes `value` from `source` in a few steps, each by its first input: a tool
+/// that does this in advance stores the result, with the name of `value` and contents that are
+/// recognized as those of `source`.
+[[nodiscard]] inline bool is_computed_from(const comparable_graph& graph, id value, id source,
+                                           const value_numbers& numbers) {
+    for (unsigned step = 0; step < 4 && value != no_id; ++step) {
+        if (numbers.of_value(value) == numbers.of_value(source)) {
+            return true;
+        }
+        const auto maker = graph.maker(value);
+        value = maker == no_id || graph.inputs(maker).empty() ? no_id : graph.inputs(maker)[0];
+    }
+    return false;
+}
+
 /// Whether names of values kept their meaning: tools that renumber all values reuse names for
 /// others. Complexity: O(values).
 [[nodiscard]] inline bool are_names_kept(const comparable_graph& before,
@@ -189,7 +204,8 @@ struct values_found {
                                : anchored_value(before, after, v, found);
         if (match != no_id && (!is_stored || (content != 0 && found.contents.is_unique(content)))) {
             (is_stored ? stored : counts)
-                .add(found.numbers.of_value(named) == found.numbers.of_value(match));
+                .add(is_stored ? is_computed_from(before, named, match, found.numbers)
+                               : found.numbers.of_value(named) == found.numbers.of_value(match));
         }
         const auto then = before.maker(named);
         if (maker != no_id && then != no_id && found.types.had(after.type(maker)) &&

@@ -366,8 +366,13 @@ private:
             std::sort(entry.rewired.begin(), entry.rewired.end());
             entry.rewired.erase(std::unique(entry.rewired.begin(), entry.rewired.end()),
                                 entry.rewired.end());
-            if (entry.first != no_id) {
-                differs[entry.first] = true;
+            // A module whose operators are all in functions differs as the caller of these.
+            auto m = entry.first;
+            while (m != no_id && m != 0 && a_.contents().operators[m] == 0) {
+                m = a_.modules().index().parent(m);
+            }
+            if (m != no_id) {
+                differs[m] = true;
             }
         }
         for (id m = 0; m < differs.size(); ++m) {

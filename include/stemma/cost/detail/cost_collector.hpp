@@ -6,6 +6,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/cost/cost_rules.hpp>
 #include <stemma/cost/detail/live_memory.hpp>
+#include <stemma/cost/detail/module_flow.hpp>
 #include <stemma/cost/detail/operator_costs.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -22,6 +23,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -54,7 +56,17 @@ public:
         , activations_(model.node_count(), 0)
         , bytes_(model.value_count(), 0)
         , unknown_(model.node_count(), false)
-        , buffer_(model.value_count(), no_id) {}
+        , buffer_(model.value_count(), no_id)
+        , number_(model.value_count(), no_id)
+        , flow_(tree) {
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto formal : model.graph(g).inputs) {
+                if (model.graph(g).kind == graph_kind::body && formal != no_id) {
+                    owner_of_.emplace(formal, model.graph(g).owner);
+                }
+            }
+        }
+    }
 
     void begin(const fact_table& facts, extent_algebra& algebra) override {
         facts_ = &facts;
@@ -63,6 +75,7 @@ public:
         for (id value = 0; value < model_.value_count(); ++value) {
             if (model_.kind(value) == value_kind::input) {
                 make(value);
+                number_[value] = flow_.make(no_id, bytes_[value]);
                 memory_.keep(buffer_[value]); // the caller's
             }
         }
@@ -76,6 +89,7 @@ public:
             if (formals[i] != no_id) {
                 const bool given = i < inputs.size() && inputs[i] != no_id;
                 buffer_[formals[i]] = given ? buffer_[inputs[i]] : no_id;
+                number_[formals[i]] = given ? number_of(inputs[i]) : no_id;
             }
         }
         const auto top = top_of(call);
@@ -88,6 +102,7 @@ public:
         for (id i = 0; i < std::min<std::size_t>(results.size(), model_.output_count(call)); ++i) {
             const auto made = model_.first_output(call) + i;
             buffer_[made] = results[i] == no_id ? no_id : buffer_[results[i]];
+            number_[made] = results[i] == no_id ? no_id : number_of(results[i]);
         }
         left_ = call;
     }
@@ -97,7 +112,13 @@ public:
         for (auto value : model_.inputs(node)) {
             memory_.use(value == no_id ? no_id : buffer_[value]);
         }
+        if (left_ != node) { // else the nodes of the function have read them
+            for (auto value : model_.inputs(node)) {
+                read(value, m);
+            }
+        }
         if (!contents_.bodies_of(node).empty()) {
+            leave_bodies(node, m);
             for_each_read(model_, contents_, node, [&](id value) { memory_.use(buffer_[value]); });
             modules_[m].loops += model_.op_type(node) == "If" ? 0U : 1U;
             make_all(node, m);
@@ -121,11 +142,16 @@ public:
     void end() {
         for (auto value : model_.graph(0).outputs) {
             memory_.keep(value == no_id ? no_id : buffer_[value]);
+            if (value != no_id && number_[value] != no_id) {
+                flow_.keep(number_[value]);
+            }
         }
+        flow_.end();
     }
 
     [[nodiscard]] std::vector<sums>& modules() noexcept { return modules_; }
     [[nodiscard]] const live_memory& memory() const noexcept { return memory_; }
+    [[nodiscard]] const module_flow& flow() const noexcept { return flow_; }
     [[nodiscard]] const std::map<std::string, std::uint64_t>& unlisted() const noexcept {
         return unlisted_;
     }
@@ -135,7 +161,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t>& activations() noexcept { return activations_; }
     /// By node of the main graph: whether its cost, or that of a node inside, is unknown.
     [[nodiscard]] const std::vector<bool>& unknown() const noexcept { return unknown_; }
-    /// By value outside functions: an extent; 0 if stored in the file.
+    /// By value outside functions, formals of bodies excluded: an extent; 0 if stored in the file.
     [[nodiscard]] std::vector<std::int64_t>& bytes() noexcept { return bytes_; }
 
 private:
@@ -208,6 +234,37 @@ private:
         buffer_[value] = memory_.add(bytes);
     }
 
+    /// Returns: the number of a value in the flow. A formal of a body becomes one when it is first
+    /// read: its owner makes it.
+    [[nodiscard]] id number_of(id value) {
+        const auto owner = number_[value] == no_id ? owner_of_.find(value) : owner_of_.end();
+        if (owner != owner_of_.end()) {
+            number_[value] = flow_.make(module(owner->second), bytes_of(value));
+        }
+        return number_[value];
+    }
+
+    void read(id value, id m) {
+        const auto number = value == no_id ? no_id : number_of(value);
+        if (number != no_id) {
+            flow_.read(number, m);
+        }
+    }
+
+    /// The owner of bodies reads their results.
+    void leave_bodies(id node, id m) {
+        for (auto g : contents_.bodies_of(node)) {
+            for (auto value : model_.graph(g).outputs) {
+                read(value, m);
+            }
+            for (auto formal : model_.graph(g).inputs) {
+                if (formal != no_id) {
+                    number_[formal] = no_id; // another one at the next call
+                }
+            }
+        }
+    }
+
     void note_sizes(id node) {
         for (id i = 0; frames_.empty() && i < model_.output_count(node); ++i) {
             const auto value = model_.first_output(node) + i;
@@ -234,6 +291,7 @@ private:
                 make(value);
                 count(bytes_[value], node, m);
             }
+            number_[value] = flow_.make(m, bytes_[value]);
         }
     }
 
@@ -261,6 +319,9 @@ private:
     std::vector<std::int64_t> bytes_;
     std::vector<bool> unknown_;
     std::vector<id> buffer_; // by value: its buffer
+    std::vector<id> number_; // by value: its number in the flow; `no_id` if stored in the file
+    std::unordered_map<id, id> owner_of_; // of the body, by formal
+    module_flow flow_;
     live_memory memory_;
     std::vector<frame> frames_; // open calls
     id left_ = no_id;           // the last completed call

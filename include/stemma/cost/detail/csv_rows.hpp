@@ -110,25 +110,31 @@ find_column(const std::vector<std::string>& headings,
     return std::nullopt;
 }
 
-/// Returns: the microseconds per unit named in a heading or field; `us` by default.
-[[nodiscard]] inline double microseconds_of(std::string_view text) {
+/// Returns: the microseconds per unit named in a heading or field, if it names one.
+[[nodiscard]] inline std::optional<double> microseconds_of(std::string_view text) {
     const auto lower = lower_case(std::string(text));
-    const auto names = [&](std::string_view unit) {
-        for (auto at = lower.find(unit); at != lower.npos; at = lower.find(unit, at + 1)) {
-            const auto is_letter = [&](std::size_t place) {
-                return place < lower.size() &&
-                       std::isalpha(static_cast<unsigned char>(lower[place])) != 0;
-            };
-            if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + unit.size())) {
-                return true;
+    const auto names = [&](std::initializer_list<std::string_view> units) {
+        return std::any_of(units.begin(), units.end(), [&](std::string_view unit) {
+            for (auto at = lower.find(unit); at != lower.npos; at = lower.find(unit, at + 1)) {
+                const auto is_letter = [&](std::size_t place) { // also one beyond ASCII, as in "µs"
+                    const auto c = place < lower.size() ? lower[place] : ' ';
+                    return std::isalpha(static_cast<unsigned char>(c)) != 0 ||
+                           static_cast<unsigned char>(c) >= 0x80;
+                };
+                if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + unit.size())) {
+                    return true;
+                }
             }
-        }
-        return false;
+            return false;
+        });
     };
-    return names("ms") || names("msec") || names("milliseconds") ? 1e3
-           : names("ns") || names("nanoseconds")                 ? 1e-3
-           : names("s") || names("sec") || names("seconds")      ? 1e6
-                                                                 : 1.0;
+    // "µs" with the micro sign, and with the Greek letter.
+    return names({"us", "\xc2\xb5s", "\xce\xbcs", "usec", "microsec", "microseconds"})
+               ? std::optional(1.0)
+           : names({"ms", "msec", "millisec", "milliseconds"}) ? std::optional(1e3)
+           : names({"ns", "nsec", "nanosec", "nanoseconds"})   ? std::optional(1e-3)
+           : names({"s", "sec", "seconds"})                    ? std::optional(1e6)
+                                                               : std::nullopt;
 }
 
 /// Returns: the finite number that is the whole field, if any.

@@ -5,61 +5,49 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
-#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Inputs and outputs of modules. Each value is noted where it counts and, negated, where it stops
-/// counting, so that sums over subtrees give the totals.
+/// Inputs and outputs of modules, from the values that nodes make and read: those of a function or
+/// body anew whenever it runs. Each is noted where it counts and, negated, where it stops counting,
+/// so that sums over subtrees give the totals.
 class module_flow {
 public:
-    /// `bytes` is by value; 0 for values that do not count, such as those in functions.
-    /// Complexity: O(reads * log reads).
-    module_flow(const wire_model& model, const tree_index& tree,
-                const std::function<id(id, id)>& module_of, std::span<const std::int64_t> bytes)
-        : tree_(tree), bytes_(bytes) {
-        std::vector<std::pair<id, id>> reads; // value, module; `no_id` for the outputs of the model
-        for (id node = 0; node < model.node_count(); ++node) {
-            if (is_in_function(model, model.graph_of(node))) {
-                continue;
+    /// Requires: the tree outlives this.
+    explicit module_flow(const tree_index& tree) : tree_(tree) {}
+
+    /// Adds a value of that size, an extent, made in `maker`: `no_id` for an input of the model.
+    /// Returns: its number. Complexity: O(1), amortized, as for the next two.
+    id make(id maker, std::int64_t bytes) {
+        makers_.push_back(maker);
+        bytes_.push_back(bytes);
+        return static_cast<id>(makers_.size() - 1);
+    }
+
+    /// A node of module `m` reads a value.
+    void read(id value, id m) { reads_.emplace_back(value, m); }
+
+    /// A value is an output of the model.
+    void keep(id value) { reads_.emplace_back(value, no_id); }
+
+    /// After the last read. Complexity: O(reads * log reads).
+    void end() {
+        detail::range::sort(reads_);
+        reads_.erase(std::unique(reads_.begin(), reads_.end()), reads_.end());
+        for (std::size_t i = 0, last = 0; i < reads_.size(); i = last) {
+            while (last < reads_.size() && reads_[last].first == reads_[i].first) {
+                ++last;
             }
-            const auto m = module_of(node, no_id);
-            for (auto value : model.inputs(node)) {
-                if (value != no_id && bytes[value] != 0) {
-                    reads.emplace_back(value, m);
-                }
-            }
+            note(reads_[i].first, std::span(reads_).subspan(i, last - i));
         }
-        for (id g = 0; g < model.graph_count(); ++g) {
-            const auto owner = model.graph(g).owner;
-            if (g != 0 && (owner == no_id || is_in_function(model, g))) {
-                continue;
-            }
-            for (auto value : model.graph(g).outputs) {
-                if (value != no_id && bytes[value] != 0) {
-                    reads.emplace_back(value, g == 0 ? no_id : module_of(owner, no_id));
-                }
-            }
-        }
-        detail::range::sort(reads);
-        reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-        for (std::size_t i = 0, end = 0; i < reads.size(); i = end) {
-            while (end < reads.size() && reads[end].first == reads[i].first) {
-                ++end;
-            }
-            const auto value = reads[i].first;
-            const auto producer = model.producer(value);
-            note(value, producer == no_id ? no_id : module_of(producer, no_id),
-                 std::span(reads).subspan(i, end - i));
-        }
+        reads_ = {};
     }
 
     /// Calls `f(module, bytes, comes_in, sign)` for all notes. Complexity: O(notes).
@@ -78,15 +66,9 @@ private:
         int sign = 1;
     };
 
-    [[nodiscard]] static bool is_in_function(const wire_model& model, id g) {
-        while (model.graph(g).kind == graph_kind::body) {
-            g = model.graph_of(model.graph(g).owner);
-        }
-        return model.graph(g).kind == graph_kind::function;
-    }
-
-    /// `maker` is the producing module, `no_id` for an input of the model; reads ascend.
-    void note(id value, id maker, std::span<const std::pair<id, id>> reads) {
+    /// Requires: the reads ascend.
+    void note(id value, std::span<const std::pair<id, id>> reads) {
+        const auto maker = makers_[value];
         const bool leaves = reads.back().second == no_id; // the highest number
         auto meet = maker;                                // of the maker and all readers
         auto nearest = no_id; // the deepest module that contains the maker and a reader
@@ -119,7 +101,9 @@ private:
     }
 
     const tree_index& tree_;
-    std::span<const std::int64_t> bytes_;
+    std::vector<id> makers_;               // by value
+    std::vector<std::int64_t> bytes_;      // by value: extents
+    std::vector<std::pair<id, id>> reads_; // value, module; `no_id` for the outputs of the model
     std::vector<entry> notes_;
 };
 

@@ -155,7 +155,9 @@ private:
         const auto a = static_cast<std::size_t>(rule.numbers[0]);
         const auto b = static_cast<std::size_t>(rule.numbers[1]);
         const bool turned = attributes(node).whole("transA").value_or(0) != 0 && rank(node, a) > 1;
-        auto inner = extent(node, a, turned ? -2 : -1);
+        // A transposed batch moves the first extent before the last.
+        const bool batch = attributes(node).whole("transBatchA").value_or(0) != 0;
+        auto inner = extent(node, a, !turned ? -1 : batch ? 0 : -2);
         if (!inner.is_known()) {
             const bool other = attributes(node).whole("transB").value_or(0) != 0;
             inner = extent(node, b, rank(node, b) < 2 || other ? -1 : -2);

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_PART_CUTTER_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_options.hpp>
@@ -33,6 +34,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -154,8 +156,10 @@ public:
         std::error_code unknown;
         nothing_there_ = !folder_.empty() && std::filesystem::is_empty(folder_, unknown);
         job<Request, Path> made{*this, modules, request, path, {}};
+        const on_failure keep_store([&] { commit_store(); }); // for the parts that are in place
         write_cuts(source_.file, basis_.planner, basis_.writer, made, modules.size(), options_.sync,
                    options_.threads);
+        commit_store();
         return std::move(made.records);
     }
 
@@ -171,6 +175,7 @@ public:
     void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (std::filesystem::path(folder) / name).string();
         check_replaceable(store_path_, options_.force);
+        const std::lock_guard lock(mutex_);
         store_.emplace(model_, source_.file, name, takes_external);
     }
 
@@ -180,9 +185,15 @@ public:
                   std::filesystem::path(part).filename().string() + ".data");
     }
 
-    void write_store() {
-        if (store_ && !store_->empty()) {
-            store_->write(store_path_, options_.sync);
+    /// Writes what was added to the store.
+    void save_store() {
+        weight_store* store = nullptr;
+        {
+            const std::lock_guard lock(mutex_);
+            store = store_ ? &*store_ : nullptr;
+        }
+        if (store != nullptr) {
+            store->save(store_path_);
         }
     }
 
@@ -215,6 +226,12 @@ public:
     }
 
 private:
+    void commit_store() {
+        if (store_) {
+            store_->commit(options_.sync);
+        }
+    }
+
     /// A `cut_job`.
     template <class Request, class Path>
     struct job {
@@ -239,6 +256,8 @@ private:
             records.push_back(std::move(record));
             return target;
         }
+
+        void save() { to.save_store(); }
 
         void done(std::size_t, std::size_t, const cut_plan& plan) { to.tell(plan); }
     };
@@ -371,6 +390,7 @@ private:
     cut_basis& basis_;
     std::string folder_;
     module_members members_;
+    std::mutex mutex_; // while a target makes `store_`, another part may be put in place
     std::optional<weight_store> store_;
     std::string store_path_;
     bool nothing_there_ = false; // the folder is empty before the parts are written

@@ -56,6 +56,7 @@ public:
             parts_.push_back(open(part.at));
         }
         if (!manifest_.weights.file.empty()) {
+            check_inside(manifest_.weights.file);
             weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
             weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
         }
@@ -118,10 +119,14 @@ private:
         return (std::filesystem::path(folder_) / name).string();
     }
 
-    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
-        if (!is_inside_folder(entry.file)) {
-            fail("files", "'" + entry.file + "' is not in the folder");
+    void check_inside(const std::string& file) const {
+        if (!is_inside_folder(file)) {
+            fail("files", "'" + file + "' is not in the folder");
         }
+    }
+
+    [[nodiscard]] model_file open(const split_manifest::file_entry& entry) const {
+        check_inside(entry.file);
         model_file opened;
         opened.file = std::make_unique<mapped_file>(path_of(entry.file));
         opened.model = std::make_unique<wire_model>(opened.file->bytes(), opened.file->path());

@@ -8,6 +8,7 @@
 #include <stemma/cut/split_planner.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/find_weights.hpp>
@@ -73,7 +74,7 @@ private:
     for (const auto& tensor : model.tensors()) {
         const auto header = read_tensor_header(model, tensor);
         of_value[tensor.value].weight_bytes +=
-            tensor.message.size + (header.external ? header.length : 0);
+            tensor.message.size + (header.external ? data_size(header).value_or(0) : 0);
     }
     const detail::first_calls calls(model);
     for (const auto& weight : find_weights(model)) {

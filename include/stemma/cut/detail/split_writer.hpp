@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_SPLIT_WRITER_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
@@ -105,6 +106,7 @@ public:
         };
         const auto put_in_place = [&](std::size_t item, std::size_t) {
             if (item > 0) {
+                store_.save(path(split_weights_name));
                 files[item - 1]->commit(sync);
                 files[item - 1].reset();
             }
@@ -116,15 +118,15 @@ public:
                 manifest.parts[p].at.hash = hash_of(path(names[p].file));
             }
         };
+        const on_failure keep_store([&] { store_.commit(sync); }); // for the parts in place
         run_pipeline(parts.size() + 1,
                      {{true, place}, {false, build}, {true, put_in_place}, {false, describe}},
                      {workers, 1, 4});
         manifest.order.resize(parts.size());
         std::iota(manifest.order.begin(), manifest.order.end(), id{0});
         if (!store_.empty()) {
-            const auto weights = path(split_weights_name);
-            store_.write(weights, sync);
-            manifest.weights = {std::string(split_weights_name), hash_of(weights)};
+            store_.commit(sync);
+            manifest.weights = {std::string(split_weights_name), hash_of(path(split_weights_name))};
         }
         split_skeleton skeleton(model_, parts, store_);
         manifest.skeleton = {std::string(split_skeleton_name),

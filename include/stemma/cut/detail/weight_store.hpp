@@ -87,18 +87,32 @@ public:
         return known == placed_.end() ? std::nullopt : std::optional(known->second);
     }
 
-    /// Writes all data to `path`.
-    /// Complexity: O(bytes), from file to file.
-    void write(const std::string& path, bool sync) const {
-        output_file output(path);
-        std::uint64_t at = 0;
-        for (const auto& p : pieces_) {
-            output.write(std::string(p.at - at, '\0'));
-            const auto& from = p.from.file.empty() ? *source_ : *files_.at(p.from.file);
-            output.copy(from, p.from.offset, p.from.length);
-            at = p.at + p.from.length;
+    /// Writes the data added since the last call; `commit` will put the file at `path`, the same
+    /// in every call. Models that refer to these data may be put in place then: if writing fails
+    /// later, `commit` still gives them their data. Requires: no other thread calls it.
+    /// Throws: `error` of `cannot_write`. Complexity: O(bytes), from file to file.
+    void save(const std::string& path) {
+        for (; const auto next = piece_to_save(); ++saved_) {
+            if (!output_) {
+                output_.emplace(path);
+            }
+            const auto& [from, at] = *next;
+            output_->write(std::string(at - position_, '\0'));
+            output_->copy(from.file.empty() ? *source_ : external_file(from.file), from.offset,
+                          from.length);
+            position_ = at + from.length;
         }
-        output.commit(sync);
+        if (output_) {
+            output_->flush();
+        }
+    }
+
+    /// Puts the saved data in place, if there are any. Throws: as `save`.
+    void commit(bool sync) {
+        if (output_) {
+            output_->commit(sync);
+            output_.reset();
+        }
     }
 
 private:
@@ -130,6 +144,11 @@ private:
         return made;
     }
 
+    [[nodiscard]] std::optional<piece> piece_to_save() const {
+        const std::lock_guard lock(mutex_);
+        return saved_ < pieces_.size() ? std::optional(pieces_[saved_]) : std::nullopt;
+    }
+
     const mapped_file& external_file(std::string_view location) {
         const std::lock_guard lock(mutex_);
         auto& file = files_[std::string(location)];
@@ -154,6 +173,9 @@ private:
     std::unordered_map<std::size_t, place> placed_;
     std::vector<piece> pieces_;
     std::uint64_t end_ = 0;
+    std::optional<output_file> output_; // not in place yet
+    std::size_t saved_ = 0;             // pieces in it
+    std::uint64_t position_ = 0;        // behind the last one
 };
 
 /// Adds tensor `tensor` of `model` to the store, unless it has no raw data, less than `least`

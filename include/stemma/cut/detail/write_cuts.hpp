@@ -47,13 +47,15 @@ struct cut_target {
 };
 
 /// A cutting job. `request(i)` returns the nodes, called concurrently. `target(i, part, plans)`
-/// returns the target of a part, and may refuse the plan; `done(i, part, plan)` reports that it is
-/// in place or was refused. Both are called in order, one part at a time, but possibly concurrently
-/// with each other for different requests.
+/// returns the target of a part, and may refuse the plan; `save()` writes what parts with targets
+/// refer to, before they are put in place; `done(i, part, plan)` reports that a part is in place or
+/// was refused. `target` is called in order, one part at a time, as are the other two, but possibly
+/// concurrently with these for different requests.
 template <class Job>
 concept cut_job = requires(Job& job, const Job& same, std::size_t i, std::vector<cut_plan>& plans) {
     { same.request(i) } -> std::convertible_to<cut_request>;
     { job.target(i, i, plans) } -> std::convertible_to<cut_target>;
+    job.save();
     job.done(i, i, plans.front());
 };
 
@@ -118,6 +120,7 @@ public:
     /// Commits the files.
     void put_in_place(std::size_t i) {
         auto& cut = *open_[i];
+        job_.save();
         for (std::size_t p = 0; p < cut.parts.size(); ++p) {
             auto& made = cut.parts[p];
             if (made.file) {

@@ -169,6 +169,18 @@ std::from_chars_result read_real(const char* first, const char* last, Real& numb
 #endif
 }
 
+/// Returns: a number with at most that many significant digits, as `%g` prints it in the C locale.
+[[nodiscard]] inline std::string short_real(double number, int digits) {
+    std::array<char, 48> printed{};
+    std::snprintf(printed.data(), printed.size(), "%.*g", digits, number);
+    std::string text = printed.data();
+    const std::string_view point = std::localeconv()->decimal_point;
+    if (const auto at = text.find(point); at != text.npos) {
+        text.replace(at, point.size(), ".");
+    }
+    return text;
+}
+
 /// Writes the shortest text that reads back as the number. Returns: the end of the text.
 /// Requires: room for `real_text_size` characters.
 template <std::floating_point Real>

@@ -58,13 +58,19 @@ public:
     npz_writer(output_file& out, std::string path) : out_(&out), path_(std::move(path)) {}
 
     /// Adds a tensor with `elements` in memory order. Requires: `npy_header` knows the type, and
-    /// names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in total.
+    /// names differ. Throws: `error` of `error_code::too_large` for 4 GiB or more in total, and
+    /// for a name of 64 KiB.
     /// Complexity: O(bytes).
     void add(std::string_view name, std::int64_t data_type, std::span<const std::int64_t> dims,
              std::string_view elements) {
         const auto header = npy_header(data_type, dims);
         const auto size = std::uint64_t{header.size()} + elements.size();
         const auto file_name = std::string(name) + ".npy";
+        if (file_name.size() > 0xffffU) {
+            STEMMA_THROW(error(error_code::too_large, path_,
+                               std::string(name.substr(0, 60)) + "...",
+                               "the name of the value is too long for the format"));
+        }
         if (at_ + size + file_name.size() + 100 + directory_.size() >= 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::too_large, path_, "",
                                "the values have 4 GiB or more; select fewer modules"));

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -101,7 +103,13 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
         }
     }
     const auto usual = default_of(type, name);
-    return !usual.empty() && (is_real ? std::stof(std::string(usual)) == real : usual == value);
+    if (!is_real) {
+        return !usual.empty() && usual == value;
+    }
+    float number = 0;
+    const auto* end = usual.data() + usual.size();
+    const auto read = read_real(usual.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end && number == real;
 }
 
 /// Tells which attributes have their defaults, remembering what it found.

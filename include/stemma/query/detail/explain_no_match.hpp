@@ -252,7 +252,9 @@ private:
         }
         std::string names;
         for (const auto& name : like.take()) {
-            names.append(names.empty() ? "; similar files: '" : ", '").append(name).append("'");
+            names.append(names.empty() ? "; files with similar names: '" : ", '")
+                .append(name)
+                .append("'");
         }
         return at_column(text + names, term);
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/report/column_direction.hpp>
 #include <stemma/report/overlay_table.hpp>
 
@@ -121,9 +122,7 @@ private:
         for (; std::abs(number) >= 1000 && power + 1 < thousands.size(); ++power) {
             number /= 1000;
         }
-        std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.3g", number);
-        return text.data() + std::string(" ") +
+        return short_real(number, 3) + " " +
                (power == 0 ? std::string() : std::string(1, thousands[power]).append(" ")) + unit_;
     }
 

@@ -10,6 +10,7 @@
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/movement_rules.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
+#include <stemma/types/detail/window_rules.hpp>
 #include <stemma/types/polynomial.hpp>
 
 #include <algorithm>
@@ -58,6 +59,7 @@ public:
 
 private:
     /// Returns: the number of elements between two positions, negative ones counted from the end.
+    /// What starts within an open extent is taken to have elements.
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {
@@ -66,7 +68,7 @@ private:
             return range ? range->count : any_extent;
         }
         const auto whole = algebra_.value(extent);
-        const auto place = [&](const polynomial& at) {
+        const auto place = [&](const polynomial& at, bool starts) {
             const auto number = at.constant();
             // A position far beyond any extent means the end.
             constexpr std::int64_t far = std::int64_t{1} << 30U;
@@ -77,17 +79,19 @@ private:
                     detail::range::all_of(terms, [](const auto& t) { return t.factor < 0; });
                 return below ? whole + at : at;
             }
-            return *number >= far    ? whole
-                   : *number <= -far ? polynomial()
-                   : *number < 0     ? whole + at
-                                     : at;
+            return *number >= far           ? whole
+                   : *number <= -far        ? polynomial()
+                   : starts && *number < -1 ? whole - algebra_.least(whole, -*number)
+                   : *number < 0            ? whole + at
+                   : !starts && *number > 1 ? algebra_.least(whole, *number)
+                                            : at;
         };
         if (step < 1) {
             return start.constant() == -1 && step == -1 && end.constant().value_or(0) < -(1 << 30U)
                        ? extent
                        : any_extent;
         }
-        const auto count = place(end) - place(start) + (step - 1);
+        const auto count = place(end, false) - place(start, true) + (step - 1);
         return algebra_.extent(step == 1 ? count : algebra_.divide(count, step));
     }
 
@@ -172,9 +176,16 @@ private:
             return false;
         }
         auto dims = *x.dims;
+        const auto whole = dims[*axis];
         const auto count = table_.model().output_count(node);
-        dims[*axis] = algebra_.divide(dims[*axis], count);
+        // With `num_outputs`, the last part may be smaller.
+        const bool uneven = table_.attributes(node).whole("num_outputs").has_value();
+        const auto size = algebra_.divide(uneven ? algebra_.add(whole, count - 1) : whole, count);
         for (id i = 0; i < count; ++i) {
+            const bool is_last = i + 1 == count;
+            dims[*axis] = uneven && is_last
+                              ? algebra_.subtract(whole, algebra_.multiply(size, count - 1))
+                              : size;
             set(node, i, x.data_type, dims);
         }
         return true;
@@ -249,8 +260,7 @@ private:
             return any_extent;
         }
         if (extent >= 0) {
-            const auto size = std::floor(static_cast<double>(extent) * static_cast<double>(by));
-            return size < 1e15 ? static_cast<std::int64_t>(size) : any_extent;
+            return rules::scale_extent(extent, by);
         }
         const auto parts = 1 / by;
         return by == std::floor(by)         ? algebra_.multiply(extent, std::llround(by))

@@ -256,9 +256,11 @@ private:
     }
 
     /// The rows of the query, with the width of all heads' values.
-    void attended(id node, std::int64_t width) {
+    void attended(id node, std::int64_t width) { attended(node, width, input(node, 0).data_type); }
+
+    void attended(id node, std::int64_t width, std::int64_t type) {
         const auto& x = input(node, 0);
-        set(node, 0, x.data_type, extents{(*x.dims)[0], (*x.dims)[1], width});
+        set(node, 0, type, extents{(*x.dims)[0], (*x.dims)[1], width});
     }
 
     bool attention(id node) {
@@ -292,8 +294,11 @@ private:
             return false;
         }
         const auto sizes = table_.attributes(node).wholes("qkv_hidden_sizes");
-        attended(node, sizes && sizes->size() == 3 ? std::max(any_extent, (*sizes)[2])
-                                                   : algebra_.divide(all, 3));
+        const bool quantized = table_.model().op_type(node) == "QAttention"; // of integers
+        attended(node,
+                 sizes && sizes->size() == 3 ? std::max(any_extent, (*sizes)[2])
+                                             : algebra_.divide(all, 3),
+                 quantized ? bias.data_type : x.data_type);
         return false; // the general rules handle past keys and values
     }
 

@@ -20,7 +20,7 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Arithmetic on extents, some of them named. A symbol of a polynomial is the number of a name in
-/// the pool; a rounded quotient is a separate symbol.
+/// the pool; a rounded quotient and a minimum are separate symbols.
 class extent_algebra {
 public:
     /// Requires: `names` outlives this.
@@ -106,16 +106,20 @@ public:
             whole += divides ? product * quotient : polynomial();
             rest += product * (divides ? part.factor - quotient * divisor : part.factor);
         }
-        if (!rest.is_known() || rest.constant() || names_.size() >= most) {
+        if (!rest.is_known() || rest.constant()) {
             return rest.constant() ? whole : polynomial::unknown();
         }
-        const auto text = rest.text([&](id name) { return std::string(names_[name]); });
-        if (text.size() > max_text) {
-            return polynomial::unknown();
+        const auto name = symbol({std::move(rest), divisor, true});
+        return name == no_id ? polynomial::unknown() : whole + polynomial::of(name);
+    }
+
+    /// Returns: the smaller of a polynomial and a number.
+    [[nodiscard]] polynomial least(const polynomial& value, std::int64_t number) {
+        if (!value.is_known() || value.constant()) {
+            return value.is_known() ? polynomial(std::min(*value.constant(), number)) : value;
         }
-        const auto name = names_.intern("floor((" + text + ")/" + std::to_string(divisor) + ")");
-        quotients_.try_emplace(name, std::move(rest), divisor);
-        return whole + polynomial::of(name);
+        const auto name = symbol({value, number, false});
+        return name == no_id ? polynomial::unknown() : polynomial::of(name);
     }
 
     /// Returns: the product of extents.
@@ -145,17 +149,34 @@ public:
     }
 
     /// Returns: the value of a symbol, given values `bound(name)` of names, if these suffice.
-    /// Complexity: O(length of nested quotients).
+    /// Complexity: O(length of nested symbols).
     template <class Bound>
     [[nodiscard]] std::optional<std::int64_t> value_of(id symbol, Bound bound) const {
-        const auto known = quotients_.find(symbol);
-        if (known == quotients_.end()) {
+        const auto known = operations_.find(symbol);
+        if (known == operations_.end()) {
             return bound(names_[symbol]);
         }
-        const auto& [dividend, divisor] = known->second;
-        const auto number = dividend.evaluate([&](id inner) { return value_of(inner, bound); });
-        return number ? std::optional((*number >= 0 ? *number : *number - divisor + 1) / divisor)
-                      : std::nullopt;
+        const auto& [of, number, is_quotient] = known->second;
+        const auto value = of.evaluate([&](id inner) { return value_of(inner, bound); });
+        return !value        ? std::nullopt
+               : is_quotient ? std::optional((*value >= 0 ? *value : *value - number + 1) / number)
+                             : std::optional(std::min(*value, number));
+    }
+
+    /// Calls `f(symbol)` for the named extents that the value of a symbol depends on.
+    /// Complexity: O(length of nested symbols).
+    template <class Function>
+    void for_each_name_in(id symbol, Function f) const {
+        const auto known = operations_.find(symbol);
+        if (known == operations_.end()) {
+            f(symbol);
+            return;
+        }
+        for (const auto& part : known->second.of.terms()) {
+            for (auto inner : part.symbols) {
+                for_each_name_in(inner, f);
+            }
+        }
     }
 
     [[nodiscard]] const string_pool& names() const noexcept { return names_; }
@@ -165,6 +186,27 @@ private:
     static constexpr std::size_t most = std::size_t{1} << 20U;
     static constexpr std::size_t max_text = 400;
 
+    /// What a symbol stands for: a quotient, rounded down, or a minimum.
+    struct operation {
+        polynomial of;
+        std::int64_t number = 0; // the divisor, or the other operand
+        bool is_quotient = false;
+    };
+
+    /// Returns: the symbol for an operation; `no_id` if its text would be too long, or there are
+    /// too many.
+    [[nodiscard]] id symbol(operation what) {
+        const auto of = what.of.text([&](id name) { return std::string(names_[name]); });
+        if (of.size() > max_text || names_.size() >= most) {
+            return no_id;
+        }
+        const auto number = std::to_string(what.number);
+        const auto name = names_.intern(what.is_quotient ? "floor((" + of + ")/" + number + ")"
+                                                         : "min(" + of + ", " + number + ")");
+        operations_.try_emplace(name, std::move(what));
+        return name;
+    }
+
     [[nodiscard]] static std::size_t at(std::int64_t extent) noexcept {
         return static_cast<std::size_t>(computed_extents - extent);
     }
@@ -173,8 +215,8 @@ private:
 
     string_pool& names_;
     std::deque<polynomial> computed_;
-    std::map<std::string, std::size_t> numbers_;                  // by text
-    std::map<id, std::pair<polynomial, std::int64_t>> quotients_; // by symbol
+    std::map<std::string, std::size_t> numbers_; // by text
+    std::map<id, operation> operations_;         // by symbol
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -117,13 +117,14 @@ inline void transposed_convolution(const rule_node& node) {
     node.set(0, x.data_type, std::move(dims));
 }
 
-/// Returns: an extent resized by a scale; unknown unless both are known.
+/// Returns: an extent resized by a scale, computed in float as runtimes do; unknown unless both are
+/// known.
 [[nodiscard]] inline std::int64_t scale_extent(std::int64_t extent, float by) {
     if (by == 1) {
         return extent;
     }
-    const auto size = std::floor(static_cast<double>(extent) * static_cast<double>(by));
-    return extent >= 0 && size >= 0 && size < 1e15 ? static_cast<std::int64_t>(size) : any_extent;
+    const auto size = std::floor(static_cast<float>(extent) * by);
+    return extent >= 0 && size >= 0 && size < 1e15F ? static_cast<std::int64_t>(size) : any_extent;
 }
 
 /// Resize and Upsample, to constant sizes or by constant scales.

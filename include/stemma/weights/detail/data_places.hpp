@@ -46,6 +46,10 @@ struct data_place {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
                                "has a size that does not match its shape"));
         }
+        if (header.offset == tensor_header::unreadable) {
+            STEMMA_THROW(error(error_code::malformed, model.file(), name,
+                               "has an offset that is not a number"));
+        }
         return {std::string(header.location), header.offset, *wanted, number};
     }
     data_place place{{}, 0, 0, number};
@@ -75,16 +79,16 @@ struct data_place {
     return place;
 }
 
-/// Sorts places by position. Throws: `error` of `unsupported` if two overlap. Complexity: O(n log
-/// n).
+/// Sorts places by position, dropping empty ones. Throws: `error` of `unsupported` if two overlap.
+/// Complexity: O(n log n).
 inline void sort_places(std::vector<data_place>& places, const wire_model& model) {
+    std::erase_if(places, [](const data_place& place) { return place.size == 0; });
     std::sort(places.begin(), places.end(), [](const data_place& a, const data_place& b) {
         return std::tie(a.location, a.begin, a.tensor) < std::tie(b.location, b.begin, b.tensor);
     });
     for (std::size_t i = 1; i < places.size(); ++i) {
         const auto& before = places[i - 1];
-        if (before.location == places[i].location && before.begin + before.size > places[i].begin &&
-            places[i].size > 0) {
+        if (before.location == places[i].location && places[i].begin - before.begin < before.size) {
             STEMMA_THROW(error(error_code::unsupported, model.file(),
                                model.text(model.tensors()[places[i].tensor].name),
                                "shares bytes of its data with another initializer"));
