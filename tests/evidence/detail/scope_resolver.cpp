@@ -31,7 +31,11 @@ struct scene {
         }
         table = stemma::detail::collect_scopes(ops);
         witness.resize(table.scopes.size());
+        weighted.resize(table.scopes.size());
     }
+
+    /// Lets an operator read a weight that does not say whose it is.
+    void reads_nameless(id v) { weighted[table.scope_of[v]] = true; }
 
     /// Lets an operator read a parameter of a module.
     void reads(id v, std::string_view path) {
@@ -47,7 +51,8 @@ struct scene {
     }
 
     [[nodiscard]] stemma::detail::scope_module resolve(id s) {
-        stemma::detail::scope_resolver<stemma::module_tree> resolver(table, tree, witness);
+        stemma::detail::scope_resolver<stemma::module_tree> resolver(table, tree, witness, true,
+                                                                     [&] { return weighted; });
         std::vector<id> around;
         for (auto at = s; table.scopes[at].parent != no_id; at = table.scopes[at].parent) {
             around.push_back(at);
@@ -64,6 +69,7 @@ struct scene {
     test::operator_scene ops;
     stemma::detail::scope_table table;
     std::vector<stemma::detail::scope_witness> witness;
+    std::vector<bool> weighted; // by scope
 };
 
 stemma::module_tree counted(const std::vector<std::pair<std::string, id>>& calls) {
@@ -98,6 +104,34 @@ TEST_CASE("scope_resolver: a segment leads past modules that never run") {
     CHECK(s.path_of(0) == "layer.0.fc");
     scene deep(counted({{"a", 0}, {"a.b", 0}, {"a.b.fc", 1}}), {"/fc/Add"});
     CHECK(deep.path_of(0) == "a.b.fc");
+}
+
+TEST_CASE("scope_resolver: of modules that print alike, those with parameters read the weights") {
+    const auto adapted = [] {
+        stemma::module_tree_builder builder;
+        for (const auto* path : {"q.dropout.d", "q.down.d", "q.up.d"}) {
+            const auto m = builder.at_path(path);
+            builder.set_calls(builder.parent(m), 0); // a dictionary
+            builder.set_calls(m, 1);
+            if (path != std::string_view("q.dropout.d")) {
+                stemma::tensor_info weight;
+                weight.name = "weight";
+                builder.add_parameter(m, weight);
+            }
+        }
+        return builder.build();
+    };
+    scene silent(adapted(), {"/q/d/MatMul", "/q/d_1/MatMul"}); // dropout leaves nothing
+    silent.reads_nameless(0);
+    silent.reads_nameless(1);
+    CHECK(silent.path_of(0) == "q.down.d");
+    CHECK(silent.path_of(1) == "q.up.d");
+    scene trained(adapted(), {"/q/d/Dropout", "/q/d_1/MatMul", "/q/d_2/MatMul"});
+    trained.reads_nameless(1);
+    trained.reads_nameless(2);
+    CHECK(trained.path_of(0) == "q.dropout.d");
+    CHECK(trained.path_of(1) == "q.down.d");
+    CHECK(trained.path_of(2) == "q.up.d");
 }
 
 TEST_CASE("scope_resolver: an uncounted module can have a scope that no other one has") {

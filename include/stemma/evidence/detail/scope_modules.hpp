@@ -92,6 +92,30 @@ collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modul
     return witness;
 }
 
+/// Returns: by scope, whether its own operators read a weight without an owner.
+/// Complexity: O(operators + parameters).
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<bool> find_weighted(const Ops& ops, const scope_table& table,
+                                              const parameter_owners& owners) {
+    std::vector<bool> result(table.scopes.size());
+    if constexpr (sized_parameters<Ops>) {
+        std::vector<bool> nameless(ops.parameter_count());
+        for (id p = 0; p < nameless.size(); ++p) {
+            nameless[p] = owners.of(p).empty();
+        }
+        ops.keep_matrices(nameless);
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            ops.for_each_parameter(*it, [&](id p) {
+                if (s != no_id && nameless[p]) {
+                    result[s] = true;
+                }
+            });
+        }
+    }
+    return result;
+}
+
 /// Resolves every scope. The roots stand for `base`, as do scopes called `strip` below them.
 ///
 /// Threads take ranges of scopes; each resolves enclosing scopes in other ranges for itself.
@@ -274,7 +298,8 @@ template <parameter_readers Ops, module_view Modules>
                                         const Modules& modules, const parameter_owners& owners,
                                         thread_limit threads = {}) {
     const detail::scope_resolver<Modules> resolver(
-        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads));
+        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads), true,
+        [&] { return detail::find_weighted(ops, table, owners); });
     scope_modules result;
     result.of_scope =
         detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);

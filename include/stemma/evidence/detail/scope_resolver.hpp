@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/printed_modules.hpp>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,13 +71,16 @@ struct scope_witness {
 template <module_view Modules>
 class scope_resolver {
 public:
-    /// `complete`: whether the tree has all modules, also those without parameters.
+    /// `complete`: whether the tree has all modules, also those without parameters. `weighted()`
+    /// returns by scope whether its own operators read a weight without a name; called once, if it
+    /// matters.
     scope_resolver(const scope_table& table, const Modules& modules,
-                   std::vector<scope_witness> witness, bool complete = true)
+                   std::vector<scope_witness> witness, bool complete = true,
+                   std::function<std::vector<bool>()> weighted = {})
         : table_(table)
         , modules_(modules)
         , tree_(modules.index())
-        , shared_(std::make_shared<shared_facts>(modules, std::move(witness)))
+        , shared_(std::make_shared<shared_facts>(modules, std::move(witness), std::move(weighted)))
         , complete_(complete) {
         if constexpr (counts_calls<Modules>) {
             for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
@@ -105,6 +110,12 @@ public:
         const auto inside = table_.scopes[s].parent;
         auto plain = candidates(inside, around, segment);
         note_alternatives(s, around, plain);
+        if (deep == no_id && plain.size() > 1) {
+            if (const auto fit = fit_by_weights(s, segment, candidates_in(inside, around, segment));
+                fit != no_id) {
+                return found(fit, around, deep, confidence::scope_nth);
+            }
+        }
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, confidence::scope);
         }
@@ -151,13 +162,17 @@ public:
 
 private:
     struct shared_facts {
-        shared_facts(const Modules& modules, std::vector<scope_witness> seen)
-            : lookup(modules), witness(std::move(seen)) {}
+        shared_facts(const Modules& modules, std::vector<scope_witness> seen,
+                     std::function<std::vector<bool>()> find_weighted)
+            : lookup(modules), witness(std::move(seen)), ask(std::move(find_weighted)) {}
 
         module_lookup<Modules> lookup;
         std::vector<scope_witness> witness; // by scope
         std::once_flag asked;
         std::optional<printed_modules<Modules>> printed; // of all modules, on demand
+        std::function<std::vector<bool>()> ask;
+        std::once_flag asked_for_weighted;
+        std::vector<bool> weighted; // by scope, on demand
     };
 
     static constexpr std::size_t max_candidates = 64;
@@ -334,6 +349,53 @@ private:
         return fits.empty() ? no_id : fits.front();
     }
 
+    /// Whether the operators of a scope read a weight without a name.
+    [[nodiscard]] bool reads_weight(id s) const {
+        std::call_once(shared_->asked_for_weighted, [&] {
+            shared_->weighted = shared_->ask ? shared_->ask() : std::vector<bool>();
+        });
+        return s < shared_->weighted.size() && shared_->weighted[s];
+    }
+
+    [[nodiscard]] bool has_parameters(id m) const {
+        if constexpr (requires { modules_.parameter_count(m); }) {
+            return modules_.parameter_count(m) > 0;
+        }
+        return false;
+    }
+
+    /// Of modules that print alike, some with parameters and some without, as the adapters of a
+    /// layer and their dropout: scopes that read weights stand for the former, in order. Returns:
+    /// the module of scope `s`, called `stem` with or without a number; `no_id` if the numbers of
+    /// scopes and modules do not match.
+    [[nodiscard]] id fit_by_weights(id s, std::string_view stem,
+                                    const std::vector<id>& fits) const {
+        std::vector<id> owning;
+        for (auto m : fits) {
+            if (has_parameters(m)) {
+                owning.insert(owning.end(), calls(m) == no_id ? 1 : calls(m), m);
+            }
+        }
+        if (owning.empty() || owning.size() > max_candidates ||
+            detail::range::all_of(fits, [&](id m) { return has_parameters(m); }) ||
+            !reads_weight(s)) {
+            return no_id;
+        }
+        const auto parent = table_.scopes[s].parent;
+        std::size_t place = owning.size();
+        std::size_t seen = 0;
+        for (std::size_t i = 0; i <= 2 * max_candidates; ++i) {
+            auto name = std::string(stem);
+            const auto next = table_.find(parent, i == 0 ? name : name + "_" + std::to_string(i));
+            if (next == no_id) {
+                break;
+            }
+            place = next == s ? seen : place;
+            seen += reads_weight(next) ? 1U : 0U;
+        }
+        return seen == owning.size() && place < seen ? owning[place] : no_id;
+    }
+
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,
                                              std::size_t count, id deep) {
         const auto parent = table_.scopes[s].parent;
@@ -349,6 +411,9 @@ private:
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
             return found(fit, fit, deep, confidence::scope);
+        }
+        if (const auto own = deep == no_id ? fit_by_weights(s, stem, fits) : no_id; own != no_id) {
+            return found(own, own, deep, confidence::scope_nth);
         }
         if (calls_known_) {
             // Scopes that print alike are numbered consecutively: first all calls of one module ...
