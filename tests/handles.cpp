@@ -17,6 +17,7 @@
 #include <range/v3/view/transform.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -36,6 +37,15 @@ const auto indices = [](auto&& range) {
 };
 
 } // namespace
+
+TEST_CASE("handles: are ordered as their indices") {
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    std::set<stemma::node_ref> nodes;
+    for (const auto node : model.nodes()) {
+        nodes.insert(node);
+    }
+    CHECK(ranges::equal(nodes, model.nodes()));
+}
 
 TEST_CASE("handles: two words, cheap to copy") {
     STATIC_REQUIRE(sizeof(stemma::node_ref) <= 2 * sizeof(void*));

@@ -62,9 +62,6 @@ int carry(const carry_options& options) {
     for (const auto& text : opened->capture_notes()) {
         print_error(options.original + ": " + text);
     }
-    if (opened->tags().origins.empty()) {
-        return found_something;
-    }
     const bool prints_text = options.common.format == "text" && !options.common.quiet;
     auto summary = stemma::summarize(*opened, "");
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

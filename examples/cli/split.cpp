@@ -57,7 +57,7 @@ stemma::any_partition<> partition_of(const split_request& asked,
 void report(const split_request& asked, const stemma::split_manifest& manifest) {
     if (asked.common.format == "json") {
         standard_output out;
-        stemma::write_split_manifest(manifest, out);
+        stemma::write_split_manifest(out, manifest);
         return;
     }
     if (asked.common.quiet) {

@@ -215,7 +215,7 @@ inline py::object split(const model_ptr& of, const path& folder,
             how.partition = policy;
         }
         const auto made = stemma::split_to_folder(opened, folder.string(), how);
-        return written([&](auto& sink) { stemma::write_split_manifest(made, sink); });
+        return written([&](auto& sink) { stemma::write_split_manifest(sink, made); });
     });
     said.warn();
     return manifest;

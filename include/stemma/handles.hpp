@@ -7,6 +7,7 @@
 #include <stemma/handle_ranges.hpp>
 #include <stemma/model/source_lines.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -36,6 +37,11 @@ public:
 
     friend bool operator==(const Handle& a, const Handle& b) noexcept {
         return a.state_ == b.state_ && a.index_ == b.index_;
+    }
+
+    /// The order of the indices. Requires: both are of one model.
+    friend std::strong_ordering operator<=>(const Handle& a, const Handle& b) noexcept {
+        return a.index_ <=> b.index_;
     }
 
 protected:

@@ -117,9 +117,10 @@ public:
     [[nodiscard]] part cut(std::string_view query, const cut_options& options) const&;
 
     /// Writes the file with tags: node metadata, and marks that survive optimizers. Nothing else
-    /// changes; existing tags are replaced.
-    /// Throws: `error` of `error_code::cannot_write`, or of `too_large` if the result reaches 2
-    /// GiB. Complexity: O(bytes).
+    /// changes; existing tags are replaced. Weights in other files stay there: in another folder,
+    /// the file lacks those of `files_left_behind`, unless the options place them. Throws: `error`
+    /// of `error_code::cannot_write`, or of `too_large` if the result reaches 2 GiB. Complexity:
+    /// O(bytes).
     void write(const std::string& path) const;
     /// The same with options. Throws: also as `place_external_data`.
     void write(const std::string& path, const write_options& options) const;

@@ -27,7 +27,7 @@ TEST_CASE("write_cut_records: lists written parts, and reasons for refused ones"
     CHECK(refused.is_refused());
     stemma::string_sink sink;
     const std::vector<cut_record> records{written, refused};
-    stemma::write_cut_records(records, "model.onnx", tree, tags, sink);
+    stemma::write_cut_records(sink, records, "model.onnx", tree, tags);
     const auto read = nlohmann::json::parse(sink.text);
     CHECK(read.at("schema") == "stemma.cuts/1");
     CHECK(read.at("source") == "model.onnx");

@@ -95,6 +95,13 @@ TEST_CASE("carry_tags: a node keeps its only tag, even if that is not its module
     CHECK(elsewhere > 0);
 }
 
+TEST_CASE("carry_tags: rejects the original of another model", "[carry]") {
+    const auto other = std::make_shared<stemma::attributed_model>(test::fixture("mlp/model.onnx"),
+                                                                  stemma::attribution_options{});
+    CHECK_THROWS_WITH(stemma::carry_tags(other, test::fixture("bert_micro/model.onnx")),
+                      Catch::Contains("mlp/model.onnx: is not the original of this model"));
+}
+
 TEST_CASE("captures_or_original: reports a model unrelated to the original", "[carry]") {
     stemma::attribution_options options;
     options.captures = stemma::captures_or_original({test::fixture("lstm_classifier/model.onnx")});

@@ -55,6 +55,9 @@ public:
         }
     }
 
+    checkpoint(checkpoint&&) = default;
+    checkpoint& operator=(checkpoint&&) = default;
+
     /// The tensors, in the order of the files.
     [[nodiscard]] std::span<const checkpoint_entry> entries() const noexcept { return entries_; }
 

@@ -24,10 +24,13 @@ struct profile_files {
 
 /// Reads profiles, each without its first runs: `warm_up`, else one if it has several.
 /// Throws: `error`: of `error_code::cannot_read`; of `malformed` for other files; of `refused` if
-/// no run is left. Complexity: O(bytes).
+/// no run is left, as if there are no files. Complexity: O(bytes).
 [[nodiscard]] inline profile_files read_profiles(std::span<const std::string> paths,
                                                  std::optional<std::size_t> warm_up = {}) {
     profile_files all;
+    if (paths.empty()) {
+        STEMMA_THROW(error(error_code::refused, "", "profiles", "no file is given"));
+    }
     for (const auto& path : paths) {
         const mapped_file file(path);
         profile read;

@@ -32,11 +32,11 @@ struct cut_record {
     [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
 };
 
-/// Writes records as JSON, `stemma.cuts/1`, to a sink with `write(text)`. `source` is the file name
+/// Writes records as JSON, `stemma.cuts/1`, to a sink. `source` is the file name
 /// of the model; `modules` and `tags` are its own. Complexity: O(length of the result).
-template <class Sink>
-void write_cut_records(std::span<const cut_record> records, std::string_view source,
-                       const module_tree& modules, const tag_table& tags, Sink& sink) {
+template <text_sink Sink>
+void write_cut_records(Sink& sink, std::span<const cut_record> records, std::string_view source,
+                       const module_tree& modules, const tag_table& tags) {
     json_writer json(sink);
     const auto write_names = [&](std::string_view key, const std::vector<std::string>& names) {
         json.key(key);

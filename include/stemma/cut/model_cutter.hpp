@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/ids.hpp>
 #include <stemma/cut/cut_options.hpp>
 #include <stemma/cut/cut_record.hpp>
 #include <stemma/cut/detail/part_cutter.hpp>
@@ -34,8 +35,8 @@ namespace stemma::inline STEMMA_ABI {
 
 /// What to cut out of a model: a module with its descendants, or some nodes.
 struct cut_subject {
-    id module = no_id;       ///< if there are no nodes
-    std::vector<id> nodes{}; ///< in any order
+    index_arg<module_id> module = no_id; ///< if there are no nodes
+    std::vector<id> nodes{};             ///< in any order
 };
 
 /// Cuts modules and sets of nodes out of a model as standalone, runnable models.
@@ -195,8 +196,8 @@ public:
                              [](const auto& a, const auto& b) { return a.module < b.module; });
         }
         output_file index((std::filesystem::path(folder) / "index.json").string());
-        write_cut_records(records, std::filesystem::path(source.path).filename().string(),
-                          source.modules, source.tags, index);
+        write_cut_records(index, records, std::filesystem::path(source.path).filename().string(),
+                          source.modules, source.tags);
         index.commit(options_.sync);
         return records;
     }

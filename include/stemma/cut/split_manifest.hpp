@@ -217,7 +217,7 @@ private:
 
 /// Writes a manifest as JSON. Complexity: O(length).
 template <text_sink Sink>
-void write_split_manifest(const split_manifest& manifest, Sink& sink) {
+void write_split_manifest(Sink& sink, const split_manifest& manifest) {
     json_writer json(sink);
     const auto list = [&](std::string_view name, const auto& values) {
         json.key(name);

@@ -42,6 +42,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -126,12 +127,12 @@ public:
     /// Frees the operators and evidence, a fifth of all memory. What needs them, such as queries,
     /// may not be used afterwards; model, tags, tree and record stay.
     void forget_evidence() noexcept {
-        context_.reset();
         prepared_.reset();
+        context_.reset();
         ops_.reset();
     }
 
-    /// Returns: how paths in the model map to the tree.
+    /// How paths in the model map to the tree.
     [[nodiscard]] const detail::path_mapping& mapping() { return context().owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
     [[nodiscard]] const detail::scope_table& scopes() { return context().scopes(); }
@@ -158,15 +159,13 @@ public:
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
     /// Returns: messages about how well those fit the model.
     [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
-    /// Returns: all claims of the sources about a node. Complexity: O(claims); the first call
-    /// prepares the sources.
+    /// Returns: all claims about a node. Complexity: O(claims), once the sources are prepared.
     [[nodiscard]] std::vector<claim> claims_about(id node) {
         if (!prepared_) {
             prepared_.emplace(sources().prepare(context()));
         }
         std::vector<claim> claims;
-        prepared_->for_each_claim(node,
-                                  [&](const claim& candidate) { claims.push_back(candidate); });
+        prepared_->for_each_claim(node, [&](const claim& one) { claims.push_back(one); });
         return claims;
     }
 
@@ -188,13 +187,9 @@ public:
         for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
             prepared.for_each_claim(node, [&](const claim& candidate) {
-                if (candidate.source == source) {
-                    claims.push_back(candidate);
-                }
+                candidate.source == source ? claims.push_back(candidate) : void();
             });
-            if (!claims.empty()) {
-                f(node, std::span<const claim>(claims));
-            }
+            claims.empty() ? void() : f(node, std::span<const claim>(claims));
         }
     }
 
@@ -207,32 +202,30 @@ public:
         record.digest = digest_ ? *digest_ : detail::structure_digest(model());
         record.from_model = tree_from_model_;
         record.carried = !found_.origins.empty();
-        for (const auto& table : claims_) {
-            record.claims.push_back(detail::to_runs(table));
-        }
+        std::transform(claims_.begin(), claims_.end(), std::back_inserter(record.claims),
+                       detail::to_runs);
         record.options = detail::recorded_options(options_);
         return record;
     }
 
 private:
     using context_type = evidence_context<onnx_operators<wire_model>, module_tree>;
-    using prepared_sources = decltype(std::declval<const detail::onnx_sources&>().prepare(
-        std::declval<context_type&>()));
+    using prepared_sources =
+        decltype(std::declval<detail::onnx_sources>().prepare(std::declval<context_type&>()));
 
     /// From the model to its tags, step by step: operators, tree, claims, attribution.
     void attribute() {
         record_ = detail::find_readable_record(model(), detail::model_key, &problems_);
         auto names = make_operators();
         fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
-        const auto threads = options_.threads;
         std::vector<bool> independent;
-        task_beside rest(threads, model().node_count(), [&] {
+        task_beside rest(options_.threads, model().node_count(), [&] {
             independent = data_independent(*ops_, sweep_order(ops_->graph()));
         });
-        auto facts = make_tree(std::move(names), threads.without_one());
+        auto facts = make_tree(std::move(names), options_.threads.without_one());
         rest.wait();
         facts.independent = std::move(independent);
-        context_.emplace(*ops_, modules_, std::move(facts), threads);
+        context_.emplace(*ops_, modules_, std::move(facts), options_.threads);
         if (uses_record_ && !options_.retag) {
             const auto unknown = detail::adopt_options(options_, *record_);
             problems_.insert(problems_.end(), unknown.begin(), unknown.end());
@@ -270,7 +263,6 @@ private:
     [[nodiscard]] bool is_folded() const {
         return detail::find_model_metadata(model(), detail::fold_modules_key).has_value();
     }
-
     [[nodiscard]] bool may_use_record() const {
         return record_ && !options_.recompute && (fresh_ || !is_folded());
     }

@@ -308,14 +308,23 @@ private:
 /// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
 /// origins are attributed as in `options`, but without its captures, which belong to `original`;
 /// `write_tagged` and `write_sidecar` write all of it. For handles, open the file with
-/// `carried_from`. Throws: `error` if a file cannot be read or is damaged.
+/// `carried_from`. Throws: `error` if a file cannot be read or is damaged, and of
+/// `error_code::not_found` if the original is of another model.
 /// Complexity: that of attributing both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
 carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,
            attribution_options options = {}) {
+    const auto name = original->file().path();
     options.captures = carried_from(std::move(original));
     options.recompute = true;
-    return std::make_unique<attributed_model>(changed, std::move(options));
+    auto opened = std::make_unique<attributed_model>(changed, std::move(options));
+    if (opened->tags().origins.empty()) {
+        const auto notes = opened->capture_notes();
+        STEMMA_THROW(
+            error(error_code::not_found, name, "",
+                  notes.empty() ? "has no node in common with " + changed : notes.front()));
+    }
+    return opened;
 }
 
 } // namespace stemma::inline STEMMA_ABI

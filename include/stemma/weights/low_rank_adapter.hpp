@@ -49,6 +49,9 @@ public:
         }
     }
 
+    low_rank_adapter(low_rank_adapter&&) = default; // what it points to does not move
+    low_rank_adapter& operator=(low_rank_adapter&&) = default;
+
     /// The path.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

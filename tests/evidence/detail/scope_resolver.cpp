@@ -17,7 +17,6 @@ namespace test::evidence_detail_scope_resolver {
 
 using stemma::id;
 using stemma::no_id;
-using stemma::detail::split_count;
 
 namespace {
 
@@ -81,16 +80,6 @@ stemma::module_tree counted(const std::vector<std::pair<std::string, id>>& calls
 }
 
 } // namespace
-
-TEST_CASE("split_count: splits a stem from a number after an underscore") {
-    REQUIRE(split_count("fc_12"));
-    CHECK(split_count("fc_12")->first == "fc");
-    CHECK(split_count("fc_12")->second == 12);
-    CHECK(split_count("conv_1_2")->first == "conv_1");
-    for (const auto* text : {"fc", "_1", "fc_", "fc_x", "fc_1x", "", "fc_12345678901"}) {
-        CHECK_FALSE(split_count(text));
-    }
-}
 
 TEST_CASE("scope_resolver: a segment is the child with that name") {
     scene s(test::tree_of({"enc.fc", "dec.fc"}), {"/enc/fc/Add", "/dec/fc/Add", "/enc/gone/Add"});

@@ -52,6 +52,16 @@ texts parts_of(std::string_view scope) {
 
 } // namespace
 
+TEST_CASE("split_count: splits a stem from a number after an underscore") {
+    REQUIRE(stemma::detail::split_count("fc_12"));
+    CHECK(stemma::detail::split_count("fc_12")->first == "fc");
+    CHECK(stemma::detail::split_count("fc_12")->second == 12);
+    CHECK(stemma::detail::split_count("conv_1_2")->first == "conv_1");
+    for (const auto* text : {"fc", "_1", "fc_", "fc_x", "fc_1x", "", "fc_12345678901"}) {
+        CHECK_FALSE(stemma::detail::split_count(text));
+    }
+}
+
 TEST_CASE("collect_scopes: one scope for each distinct path, with its contents") {
     test::operator_scene ops;
     ops.add({}, "/enc/fc/MatMul", "MatMul");

@@ -15,6 +15,7 @@
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_series.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/scope_witness.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -44,77 +45,6 @@ struct scope_modules {
         return own == of_operator.end() ? of_scope[scope] : own->second;
     }
 };
-
-/// Whether an operator has the name of one behind it that it was joined with, which reads no
-/// parameters. Complexity: O(length of the name).
-template <operator_view Ops>
-[[nodiscard]] bool is_named_after_reader(const Ops& ops, operator_t<Ops> v) {
-    if constexpr (joined_operators<Ops> && named_operators<Ops>) {
-        const std::string_view name = ops.name(v);
-        return name.find("_nchwc") != name.npos && ops.is_joined(v);
-    }
-    return false;
-}
-
-template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<scope_witness>
-collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
-                  const parameter_owners& owners, thread_limit threads) {
-    const auto count = threads.parts_of_operators(num_vertices(ops.graph()));
-    std::vector<std::vector<scope_witness>> parts(count);
-    for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
-        auto& seen = parts[part];
-        seen.resize(table.scopes.size());
-        for (; it != last; ++it) {
-            const auto s = table.scope_of[index_of(ops.graph(), *it)];
-            if (s == no_id || (!table.leftover.empty() && is_named_after_reader(ops, *it))) {
-                continue;
-            }
-            ops.for_each_parameter(*it, [&](id p) {
-                if (owners.of(p).size() == 1) {
-                    seen[s].deep.add(nearest_called(modules, owners.of(p).front()));
-                }
-            });
-        }
-    });
-    auto witness = std::move(parts[0]);
-    for (std::size_t part = 1; part < count; ++part) {
-        for (std::size_t s = 0; s < witness.size(); ++s) {
-            witness[s].deep.add(parts[part][s].deep);
-        }
-    }
-    for (auto s = static_cast<id>(table.scopes.size()); s-- > scope_style_count;) {
-        const auto& deep = witness[s].deep;
-        if (deep.low != no_id) {
-            witness[table.scopes[s].parent].deep.add(deep);
-        }
-    }
-    return witness;
-}
-
-/// Returns: by scope, whether its own operators read a weight without an owner.
-/// Complexity: O(operators + parameters).
-template <parameter_readers Ops>
-[[nodiscard]] std::vector<bool> find_weighted(const Ops& ops, const scope_table& table,
-                                              const parameter_owners& owners) {
-    std::vector<bool> result(table.scopes.size());
-    if constexpr (sized_parameters<Ops>) {
-        std::vector<bool> nameless(ops.parameter_count());
-        for (id p = 0; p < nameless.size(); ++p) {
-            nameless[p] = owners.of(p).empty();
-        }
-        ops.keep_matrices(nameless);
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto s = table.scope_of[index_of(ops.graph(), *it)];
-            ops.for_each_parameter(*it, [&](id p) {
-                if (s != no_id && nameless[p]) {
-                    result[s] = true;
-                }
-            });
-        }
-    }
-    return result;
-}
 
 /// Resolves every scope. The roots stand for `base`, as do scopes called `strip` below them.
 ///

@@ -3,11 +3,11 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
 #include <stemma/core/detail/ascii.hpp>
-#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/printed_modules.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/evidence/detail/scope_witness.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -36,28 +36,6 @@ struct scope_module {
     id call = no_id;   ///< which of the module's scopes, ordered by first operator
     id caller = no_id; ///< module of the enclosing scope, if not an ancestor
     float confidence = 0;
-};
-
-/// Splits `fc_12` into `fc` and 12; nothing for a name without such a suffix.
-[[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
-split_count(std::string_view segment) {
-    const auto bar = segment.rfind('_');
-    if (bar == segment.npos || bar == 0 || bar + 1 == segment.size() || segment.size() - bar > 10) {
-        return std::nullopt;
-    }
-    std::size_t count = 0;
-    for (char c : segment.substr(bar + 1)) {
-        if (c < '0' || c > '9') {
-            return std::nullopt;
-        }
-        count = count * 10 + static_cast<std::size_t>(c - '0');
-    }
-    return std::pair{segment.substr(0, bar), count};
-}
-
-/// What the parameters read in a scope, and in the scopes below it, point to.
-struct scope_witness {
-    common_module deep;
 };
 
 /// Binds scopes to the modules of a tree.
@@ -164,15 +142,13 @@ private:
     struct shared_facts {
         shared_facts(const Modules& modules, std::vector<scope_witness> seen,
                      std::function<std::vector<bool>()> find_weighted)
-            : lookup(modules), witness(std::move(seen)), ask(std::move(find_weighted)) {}
+            : lookup(modules), witness(std::move(seen)), weighted(std::move(find_weighted)) {}
 
         module_lookup<Modules> lookup;
         std::vector<scope_witness> witness; // by scope
         std::once_flag asked;
         std::optional<printed_modules<Modules>> printed; // of all modules, on demand
-        std::function<std::vector<bool>()> ask;
-        std::once_flag asked_for_weighted;
-        std::vector<bool> weighted; // by scope, on demand
+        weighted_scopes weighted;
     };
 
     static constexpr std::size_t max_candidates = 64;
@@ -349,51 +325,13 @@ private:
         return fits.empty() ? no_id : fits.front();
     }
 
-    /// Whether the operators of a scope read a weight without a name.
-    [[nodiscard]] bool reads_weight(id s) const {
-        std::call_once(shared_->asked_for_weighted, [&] {
-            shared_->weighted = shared_->ask ? shared_->ask() : std::vector<bool>();
-        });
-        return s < shared_->weighted.size() && shared_->weighted[s];
-    }
-
-    [[nodiscard]] bool has_parameters(id m) const {
-        if constexpr (requires { modules_.parameter_count(m); }) {
-            return modules_.parameter_count(m) > 0;
-        }
-        return false;
-    }
-
-    /// Of modules that print alike, some with parameters and some without, as the adapters of a
-    /// layer and their dropout: scopes that read weights stand for the former, in order. Returns:
-    /// the module of scope `s`, called `stem` with or without a number; `no_id` if the numbers of
-    /// scopes and modules do not match.
+    /// Returns: as `find_by_weights`, for scope `s`.
     [[nodiscard]] id fit_by_weights(id s, std::string_view stem,
                                     const std::vector<id>& fits) const {
-        std::vector<id> owning;
-        for (auto m : fits) {
-            if (has_parameters(m)) {
-                owning.insert(owning.end(), calls(m) == no_id ? 1 : calls(m), m);
-            }
-        }
-        if (owning.empty() || owning.size() > max_candidates ||
-            detail::range::all_of(fits, [&](id m) { return has_parameters(m); }) ||
-            !reads_weight(s)) {
-            return no_id;
-        }
-        const auto parent = table_.scopes[s].parent;
-        std::size_t place = owning.size();
-        std::size_t seen = 0;
-        for (std::size_t i = 0; i <= 2 * max_candidates; ++i) {
-            auto name = std::string(stem);
-            const auto next = table_.find(parent, i == 0 ? name : name + "_" + std::to_string(i));
-            if (next == no_id) {
-                break;
-            }
-            place = next == s ? seen : place;
-            seen += reads_weight(next) ? 1U : 0U;
-        }
-        return seen == owning.size() && place < seen ? owning[place] : no_id;
+        return find_by_weights(
+            table_, s, stem, fits, shared_->weighted,
+            [&](id m) { return calls(m) == no_id ? 1 : calls(m); },
+            [&](id m) { return owns_parameters(modules_, m); });
     }
 
     [[nodiscard]] scope_module repeated_call(id s, id around, std::string_view stem,

@@ -30,6 +30,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// Splits `fc_12` into `fc` and 12; nothing for a name without such a suffix.
+[[nodiscard]] inline std::optional<std::pair<std::string_view, std::size_t>>
+split_count(std::string_view segment) {
+    const auto bar = segment.rfind('_');
+    if (bar == segment.npos || bar == 0 || bar + 1 == segment.size() || segment.size() - bar > 10) {
+        return std::nullopt;
+    }
+    std::size_t count = 0;
+    for (char c : segment.substr(bar + 1)) {
+        if (c < '0' || c > '9') {
+            return std::nullopt;
+        }
+        count = count * 10 + static_cast<std::size_t>(c - '0');
+    }
+    return std::pair{segment.substr(0, bar), count};
+}
+
 /// The distinct scopes in the names of operators: a tree whose edges are segments of names.
 ///
 /// The first scopes are the roots, one for each style. A scope comes after its parent, and
