@@ -66,8 +66,8 @@ struct alignment_weights {
     double owner = 1;   ///< an owner of bodies: skips what ran there
     double entry = 2;   ///< starting or ending a body anywhere in what its owner skipped
     double beam = 25;   ///< worse alignments are given up
-    double window = 75; ///< how far ahead the next operation is looked for, by the cost of skipping
-                        ///< those between: further than a jump, or a wrong start is never left
+    double window = 30; ///< how far ahead the next operation is looked for, by the cost of skipping
+                        ///< those between: as far as a jump, or a wrong start is never left
 };
 
 template <class Lexicon>
