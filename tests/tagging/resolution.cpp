@@ -165,19 +165,6 @@ TEST_CASE("by_weight: a claim that is more likely wrong counts neither for nor a
     CHECK(policy.resolve(some_tree(), std::vector{other, sure}).module == 4);
 }
 
-TEST_CASE("by_weight: a surer claim about a module below is followed if it agrees",
-          "[resolution]") {
-    const stemma::by_weight policy;
-    const auto above = says(provenance::trace, 0, 0.6F);
-    const auto below = says(provenance::parameter, 2, 0.85F, false);
-    const auto made = policy.resolve(some_tree(), std::vector{below, above});
-    CHECK(made.module == 2);
-    CHECK(made.source == provenance::parameter);
-    CHECK_FALSE(made.conflict);
-    const auto sure = says(provenance::trace, 0, 0.9F);
-    CHECK(policy.resolve(some_tree(), std::vector{below, sure}).module == 0);
-}
-
 TEST_CASE("by_weight: without a conflict, and on ties, trust decides", "[resolution]") {
     const stemma::by_weight policy;
     for (const auto& claims :

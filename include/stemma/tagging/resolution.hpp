@@ -236,9 +236,9 @@ struct by_confidence {
 ///
 /// The weight of each claimed module is that of the sources agreeing with it, minus that of the
 /// sources contradicting it; a source's weight is the log-odds of being right, 0 if it is more
-/// likely wrong. Ties go to an exact claim, then by trust. A claim that agrees, but is about a
-/// module below, is followed if it is surer. Alternatives of one source that nothing decides
-/// between become their common ancestor. A doubtful claim is treated as by `by_trust`.
+/// likely wrong. Ties go to an exact
+/// claim, then by trust. Alternatives of one source that nothing decides between become their
+/// common ancestor. A doubtful claim is treated as by `by_trust`.
 struct by_weight {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "default";
@@ -249,11 +249,8 @@ struct by_weight {
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
         const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
-        if (has_doubt(claims)) {
+        if (!trusted.conflict || has_doubt(claims)) {
             return trusted;
-        }
-        if (!trusted.conflict) {
-            return deepest(modules, claims, trusted);
         }
         auto best = trusted;
         auto most = weight_of(modules, claims, trusted.module);
@@ -280,21 +277,6 @@ private:
         confidence = std::clamp(confidence, 1 - detail::confidence::odds_limit,
                                 detail::confidence::odds_limit);
         return std::log(confidence / (1 - confidence));
-    }
-
-    /// Returns: the surest of the claims about modules below that agree with an attribution, if it
-    /// is surer; else the attribution.
-    [[nodiscard]] static attribution
-    deepest(const tree_index& modules, std::span<const claim> claims, const attribution& trusted) {
-        auto best = trusted;
-        for (const auto& c : claims) {
-            if (!c.exact && c.module != trusted.module &&
-                modules.is_ancestor(trusted.module, c.module) &&
-                odds(c.confidence) > odds(best.confidence) + detail::confidence::odds_margin) {
-                best = {c.module, c.call, c.confidence, c.source, false};
-            }
-        }
-        return best;
     }
 
     /// Returns: the weight in favour of a module, counting for each source its best alternative.

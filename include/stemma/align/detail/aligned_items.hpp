@@ -62,12 +62,10 @@ struct alignment_weights {
     double unread_parameter = 2;
     double flow = 1.2;
     double against_flow = 1.5;
-    double leak = 1.5;  ///< reading a result of its own operation
-    double owner = 1;   ///< an owner of bodies: skips what ran there
-    double entry = 2;   ///< starting or ending a body anywhere in what its owner skipped
-    double beam = 25;   ///< worse alignments are given up
-    double window = 30; ///< how far ahead the next operation is looked for, by the cost of skipping
-                        ///< those between: as far as a jump, or a wrong start is never left
+    double leak = 1.5; ///< reading a result of its own operation
+    double owner = 1;  ///< an owner of bodies: skips what ran there
+    double entry = 2;  ///< starting or ending a body anywhere in what its owner skipped
+    double beam = 25;
 };
 
 template <class Lexicon>

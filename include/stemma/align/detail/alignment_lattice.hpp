@@ -242,7 +242,7 @@ private:
 
     void add_window(id from, id base) {
         for (auto item = from;
-             item < last_ && items_.skipped[item] - items_.skipped[base] <= weights_.window &&
+             item < last_ && items_.skipped[item] - items_.skipped[base] <= weights_.beam &&
              item - from < static_cast<id>(4 * max_width);
              ++item) {
             wanted_.push_back(item);
