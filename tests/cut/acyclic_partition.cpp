@@ -66,6 +66,15 @@ void for_random_scenes(Function f) {
     }
 }
 
+/// Returns: 1 to `most` costs, many of them 0 and a few large.
+std::vector<std::uint64_t> some_costs(test::random_numbers& random, std::size_t most) {
+    std::vector<std::uint64_t> costs(1 + random(most));
+    for (auto& cost : costs) {
+        cost = random.one_in(3) ? 0 : random(random.one_in(5) ? 1000 : 10);
+    }
+    return costs;
+}
+
 /// Returns: the least cost of the most expensive of `parts` ranges, by trying all.
 std::uint64_t least_maximum(std::span<const std::uint64_t> costs, std::size_t parts) {
     if (parts == 1) {
@@ -126,10 +135,7 @@ TEST_CASE("divide_evenly: the most expensive range costs as little as possible",
           "[algorithm][partition]") {
     test::random_numbers random(13);
     for (int round = 0; round < 2000; ++round) {
-        std::vector<std::uint64_t> costs(1 + random(9));
-        for (auto& cost : costs) {
-            cost = random.one_in(3) ? 0 : random(random.one_in(5) ? 1000 : 10);
-        }
+        const auto costs = some_costs(random, 9);
         const auto parts = 1 + random(std::min<std::size_t>(costs.size(), 4));
         const auto begins = stemma::divide_evenly(std::span<const std::uint64_t>(costs), parts,
                                                   [&](std::size_t i) { return costs[i] % 3; });
@@ -148,10 +154,7 @@ TEST_CASE(
     "[algorithm][partition]") {
     test::random_numbers random(12);
     for (int round = 0; round < 3000; ++round) {
-        std::vector<std::uint64_t> costs(1 + random(30));
-        for (auto& cost : costs) {
-            cost = random.one_in(3) ? 0 : random(random.one_in(5) ? 1000 : 10);
-        }
+        const auto costs = some_costs(random, 30);
         const auto parts = 1 + random(costs.size());
         const auto begins = stemma::divide_evenly(std::span<const std::uint64_t>(costs), parts,
                                                   [&](std::size_t i) { return costs[i] % 3; });

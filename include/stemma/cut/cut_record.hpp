@@ -32,8 +32,8 @@ struct cut_record {
     [[nodiscard]] bool is_refused() const noexcept { return refusal != cut_refusal::none; }
 };
 
-/// Writes records as JSON, `stemma.cuts/1`, to a sink. `source` is the file name
-/// of the model; `modules` and `tags` are its own. Complexity: O(length of the result).
+/// Writes records as JSON, `stemma.cuts/1`, to a sink. `source` is the file name of the model;
+/// `modules` and `tags` are its own. Complexity: O(length of the result).
 template <text_sink Sink>
 void write_cut_records(Sink& sink, std::span<const cut_record> records, std::string_view source,
                        const module_tree& modules, const tag_table& tags) {

@@ -160,10 +160,9 @@ void for_each_pair(const tensor_values& a, const tensor_values& b, Function f) {
         return difference;
     }
     if (sums.fail(most, difference.max_abs)) {
-        const auto noise_scale = std::isfinite(difference.max_abs)
-                                     ? difference_sums::scale_for(difference.max_abs)
-                                     : difference_sums::scale_for(most);
-        sums = {difference_sums::scale_for(most), noise_scale};
+        // The largest difference may be twice `most`, and beyond all numbers.
+        sums = {difference_sums::scale_for(most),
+                difference_sums::scale_for(std::min(difference.max_abs, most))};
         for_each_pair(a, b, [&](double x, double y, double apart) {
             if (std::isfinite(x) && std::isfinite(y)) {
                 sums.add(x, y, apart);

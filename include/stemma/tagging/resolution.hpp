@@ -236,9 +236,8 @@ struct by_confidence {
 ///
 /// The weight of each claimed module is that of the sources agreeing with it, minus that of the
 /// sources contradicting it; a source's weight is the log-odds of being right, 0 if it is more
-/// likely wrong. Ties go to an exact
-/// claim, then by trust. Alternatives of one source that nothing decides between become their
-/// common ancestor. A doubtful claim is treated as by `by_trust`.
+/// likely wrong. Ties go to an exact claim, then by trust. Alternatives of one source that nothing
+/// decides between become their common ancestor. A doubtful claim is treated as by `by_trust`.
 struct by_weight {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "default";

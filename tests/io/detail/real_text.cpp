@@ -153,6 +153,13 @@ TEST_CASE("fixed_text: has the requested number of digits", "[io][real_text]") {
     CHECK(fixed_text(1e300, 3).size() == 305);
 }
 
+TEST_CASE("short_text: has at most the requested number of digits", "[io][real_text]") {
+    using stemma::detail::short_text;
+    CHECK(short_text(1.0 / 3, 3) == "0.333");
+    CHECK(short_text(-2.5, 3) == "-2.5");
+    CHECK(short_text(999.6, 3) == "1e+03");
+}
+
 TEST_CASE("put_real, read_real: round-trip with either library", "[io][real_text]") {
     char digits[stemma::detail::real_text_size];
     CHECK(std::string(digits, stemma::detail::put_real(digits, 0.97F)) == "0.97");

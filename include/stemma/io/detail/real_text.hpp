@@ -169,18 +169,6 @@ std::from_chars_result read_real(const char* first, const char* last, Real& numb
 #endif
 }
 
-/// Returns: a number with at most that many significant digits, as `%g` prints it in the C locale.
-[[nodiscard]] inline std::string short_real(double number, int digits) {
-    std::array<char, 48> printed{};
-    std::snprintf(printed.data(), printed.size(), "%.*g", digits, number);
-    std::string text = printed.data();
-    const std::string_view point = std::localeconv()->decimal_point;
-    if (const auto at = text.find(point); at != text.npos) {
-        text.replace(at, point.size(), ".");
-    }
-    return text;
-}
-
 /// Writes the shortest text that reads back as the number. Returns: the end of the text.
 /// Requires: room for `real_text_size` characters.
 template <std::floating_point Real>
@@ -193,16 +181,26 @@ template <std::floating_point Real>
 #endif
 }
 
-/// Returns: a number with that many digits after the point.
-[[nodiscard]] inline std::string fixed_text(double number, int digits) {
-    std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, "%.*f", digits, number)),
+/// Returns: a number as `std::snprintf` prints it in the C locale; `format` is "%.*f" or alike.
+[[nodiscard]] inline std::string printed_text(const char* format, double number, int digits) {
+    std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, digits, number)),
                      ' ');
-    std::snprintf(text.data(), text.size() + 1, "%.*f", digits, number);
+    std::snprintf(text.data(), text.size() + 1, format, digits, number);
     const std::string_view point = std::localeconv()->decimal_point;
     if (const auto at = text.find(point); point != "." && at != text.npos) {
         text.replace(at, point.size(), ".");
     }
     return text;
+}
+
+/// Returns: a number with that many digits after the point.
+[[nodiscard]] inline std::string fixed_text(double number, int digits) {
+    return printed_text("%.*f", number, digits);
+}
+
+/// Returns: a number with at most that many significant digits.
+[[nodiscard]] inline std::string short_text(double number, int digits) {
+    return printed_text("%.*g", number, digits);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -122,7 +122,7 @@ private:
         for (; std::abs(number) >= 1000 && power + 1 < thousands.size(); ++power) {
             number /= 1000;
         }
-        return short_real(number, 3) + " " +
+        return short_text(number, 3) + " " +
                (power == 0 ? std::string() : std::string(1, thousands[power]).append(" ")) + unit_;
     }
 
