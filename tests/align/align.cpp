@@ -146,6 +146,23 @@ TEST_CASE("align: an operation may become nothing, one or several operators", "[
     CHECK(count_wrong(scene, align_scene(scene)) == 0);
 }
 
+TEST_CASE("align: a long part of the capture that the model lacks is passed over", "[align]") {
+    alignment_scene scene;
+    const auto folded = scene.add_module();
+    const auto rest = scene.add_module();
+    auto x = scene.linear({}, 0);
+    for (int i = 0; i < 6; ++i) {
+        scene.capture(folded, "torch.softmax", {x});
+    }
+    for (int i = 0; i < 20; ++i) {
+        scene.capture(rest, i % 2 == 0 ? "torch.tanh" : "torch.sigmoid", {x});
+        x = scene.last(scene.export_node(rest, i % 2 == 0 ? "Tanh" : "Sigmoid", {x.node}));
+    }
+    scene.capture(rest, "torch.softmax", {x});
+    scene.export_node(rest, "Softmax", {x.node});
+    CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
 TEST_CASE("align: layers of one operation may have shapes between them", "[align]") {
     test::alignment_scene scene;
     const auto table = scene.add_module();

@@ -51,7 +51,7 @@ TEST_CASE("alignment_lattice: an operator's shares add up to one, in any part of
     for (const auto& range : ranges) {
         const auto first = range.first;
         const auto last = range.second;
-        lattice.run(chain, first, last, no_score, no_candidates);
+        lattice.run(chain, first, last, weights.beam, no_score, no_candidates);
         std::size_t seen = 0;
         lattice.for_each_placement([&](id, std::span<const placement> places) {
             double sum = 0;
@@ -71,8 +71,10 @@ TEST_CASE("alignment_lattice: an empty chain has no placements", "[alignment]") 
     const stemma::detail::aligned_items items;
     const alignment_weights weights;
     alignment_lattice lattice(nodes, items, weights);
-    lattice.run(
-        {}, 0, 0, [](id, id, bool) { return std::pair(0.0, 0.0); }, [](id, std::vector<id>&) {});
+    const auto fit = lattice.run(
+        {}, 0, 0, weights.beam, [](id, id, bool) { return std::pair(0.0, 0.0); },
+        [](id, std::vector<id>&) {});
+    CHECK(is_near(fit, 0, 0));
     bool seen = false;
     lattice.for_each_placement([&](id, std::span<const placement>) { seen = true; });
     CHECK_FALSE(seen);

@@ -8,7 +8,11 @@
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_tree.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::evidence_detail_lent_modules {
@@ -18,47 +22,126 @@ using stemma::no_id;
 
 namespace {
 
-/// @returns the owner of what `block/net` calls, "?" if that is not known.
-std::string owner(const std::vector<std::string>& names, const std::vector<std::string>& known) {
-    const auto tree = test::tree_of({"block.conv", "block.norm", "block.net.fc", "other.conv"});
+/// The modules of scopes, some of which are known.
+struct lent_scene {
+    /// `names` are those of operators; `known` are modules shown for the scopes of some.
+    lent_scene(const std::vector<std::string>& names,
+               const std::vector<std::pair<std::string, std::string>>& known)
+        : tree(test::tree_of({"block.conv", "block.norm", "block.net.fc", "block.ffn.w_1",
+                              "block.ffn.w_2", "block.list.0.fc", "other.conv", "last.ffn.w_1",
+                              "last.ffn.w_2", "block.wrap.norm"})) {
+        for (const auto& name : names) {
+            ops.add({}, name, name.substr(name.rfind('/') + 1));
+        }
+        table = stemma::detail::collect_scopes(ops);
+        modules.resize(table.scopes.size());
+        modules[0].module = 0;
+        for (const auto& [scope, path] : known) {
+            modules[find(scope)].module = test::module_at(tree, path);
+        }
+    }
+
+    [[nodiscard]] id find(const std::string& scope) const {
+        id s = 0;
+        for (std::size_t begin = 0; begin < scope.size();) {
+            const auto end = std::min(scope.find('/', begin), scope.size());
+            s = table.find(s, std::string_view(scope).substr(begin, end - begin));
+            begin = end + 1;
+        }
+        return s;
+    }
+
+    /// @returns who owns what runs in a scope, "?" if that is the module around it.
+    [[nodiscard]] std::string owner(const std::string& scope) const {
+        const auto m = lent().owner(find(scope));
+        return m == no_id ? "?" : tree.path(m);
+    }
+
+    [[nodiscard]] std::string elsewhere(const std::string& scope) const {
+        const auto m = lent().elsewhere(find(scope));
+        return m == no_id ? "?" : tree.path(m);
+    }
+
+    stemma::module_tree tree;
     test::operator_scene ops;
-    for (const auto& name : names) {
-        ops.add({}, name, name.substr(name.rfind('/') + 1));
+    stemma::detail::scope_table table;
+    std::vector<stemma::detail::scope_module> modules;
+
+private:
+    [[nodiscard]] stemma::detail::lent_modules<stemma::module_tree> lent() const {
+        return {table, tree, modules};
     }
-    const auto table = stemma::detail::collect_scopes(ops);
-    std::vector<stemma::detail::scope_module> modules(table.scopes.size());
-    id net = no_id;
-    for (id s = stemma::detail::scope_style_count; s < table.scopes.size(); ++s) {
-        const auto segment = table.scopes[s].segment;
-        net = segment == "net" ? s : net;
-        if (segment == "block") {
-            modules[s].module = test::module_at(tree, "block");
-        }
-        for (const auto& path : known) {
-            if (path.substr(path.rfind('.') + 1) == segment) {
-                modules[s].module = test::module_at(tree, path);
-            }
-        }
-    }
-    const auto found =
-        stemma::detail::lent_modules<stemma::module_tree>(table, tree, modules).owner(net);
-    return found == no_id ? "?" : tree.path(found);
-}
+};
 
 } // namespace
 
 TEST_CASE("lent_modules: what a container calls belongs to the module around") {
-    CHECK(owner({"/block/net/conv/Conv", "/block/net/act/Relu"}, {"block.conv"}) == "block");
-    CHECK(owner({"/block/net/conv/Conv", "/block/net/norm/Mul", "/block/net/act/Relu"},
-                {"block.conv", "block.norm"}) == "block");
+    const lent_scene one({"/block/net/conv/Conv", "/block/net/act/Relu"},
+                         {{"block", "block"}, {"block/net/conv", "block.conv"}});
+    CHECK(one.owner("block/net/act") == "block");
+    CHECK(one.owner("block/net/conv") == "?");
+    const lent_scene two(
+        {"/block/net/conv/Conv", "/block/net/norm/Mul", "/block/net/act/Relu"},
+        {{"block", "block"}, {"block/net/conv", "block.conv"}, {"block/net/norm", "block.norm"}});
+    CHECK(two.owner("block/net/act") == "block");
 }
 
 TEST_CASE("lent_modules: not if the container computes, owns some, or another module does") {
-    CHECK(owner({"/block/net/conv/Conv", "/block/net/Add"}, {"block.conv"}) == "?");
-    CHECK(owner({"/block/net/conv/Conv", "/block/net/fc/Gemm"}, {"block.conv", "block.net.fc"}) ==
-          "?");
-    CHECK(owner({"/block/net/conv/Conv", "/block/net/act/Relu"}, {"other.conv"}) == "?");
-    CHECK(owner({"/block/net/act/Relu"}, {}) == "?");
+    const lent_scene computes({"/block/net/conv/Conv", "/block/net/act/Relu", "/block/net/Add"},
+                              {{"block", "block"}, {"block/net/conv", "block.conv"}});
+    CHECK(computes.owner("block/net/act") == "?");
+    const lent_scene owns(
+        {"/block/net/conv/Conv", "/block/net/act/Relu", "/block/net/fc/Gemm"},
+        {{"block", "block"}, {"block/net/conv", "block.conv"}, {"block/net/fc", "block.net.fc"}});
+    CHECK(owns.owner("block/net/act") == "?");
+    const lent_scene other({"/block/net/conv/Conv", "/block/net/act/Relu"},
+                           {{"block", "block"}, {"block/net/conv", "other.conv"}});
+    CHECK(other.owner("block/net/act") == "?");
+    CHECK(lent_scene({"/block/net/act/Relu"}, {{"block", "block"}}).owner("block/net/act") == "?");
+}
+
+TEST_CASE("lent_modules: what runs between two modules of another one is that one's, too") {
+    const std::vector<std::string> names{"/wrap/norm/Add", "/wrap/w_1/Gemm", "/wrap/act/Relu",
+                                         "/wrap/w_2/Gemm", "/wrap/drop/Mul"};
+    const lent_scene scene(names, {{"wrap", "block.wrap"},
+                                   {"wrap/norm", "block.wrap.norm"},
+                                   {"wrap/w_1", "block.ffn.w_1"},
+                                   {"wrap/w_2", "block.ffn.w_2"}});
+    CHECK(scene.owner("wrap/act") == "block.ffn");
+    CHECK(scene.owner("wrap/drop") == "?");
+    CHECK(scene.elsewhere("wrap") == "?");
+    const lent_scene inside(
+        names, {{"wrap", "block"}, {"wrap/w_1", "block.ffn.w_1"}, {"wrap/w_2", "block.ffn.w_2"}});
+    CHECK(inside.owner("wrap/act") == "?");
+    const lent_scene two(
+        names,
+        {{"wrap", "block.wrap"}, {"wrap/w_1", "block.ffn.w_1"}, {"wrap/w_2", "last.ffn.w_2"}});
+    CHECK(two.owner("wrap/act") == "?");
+}
+
+TEST_CASE("lent_modules: a scope is the module elsewhere that owns what runs in it, by its name") {
+    const std::vector<std::string> names{"/wrap/ffn/w_1/Gemm",   "/wrap/ffn/act/Relu",
+                                         "/wrap/ffn/w_2/Gemm",   "/wrap/ffn/w_1_1/Gemm",
+                                         "/wrap/ffn/act_1/Relu", "/wrap/ffn/w_2_1/Gemm"};
+    const lent_scene scene(names, {{"wrap", "block.wrap"},
+                                   {"wrap/ffn/w_1", "block.ffn.w_1"},
+                                   {"wrap/ffn/w_2", "block.ffn.w_2"},
+                                   {"wrap/ffn/w_1_1", "last.ffn.w_1"},
+                                   {"wrap/ffn/w_2_1", "last.ffn.w_2"}});
+    CHECK(scene.elsewhere("wrap/ffn") == "block.ffn");
+    CHECK(scene.owner("wrap/ffn/act") == "block.ffn");
+    CHECK(scene.owner("wrap/ffn/act_1") == "last.ffn");
+    const lent_scene renamed(names, {{"wrap", "block.wrap"},
+                                     {"wrap/ffn/w_1", "block.ffn.w_1"},
+                                     {"wrap/ffn/w_2", "block.conv"}});
+    CHECK(renamed.elsewhere("wrap/ffn") == "?");
+}
+
+TEST_CASE("lent_modules: members of a list belong to the owner of the list") {
+    const lent_scene scene(
+        {"/wrap/list.0/Gemm", "/wrap/act/Relu", "/wrap/conv/Conv"},
+        {{"wrap", "other"}, {"wrap/list.0", "block.list.0"}, {"wrap/conv", "block.conv"}});
+    CHECK(scene.owner("wrap/act") == "block");
 }
 
 } // namespace test::evidence_detail_lent_modules

@@ -65,7 +65,12 @@ struct alignment_weights {
     double leak = 1.5; ///< reading a result of its own operation
     double owner = 1;  ///< an owner of bodies: skips what ran there
     double entry = 2;  ///< starting or ending a body anywhere in what its owner skipped
-    double beam = 25;
+    double beam = 25;  ///< alignments less likely than the best one by more are hopeless
+    /// The same if operators fit worse than `poor_fit`: more than `jump`, so that a wrong start is
+    /// left again. Used if they fit better by `better_fit`.
+    double wide_beam = 35;
+    double poor_fit = -0.5;  ///< logarithm of the likelihood for each operator
+    double better_fit = 0.2; ///< the same
 };
 
 template <class Lexicon>

@@ -45,9 +45,15 @@ public:
                       const alignment_weights& weights)
         : nodes_(nodes), items_(items), weights_(weights) {}
 
-    /// Aligns the operators of one chain with the operations in [first, last).
+    /// Aligns the operators of one chain with the operations in [first, last). Alignments count as
+    /// hopeless if they are less likely than the best one by more than `beam`, a logarithm.
+    ///
+    /// Returns: the logarithm of the likelihood of all others, up to a constant.
     template <class Score, class Candidates>
-    void run(std::span<const id> chain, id first, id last, Score score, Candidates candidates) {
+    double run(std::span<const id> chain, id first, id last, double beam, Score score,
+               Candidates candidates) {
+        beam_ = beam;
+        fit_ = 0;
         chain_ = chain;
         first_ = first;
         last_ = last;
@@ -58,6 +64,7 @@ public:
             step(k, score, candidates);
         }
         run_backward();
+        return fit_;
     }
 
     /// Calls `f(node, placements)` for every operator.
@@ -179,7 +186,7 @@ private:
         }
         wanted_.clear();
         if (k == 0) {
-            add_window(first_, first_);
+            add_window(first_, beam_);
         } else {
             auto best = first;
             for (auto i = first; i < last; ++i) {
@@ -188,7 +195,12 @@ private:
             }
             const auto behind_owner = nodes_.owns[chain_[k - 1]];
             const auto from = states_[behind_owner ? last - 1 : best].at.item + 1;
-            add_window(from, from);
+            add_window(from, beam_);
+            if (beam_ > weights_.beam) {
+                for (auto i = first; i < last; ++i) {
+                    add_window(states_[i].at.item + 1, weights_.skip_always);
+                }
+            }
         }
         candidates(n, wanted_);
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
@@ -240,9 +252,9 @@ private:
         return weights_.owner + std::log1p(distance) / 2;
     }
 
-    void add_window(id from, id base) {
+    void add_window(id from, double reach) {
         for (auto item = from;
-             item < last_ && items_.skipped[item] - items_.skipped[base] <= weights_.beam &&
+             item < last_ && items_.skipped[item] - items_.skipped[from] <= reach &&
              item - from < static_cast<id>(4 * max_width);
              ++item) {
             wanted_.push_back(item);
@@ -254,7 +266,8 @@ private:
         for (const auto& s : next_) {
             best = std::max(best, s.reached);
         }
-        auto limit = best - weights_.beam;
+        fit_ += next_.empty() ? 0 : best;
+        auto limit = best - beam_;
         if (next_.size() > width) {
             values_.clear();
             for (const auto& s : next_) {
@@ -295,6 +308,7 @@ private:
             for (auto i = first; i < last; ++i) {
                 total = log_sum(total, states_[i].forward + after[i - first]);
             }
+            fit_ += k + 1 == count && first != last ? total : 0;
             for (auto i = first; i < last; ++i) {
                 states_[i].mass =
                     static_cast<float>(std::exp(states_[i].forward + after[i - first] - total));
@@ -387,6 +401,8 @@ private:
     id first_ = 0; // the operations that may be placed
     id last_ = 0;
     bool inside_ = false; // in the body of an owner
+    double beam_ = 0;
+    double fit_ = 0;
     std::vector<entry> states_;
     std::vector<std::size_t> begins_;
     std::vector<candidate> next_;

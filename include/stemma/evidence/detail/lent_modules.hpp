@@ -2,54 +2,117 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_LENT_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_LENT_MODULES_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_view.hpp>
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Scopes of containers that only call what the module around them owns: after
+/// Modules called in scopes of modules that do not own them, as parameters show for some; what runs
+/// between or beside these has the same owner.
+///
+/// A container may only call what the module around it owns: after
 /// `self.net = Sequential(self.conv, self.act)`, torch prints `net/conv` and `net/act`, which are
-/// `conv` and `act`. Parameters show it for some of what such a scope calls, hence for all.
+/// `conv` and `act`. And a module run by its `forward` has no scope: where `wrap` runs
+/// `ffn.forward`, torch prints `wrap/w_1`, `wrap/act` and `wrap/w_2`, which are `ffn.w_1`,
+/// `ffn.act` and `ffn.w_2`.
 template <module_view Modules>
 class lent_modules {
 public:
-    /// `known`: by scope, the module that parameters show, or `no_id`. Complexity: O(scopes).
+    /// `known`: by scope, the module that parameters show, or `no_id`. Complexity: O(scopes *
+    /// depth).
     lent_modules(const scope_table& table, const Modules& modules,
                  std::span<const scope_module> known)
-        : owner_(table.scopes.size(), no_id) {
-        const auto& tree = modules.index();
-        std::vector<bool> mixed(owner_.size(), false);
+        : table_(table)
+        , modules_(modules)
+        , known_(known)
+        , owner_(table.scopes.size(), no_id)
+        , inside_(owner_)
+        , mixed_(owner_.size(), false)
+        , renamed_(owner_.size(), false) {
+        // Scopes in the same scope come in the order of their operators.
+        auto last = owner_; // by enclosing scope
         for (id s = scope_style_count; s < owner_.size(); ++s) {
-            const auto module = known[s].module;
-            const auto container = table.scopes[s].parent;
-            if (module == no_id || module == 0 || container < scope_style_count) {
+            const auto around = table.scopes[s].parent;
+            const auto owner = owner_of(s);
+            if (owner == no_id) {
+                owner_[s] = last[around];
                 continue;
             }
-            auto& owner = owner_[container];
-            mixed[container] = mixed[container] || (owner != no_id && owner != tree.parent(module));
-            owner = tree.parent(module);
+            last[around] = owner;
+            mixed_[around] =
+                mixed_[around] || (inside_[around] != no_id && inside_[around] != owner);
+            renamed_[around] =
+                renamed_[around] || modules.name(owner) != table.scopes[around].instance();
+            inside_[around] = inside_[around] == no_id ? owner : inside_[around];
         }
-        for (id s = scope_style_count; s < owner_.size(); ++s) {
-            const auto& scope = table.scopes[s];
-            const bool lends = !mixed[s] && known[s].module == no_id && scope.operators == 0 &&
-                               scope.style == scope_style::called &&
-                               known[scope.parent].module == owner_[s];
-            owner_[s] = lends ? owner_[s] : no_id;
+        last.assign(last.size(), no_id);
+        for (auto s = static_cast<id>(owner_.size()); s-- > scope_style_count;) {
+            const auto around = table.scopes[s].parent;
+            if (const auto owner = owner_of(s); owner != no_id) {
+                last[around] = owner;
+                owner_[s] = no_id;
+            } else if (is_container(around)) {
+                owner_[s] = inside_[around];
+            } else if (owner_[s] != last[around] || !is_elsewhere(owner_[s], around)) {
+                owner_[s] = no_id;
+            }
         }
     }
 
-    /// Returns: the module that owns what scope `s` calls, if that is not the module of `s`; else
-    /// `no_id`.
+    /// Returns: the module that owns the unknown module of scope `s`, if it is not that of the
+    /// enclosing scope; else `no_id`.
     [[nodiscard]] id owner(id s) const { return owner_[s]; }
 
+    /// Returns: the module of scope `s`, if what runs in it belongs to modules of that name, of
+    /// which none is inside the enclosing one; else `no_id`. Of several, the first.
+    [[nodiscard]] id elsewhere(id s) const {
+        const bool shown = inside_[s] != no_id && !renamed_[s] && known_[s].module == no_id &&
+                           table_.scopes[s].operators == 0;
+        return shown && is_elsewhere(inside_[s], table_.scopes[s].parent) ? inside_[s] : no_id;
+    }
+
 private:
-    std::vector<id> owner_; // by scope
+    /// The owner of the known module of a scope, past the numbers of lists.
+    [[nodiscard]] id owner_of(id s) const {
+        auto m = known_[s].module;
+        if (m == no_id || m == 0 || table_.scopes[s].style != scope_style::called) {
+            return no_id;
+        }
+        while (m != 0 && is_number(modules_.name(m))) {
+            m = modules_.index().parent(m);
+        }
+        return m == 0 ? no_id : modules_.index().parent(m);
+    }
+
+    /// Whether scope `s` only calls what the module around it owns.
+    [[nodiscard]] bool is_container(id s) const {
+        const auto& scope = table_.scopes[s];
+        return inside_[s] != no_id && !mixed_[s] && known_[s].module == no_id &&
+               scope.operators == 0 && known_[scope.parent].module == inside_[s];
+    }
+
+    /// Whether module `m` is not inside the nearest known module of the scopes around `s`, or `s`.
+    [[nodiscard]] bool is_elsewhere(id m, id s) const {
+        while (s >= scope_style_count && known_[s].module == no_id) {
+            s = table_.scopes[s].parent;
+        }
+        return m != no_id && s >= scope_style_count &&
+               !modules_.index().is_ancestor(known_[s].module, m);
+    }
+
+    const scope_table& table_;
+    const Modules& modules_;
+    std::span<const scope_module> known_;
+    std::vector<id> owner_;     // by scope
+    std::vector<id> inside_;    // by scope: owner of the first known module called there
+    std::vector<bool> mixed_;   // by scope: whether these have several owners
+    std::vector<bool> renamed_; // by scope: whether one of these has another name
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -327,7 +327,10 @@ template <parameter_readers Ops>
             guess(builder.at_path(path, owner), detail::confidence::scope_numbered);
         } else if (parted->is_apart(s)) {
             guess(parent, detail::confidence::shallow); // below it, in unknown containers
-        } else if (const auto lender = lent.owner(scope.parent); lender != no_id) {
+        } else if (const auto other = lent.elsewhere(s); other != no_id) {
+            guess(builder_id[other], detail::confidence::scope_elsewhere);
+            module.caller = parent;
+        } else if (const auto lender = lent.owner(s); lender != no_id) {
             const auto name = repeats ? counted->first : scope.instance();
             guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
             module.caller = parent;
