@@ -263,6 +263,42 @@ TEST_CASE("grow_scopes: calls of one module may differ, but read the same weight
     CHECK(s.path(other) == "att_2.q");
 }
 
+TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most they call do not") {
+    const auto grown = [](const std::string& second_gru) {
+        grown_scene<weighted_operators> s;
+        const auto first = s.ops.add({}, "/block/gru/MatMul", "MatMul");
+        const auto own = s.ops.add({first}, "/block/MatMul", "MatMul");
+        const auto again = s.ops.add({own}, "/block/gru_1/MatMul", "MatMul");
+        const auto copy = s.ops.add({again}, "/block_1/MatMul", "MatMul");
+        s.ops.read_parameter(first, "onnx::MatMul_1");
+        s.ops.read_parameter(again, "onnx::MatMul_1" + second_gru);
+        s.ops.read_parameter(own, "fused_1");
+        s.ops.read_parameter(copy, "fused_2");
+        s.grow();
+        return s.path(copy);
+    };
+    CHECK(grown("'") == "block");
+    CHECK(grown("0").empty());
+}
+
+TEST_CASE("grow_scopes: a module run by its forward has the names of its caller") {
+    grown_scene<> s;
+    for (const auto* path : {"wrap.norm", "ffn.w_1", "ffn.w_2"}) {
+        s.builder.at_path(path);
+    }
+    const auto norm = s.ops.add({}, "/wrap/norm/Add", "Add");
+    const auto first = s.ops.add({norm}, "/wrap/w_1/Gemm", "Gemm");
+    const auto act = s.ops.add({first}, "/wrap/act/Relu", "Relu");
+    const auto second = s.ops.add({act}, "/wrap/w_2/Gemm", "Gemm");
+    const auto sum = s.ops.add({second, norm}, "/wrap/Add", "Add");
+    s.ops.read_parameter(norm, "wrap.norm.bias");
+    s.ops.read_parameter(first, "ffn.w_1.weight");
+    s.ops.read_parameter(second, "ffn.w_2.weight");
+    s.grow();
+    CHECK(s.path(act) == "ffn.act");
+    CHECK(s.path(sum) == "wrap");
+}
+
 TEST_CASE("grow_scopes: a container that calls its owner's modules has none of its own") {
     grown_scene<> s;
     s.builder.at_path("block.conv");

@@ -91,7 +91,8 @@ public:
     }
 
     /// Whether scopes in the series of `s` read different weights themselves, so that each is a
-    /// module of its own. Complexity: as `owner`.
+    /// module of its own; not if most of what they call reads the same ones, as where a tool fused
+    /// weights and made copies. Complexity: as `owner`, and that of `is_call_of`.
     [[nodiscard]] bool is_apart(id s) {
         const auto& all = series_of(s);
         const auto reads = [&](id t) {
@@ -99,21 +100,14 @@ public:
                                [&](id p) { return weights_.contains(p); });
         };
         return !all.empty() && place_[s] != no_id && std::all_of(all.begin(), all.end(), reads) &&
-               read_apart(all);
+               read_apart(all) && !calls_alike(all.front(), s == all.front() ? all[1] : s);
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
     /// two scopes in `first` do of which one has the number of `s`.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) const {
-        const auto counted = split_count(table_.scopes[s].instance());
-        return share_weights(first, s) ||
-               (counted && std::any_of(inside_[first].begin(), inside_[first].end(), [&](id inner) {
-                    const auto again = split_count(table_.scopes[inner].instance());
-                    const auto before = again ? table_.find(first, again->first) : no_id;
-                    return before != no_id && again->second == counted->second &&
-                           share_weights(before, inner);
-                }));
+        return have_common(weights_of(first), weights_of(s)) || inner_calls(first, s).first > 0;
     }
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
@@ -133,24 +127,47 @@ private:
         return p;
     }
 
-    [[nodiscard]] bool share_weights(id a, id b) const {
+    /// Returns: the weights read in scope `s` and below it.
+    [[nodiscard]] std::set<id> weights_of(id s) const {
         std::set<id> read;
-        for_each_weight(a, [&](id p) { read.insert(p); });
-        bool shared = false;
-        for_each_weight(b, [&](id p) { shared = shared || read.contains(p); });
-        return shared;
-    }
-
-    template <class Function>
-    void for_each_weight(id s, Function f) const {
         std::vector<id> open{s};
         for (std::size_t i = 0; i < open.size(); ++i) {
             const auto at = open[i];
             open.insert(open.end(), inside_[at].begin(), inside_[at].end());
-            for (const auto p : parameters_[at]) {
-                weights_.contains(p) ? f(p) : void();
+            std::copy_if(parameters_[at].begin(), parameters_[at].end(),
+                         std::inserter(read, read.end()),
+                         [&](id p) { return weights_.contains(p); });
+        }
+        return read;
+    }
+
+    [[nodiscard]] static bool have_common(const std::set<id>& a, const std::set<id>& b) {
+        return std::any_of(a.begin(), a.end(), [&](id p) { return b.contains(p); });
+    }
+
+    /// Returns: the number of scopes in `first` that have the number of `s` and read a weight that
+    /// the same without a number reads; and the number of those that read only others.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> inner_calls(id first, id s) const {
+        std::pair<std::size_t, std::size_t> count;
+        const auto counted = split_count(table_.scopes[s].instance());
+        for (const auto inner : inside_[first]) {
+            const auto again = split_count(table_.scopes[inner].instance());
+            const auto before = again ? table_.find(first, again->first) : no_id;
+            if (!counted || before == no_id || again->second != counted->second) {
+                continue;
+            }
+            const auto read = weights_of(before);
+            const auto later = weights_of(inner);
+            if (!read.empty() && !later.empty()) {
+                ++(have_common(read, later) ? count.first : count.second);
             }
         }
+        return count;
+    }
+
+    [[nodiscard]] bool calls_alike(id first, id s) const {
+        const auto [alike, others] = inner_calls(first, s);
+        return alike > others;
     }
 
     /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
