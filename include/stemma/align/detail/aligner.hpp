@@ -8,6 +8,7 @@
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/align/detail/alignment_lattice.hpp>
 #include <stemma/align/detail/doubt_branch.hpp>
+#include <stemma/align/detail/fitted_lattice.hpp>
 #include <stemma/align/detail/follow_readers.hpp>
 #include <stemma/align/detail/join_fused.hpp>
 #include <stemma/align/detail/parameter_scores.hpp>
@@ -82,24 +83,12 @@ private:
     void align_chain(const std::vector<std::vector<id>>& chains, id chain, id first, id last,
                      int depth, alignment& result) {
         const auto& nodes = chains[chain];
-        const auto run = [&](alignment_lattice& lattice, double beam, bool flows) {
-            return lattice.run(
-                nodes, first, last, beam,
-                [&](id n, id item, bool head) { return score(n, item, head, flows); },
-                [&](id n, std::vector<id>& wanted) { add_readers(n, wanted); });
-        };
-        const auto count = static_cast<double>(nodes.size());
-        alignment_lattice narrow(nodes_, items_, weights_);
-        alignment_lattice wide(nodes_, items_, weights_);
-        const auto fit = run(narrow, weights_.beam, false);
-        const bool astray =
-            fit < weights_.poor_fit * count &&
-            run(wide, weights_.wide_beam, false) > fit + weights_.better_fit * count;
-        auto& lattice = astray ? wide : narrow;
+        fitted_lattice lattice(nodes_, items_, weights_);
         for (int pass = 0; pass < 3; ++pass) { // the first one without data flow
-            if (pass > 0) {
-                run(lattice, astray ? weights_.wide_beam : weights_.beam, true);
-            }
+            lattice.run(
+                nodes, first, last,
+                [&](id n, id item, bool head) { return score(n, item, head, pass > 0); },
+                [&](id n, std::vector<id>& wanted) { add_readers(n, wanted); });
             lattice.for_each_placement(
                 [&](id n, std::span<const placement> places) { note(n, places); });
         }
