@@ -24,6 +24,19 @@ TEST_CASE("call_scopes: no name starts with a scope, and scopes are unique") {
     CHECK(scopes.free("value~1") == "value~1~1");
 }
 
+TEST_CASE("call_scopes: no two calls give a value the same name") {
+    stemma::detail::call_scopes scopes;
+    CHECK(scopes.free("a", {"b/c", "d"}) == "a");
+    CHECK(scopes.free("a/b", {"e"}) == "a/b");
+    CHECK(scopes.free("a/b/x", {"c"}) == "a/b/x");
+    CHECK(scopes.free("f/g", {"h"}) == "f/g");
+    CHECK(scopes.free("f", {"g/h"}) == "f~1");
+    CHECK(scopes.free("f", {"g/h"}) == "f~2");
+    scopes = {};
+    CHECK(scopes.free("a", {"b/c"}) == "a");
+    CHECK(scopes.free("a/b", {"c"}) == "a/b~1");
+}
+
 TEST_CASE("place_of: a call outside functions is at the root") {
     CHECK(stemma::detail::place_of(nullptr).scope.empty());
     stemma::detail::call_frame frame{"call"};

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ TEST_CASE("read_function_bodies: functions by domain, name and overload, field b
     CHECK(body.inputs == std::vector<std::string_view>{"a", "b"});
     CHECK(body.outputs == std::vector<std::string_view>{"c"});
     CHECK(body.nodes.size() == 1);
+    CHECK(body.values == std::set<std::string_view>{"a", "b", "c"});
     CHECK(body.defaults.count("mode") == 1);
     REQUIRE(body.imports.size() == 1);
     CHECK(body.imports[0].domain.empty());

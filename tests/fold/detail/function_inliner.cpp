@@ -192,6 +192,50 @@ TEST_CASE("function_inliner: calls with the same name have different scopes") {
     CHECK(model.name(6) == "f~4/r");
 }
 
+TEST_CASE("function_inliner: values of different calls never get the same name") {
+    const auto f = [](const char* name, const test::names& values) {
+        return test::function("d", name, {"a"}, {"b"},
+                              {test::node("Relu", {"a"}, values, "r"),
+                               test::node("Neg", {values.front()}, {"b"}, "n")});
+    };
+    const auto check = [](const message& with) {
+        const auto made = inlined(with.bytes());
+        const stemma::wire_model model(made, "made");
+        CHECK(model.redefined().empty());
+        CHECK(model.functions().empty());
+        return std::string(model.value_name(model.first_output(model.node_count() - 2)));
+    };
+    // One scope is in the other.
+    const std::vector<message> functions = {f("Far", {"layer/t"}), f("Near", {"t"})};
+    CHECK(check(with_functions(
+              {call("Far", {"x"}, {"u"}, "enc"), call("Near", {"u"}, {"y"}, "enc/layer")},
+              functions)) == "enc/layer~1/t");
+    CHECK(check(with_functions(
+              {call("Near", {"x"}, {"u"}, "enc/layer"), call("Far", {"u"}, {"y"}, "enc")},
+              functions)) == "enc~1/layer/t");
+    // A value of the function around a call, before or after it.
+    const auto around = [&](const std::vector<message>& nodes) {
+        return with_functions(
+            {call("Outer", {"x"}, {"y"}, "o")},
+            {test::function("d", "Outer", {"a"}, {"b"}, nodes), f("Near", {"t"})});
+    };
+    CHECK(check(around({test::node("Abs", {"a"}, {"c/t"}), call("Near", {"c/t"}, {"b"}, "c")})) ==
+          "o/c~1/t");
+    const auto after =
+        inlined(around({call("Near", {"a"}, {"c/m"}, "c"), test::node("Abs", {"c/m"}, {"c/t"}),
+                        test::node("Exp", {"c/t"}, {"b"})})
+                    .bytes());
+    CHECK(stemma::wire_model(after).redefined().empty());
+    // In a body of a function.
+    const auto body = test::graph({test::node("Abs", {"a"}, {"c/t"})}, {}, {"c/t"});
+    const auto nested = inlined(
+        around({call("Near", {"a"}, {"m"}, "c"),
+                test::owner_node("If", {"m"}, {"b"}, {test::graph_attribute("then_branch", body)})})
+            .bytes());
+    const stemma::wire_model opened(nested);
+    CHECK(opened.value_name(opened.first_output(0)) == "o/c~1/t");
+}
+
 TEST_CASE("function_inliner: the overload selects among functions with one name") {
     const auto of = [](const char* op, const char* overload) {
         return test::function("d", "F", {"a"}, {"b"}, {test::node(op, {"a"}, {"b"})})

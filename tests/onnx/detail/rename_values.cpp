@@ -51,6 +51,17 @@ TEST_CASE("rename_values: follows names into bodies") {
     CHECK(renamed(owner("a"), names_in::node) == owner("other"));
 }
 
+TEST_CASE("for_each_value_name: lists the names that would be renamed, also in bodies") {
+    const auto body = test::graph({test::node("Relu", {"x"}, {"r"}, "no")}, {}, {"r"});
+    const auto bytes =
+        test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)}).bytes();
+    std::string names;
+    stemma::detail::for_each_value_name(
+        {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"}, names_in::node,
+        [&](std::string_view name) { names.append(name).append(" "); });
+    CHECK(names == "c y x r r ");
+}
+
 TEST_CASE("rename_values: renames value infos, tensors, sparse ones, and annotations") {
     CHECK(renamed(test::value_info("a").bytes(), names_in::value_info) ==
           test::value_info("other").bytes());

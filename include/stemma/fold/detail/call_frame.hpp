@@ -5,12 +5,16 @@
 #include <stemma/fold/detail/inlined_names.hpp>
 #include <stemma/onnx/message_tree.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -27,33 +31,50 @@ struct call_frame {
     return around == nullptr ? inlined_place{} : around->place;
 }
 
-/// Finds unique scopes for calls.
+/// Finds scopes for calls, such that no two values get one name.
 class call_scopes {
 public:
     /// Notes the name of a value, which must outlive this. Complexity: O(log names).
     void take(std::string_view name) { taken_.emplace(name); }
 
-    /// Returns: a new name that is not a scope of any value's name. Complexity: O(length * log
-    /// names) on average, even for many calls of one name.
-    [[nodiscard]] std::string free(const std::string& wanted) {
-        const auto is_free = [&](const std::string& scope) {
-            const auto next = taken_.lower_bound(scope + "/");
-            return next == taken_.end() || !next->starts_with(scope + "/");
-        };
+    /// Returns: a new name that is not a scope of any value's name. In that scope the values `own`
+    /// have names that no other call's values have; these are noted. Complexity: O(length * log
+    /// names + length of the noted names) on average, even for many calls of one name.
+    [[nodiscard]] std::string free(const std::string& wanted,
+                                   const std::vector<std::string_view>& own = {}) {
         const auto [known, is_new] = given_.try_emplace(wanted, 0);
-        if (is_new && is_free(wanted)) {
-            return wanted;
+        if (is_new && is_free(wanted, own)) {
+            return with(wanted, own);
         }
         for (auto& number = known->second;;) {
             auto scope = wanted + "~" + std::to_string(++number);
-            if (given_.try_emplace(scope, 0).second && is_free(scope)) {
-                return scope;
+            if (given_.try_emplace(scope, 0).second && is_free(scope, own)) {
+                return with(std::move(scope), own);
             }
         }
     }
 
 private:
+    [[nodiscard]] bool is_free(const std::string& scope,
+                               const std::vector<std::string_view>& own) const {
+        auto name = scope + "/";
+        const auto next = taken_.lower_bound(name);
+        return (next == taken_.end() || !next->starts_with(name)) &&
+               std::none_of(own.begin(), own.end(), [&, length = name.size()](auto value) {
+                   name.resize(length);
+                   return made_.contains(name.append(value));
+               });
+    }
+
+    [[nodiscard]] std::string with(std::string scope, const std::vector<std::string_view>& own) {
+        for (const auto value : own) {
+            made_.insert((scope + "/").append(value));
+        }
+        return scope;
+    }
+
     std::set<std::string_view> taken_;                   // names of values
+    std::unordered_set<std::string> made_;               // names of values of calls
     std::unordered_map<std::string, std::size_t> given_; // the last number tried
 };
 

@@ -7,12 +7,14 @@
 #include <stemma/onnx/detail/attribute_texts.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -56,12 +58,13 @@ struct function_body {
     std::vector<std::string_view> inputs;            ///< names of the formal inputs, in order
     std::vector<std::string_view> outputs;           ///< names of the results, in order
     std::vector<wire_field> nodes;                   ///< the NodeProtos, in order
+    std::set<std::string_view> values;               ///< names in the nodes and their bodies
     std::map<std::string_view, wire_field> defaults; ///< attributes with defaults, by name
     std::vector<opset_import> imports;               ///< operator sets of its nodes
 };
 
 /// Reads the functions of a model. For duplicate names the first one counts.
-/// Complexity: O(fields of the functions).
+/// Complexity: O(fields of the functions * log names).
 [[nodiscard]] inline std::map<operator_name, function_body>
 read_function_bodies(const wire_model& model) {
     using at_model = detail::onnx_fields::model;
@@ -87,6 +90,8 @@ read_function_bodies(const wire_model& model) {
                 body.outputs.push_back(fields.text(field));
             } else if (field.is_bytes(at::node)) {
                 body.nodes.push_back(field);
+                detail::for_each_value_name(fields.inner(field), detail::names_in::node,
+                                            [&](auto value) { body.values.insert(value); });
             } else if (field.is_bytes(at::attribute_proto)) {
                 body.defaults.emplace(detail::read_attribute_names(fields.inner(field)).name,
                                       field);

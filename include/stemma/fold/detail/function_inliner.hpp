@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -299,7 +300,6 @@ private:
         } else if (around != nullptr) {
             name = around->scope + "/" + name;
         }
-        inside.scope = scopes_.free(name);
         std::vector<std::pair<std::string_view, std::string>> passed;
         for (std::size_t i = 0; i < function.outputs.size() && i < outputs.size(); ++i) {
             if (!outputs[i].empty() &&
@@ -307,6 +307,7 @@ private:
                 passed.emplace_back(function.outputs[i], outputs[i]);
             }
         }
+        inside.scope = scopes_.free(name, unbound(function, inside));
         for (const auto& field : function.nodes) {
             put_node(file.inner(field), &inside, number, out);
         }
@@ -314,6 +315,15 @@ private:
             pass_on(actual(from, &inside), to, inside, number, out);
         }
         open_.erase(&function);
+    }
+
+    /// Returns: the values in a function that are named after its call.
+    [[nodiscard]] static std::vector<std::string_view> unbound(const function_body& function,
+                                                               const call_frame& call) {
+        std::vector<std::string_view> values;
+        std::copy_if(function.values.begin(), function.values.end(), std::back_inserter(values),
+                     [&](auto value) { return !value.empty() && !call.bound.contains(value); });
+        return values;
     }
 
     /// Notes an attribute of a call, which may refer to one of the call `around`.

@@ -67,6 +67,21 @@ inline constexpr naming_field naming_fields[] = {
     return names_in::nothing;
 }
 
+/// Calls `f(name)` for each name of a value in a message, including those in bodies of nodes; empty
+/// ones too. Complexity: O(fields), and that of `f`.
+template <class Function>
+void for_each_value_name(wire_reader fields, names_in message, const Function& f) {
+    for (wire_field field; fields.next(field);) {
+        const auto holds = field.type == wire_type::bytes ? names_of_field(message, field.number)
+                                                          : names_in::nothing;
+        if (holds == names_in::name) {
+            f(fields.text(field));
+        } else if (holds != names_in::nothing) {
+            for_each_value_name(fields.inner(field), holds, f);
+        }
+    }
+}
+
 /// Renames values in a field of a message, including bodies of nodes: `name_of(name)` returns the
 /// new name. Complexity: O(fields), and that of `name_of`.
 template <class Function>
