@@ -91,6 +91,19 @@ TEST_CASE("given_names: stripping restores the file, with any carrier", "[record
     }
 }
 
+TEST_CASE("given_names: an empty name that is present comes back", "[record][given_names]") {
+    const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}).text(3, ""),
+                                                test::node("Relu", {"y"}, {"z"})},
+                                               {"x"}, {"z"}))
+                           .bytes();
+    for (const auto* carriers : {"metadata,mark", "doc-string", "model"}) {
+        const auto once = named(model, carriers);
+        CHECK(stemma::wire_model(once, "").name(0) == "Relu_0");
+        CHECK(stripped(once) == model);
+        CHECK(named(once, carriers) == once);
+    }
+}
+
 TEST_CASE("given_names: taken names are avoided, and moved fields do no harm",
           "[record][given_names]") {
     const auto model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "Relu_1"),

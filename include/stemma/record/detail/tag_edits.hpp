@@ -226,6 +226,7 @@ private:
         bool foreign_source_attribute = false;
         bool foreign_tags_attribute = false;
         std::uint32_t last_doc_string = 0; // of several fields, the last one counts
+        std::uint32_t last_name = 0;
     };
 
     static void insert(std::uint32_t at, std::string_view text, message_edits& edits) {
@@ -243,6 +244,8 @@ private:
         for (wire_field field; survey.next(field);) {
             if (field.is_bytes(at_node::doc_string)) {
                 seen.last_doc_string = field.begin;
+            } else if (field.is_bytes(at_node::name)) {
+                seen.last_name = field.begin;
             }
         }
         auto fields = model_->reader(message);
@@ -254,7 +257,7 @@ private:
                     return edit_fields(node, added, edits, true);
                 }
                 edit_entry(fields, field, key, added != nullptr && added->has_name_space(), edits);
-            } else if (given && field.is_bytes(at_node::name)) {
+            } else if (given && field.is_bytes(at_node::name) && field.begin == seen.last_name) {
                 edits.remove(field.begin, field.end);
             } else if (field.is_bytes(at_node::attribute)) {
                 edit_attribute(fields, field, seen, edits);
