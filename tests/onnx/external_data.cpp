@@ -163,6 +163,19 @@ TEST_CASE("place_external_data: rejects files outside the folder and missing one
     CHECK(code_of([&] { missing.place(data_placement::link); }) == stemma::error_code::cannot_read);
 }
 
+TEST_CASE("check_location: names an initializer whose data are outside the folder") {
+    const auto bytes = model_at({"w.bin", "../w.bin"});
+    const stemma::wire_model model(bytes, "m.onnx");
+    CHECK_NOTHROW(stemma::detail::check_location(model, "w.bin"));
+    try {
+        stemma::detail::check_location(model, "../w.bin");
+        FAIL("is outside");
+    } catch (const stemma::error& e) {
+        CHECK(e.what() ==
+              std::string("m.onnx: w../w.bin: its data '../w.bin' are outside the model's folder"));
+    }
+}
+
 TEST_CASE("place_external_data: does nothing for an output in the model's folder") {
     scene s({"w.bin"});
     s.make(s.from + "/w.bin", "weights");

@@ -59,6 +59,22 @@ files_left_behind(const wire_model& model, const std::string& output,
 
 namespace detail {
 
+/// Throws: `error` of `malformed` for a location outside the model's folder, with the name of an
+/// initializer there. Complexity: O(initializers), if it is outside.
+inline void check_location(const wire_model& model, const std::string& location) {
+    if (is_inside_folder(location)) {
+        return;
+    }
+    const auto tensors = model.tensors();
+    const auto at = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) {
+        const auto header = read_tensor_header(model, tensor);
+        return header.external && header.location == location;
+    });
+    STEMMA_THROW(error(error_code::malformed, model.file(),
+                       at == tensors.end() ? std::string() : std::string(model.text(at->name)),
+                       "its data '" + location + "' are outside the model's folder"));
+}
+
 /// Throws: `error` of `refused` if `output` is one of the model's external data files.
 /// Complexity: O(initializers), if there is such a file.
 inline void refuse_own_data(const wire_model& model, const std::string& output) {
@@ -92,10 +108,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     const auto from_folder = fs::absolute(model.file()).parent_path();
     const auto to_folder = fs::absolute(output).parent_path();
     for (const auto& location : external_files(model)) {
-        if (!is_inside_folder(location)) {
-            STEMMA_THROW(error(error_code::malformed, model.file(), "external data",
-                               "'" + location + "' is outside the model's folder"));
-        }
+        check_location(model, location);
         const auto from = from_folder / location;
         const auto to = to_folder / location;
         std::error_code failed;

@@ -90,10 +90,7 @@ public:
             const auto path = to / location;
             const bool changes = next < places_.size() && places_[next].location == location;
             std::error_code failed;
-            if (!is_inside_folder(location)) {
-                STEMMA_THROW(error(error_code::malformed, model_.file(), "external data",
-                                   "'" + location + "' is outside the model's folder"));
-            }
+            check_location(model_, location);
             if (!changes && std::filesystem::equivalent(from / location, path, failed)) {
                 continue;
             }
