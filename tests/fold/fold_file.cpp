@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
@@ -16,6 +17,8 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace test::fold_fold_file {
 
@@ -58,6 +61,44 @@ TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags")
         }
     }
     CHECK(folder.file_count() == 3); // no copy is left
+}
+
+TEST_CASE("fold_file: what functions do not keep comes back") {
+    const auto layer = [](const std::string& number, const std::string& in,
+                          const std::string& out) {
+        const auto scope = "/layer/layer." + number;
+        const auto left = test::message().text(1, "pkg.stemma.fold.module").text(2, "old");
+        return std::vector<test::message>{
+            test::node("MatMul", {in, "layer." + number + ".fc.weight"}, {out + "_m"},
+                       scope + "/fc/MatMul", "ai.onnx")
+                .inner(9, left),
+            test::node("Relu", {out + "_m"}, {out}, scope + "/Relu", "ai.onnx")};
+    };
+    auto nodes = layer("0", "x", "a");
+    for (auto& one : layer("1", "a", "y")) {
+        nodes.push_back(std::move(one));
+    }
+    const auto before =
+        test::model(test::graph(nodes, {"x"}, {"y"}, {"layer.0.fc.weight", "layer.1.fc.weight"}))
+            .inner(14, test::message().text(1, "pkg.stemma.fold.modules").text(2, "{}"))
+            .bytes();
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(stemma::mapped_file::holding(before, "m.onnx"), {});
+    const stemma::model_fold folded(
+        opened, stemma::fold_options<>{.selection = stemma::all_modules{}, .least = 2});
+    CHECK(!folded.was_tagged());
+    folded.write(folder.file("folded"), {.sync = false});
+    const auto bytes = test::read_bytes(folder.file("folded"));
+    CHECK(bytes.find("ai.onnx") == bytes.npos);
+    const auto report = stemma::unfold_file(folder.file("folded"), folder.file("back"),
+                                            stemma::unfolded_names::as_before, {.sync = false});
+    CHECK(report.is_restored);
+    CHECK(!report.lost_tags);
+    CHECK(test::read_bytes(folder.file("back")) == before);
+    CHECK(!stemma::unfold_file(folder.file("folded"), folder.file("back"),
+                               stemma::unfolded_names::as_called, {.sync = false})
+               .lost_tags);
+    CHECK(folder.file_count() == 2);
 }
 
 TEST_CASE("model_fold: the outline counts all nodes and calls") {

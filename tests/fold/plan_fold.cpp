@@ -101,6 +101,33 @@ TEST_CASE("plan_fold: rejects a value defined twice or by itself") {
              test::node("Relu", {"b"}, {"y"})});
 }
 
+TEST_CASE("plan_fold: calls of overloaded functions stay outside, with what owns them") {
+    const auto call = [](const char* in, const char* out) {
+        return test::node("Two", {in}, {out}, out, "d").text(8, "one");
+    };
+    test::placed_nodes placed;
+    placed.add_layer(0, "/layer/layer.0", "x", "a");
+    placed.add(call("a", "b"), 2); // of the layer
+    placed.add_layer(1, "/layer/layer.1", "b", "c");
+    test::placed_nodes body;
+    body.add(call("c", "d"), 4);
+    body.add(test::node("Relu", {"d"}, {"e"}), 4);
+    placed.add_branches(body, "e", "y", 4);
+    auto scene = placed.scene(2, "y");
+    const auto plan = scene.plan();
+    CHECK(plan.functions.size() == 2); // both layers are one
+    std::size_t outside = 0;
+    for (stemma::id r = 0; r < plan.regions.size(); ++r) {
+        for (const auto& item : plan.regions[r].items) {
+            const bool stays = !item.is_region && (scene.model.op_type(item.index) == "Two" ||
+                                                   scene.model.op_type(item.index) == "If");
+            CHECK((!stays || plan.is_graph(r)));
+            outside += stays ? 1U : 0U;
+        }
+    }
+    CHECK(outside == 2); // bodies do not change
+}
+
 TEST_CASE("plan_fold: nodes in bodies move with their owner, unless of another module") {
     const auto body = test::graph({test::node("Add", {"a", "w"}, {"c"})}, {}, {"c"});
     const auto planned = [&](stemma::id of_body) {

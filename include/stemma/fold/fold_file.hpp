@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
+#include <stemma/fold/detail/fold_source.hpp>
 #include <stemma/fold/detail/fold_writer.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/fold/node_shapes.hpp>
@@ -192,10 +193,11 @@ public:
     model_fold(const attributed_model& opened, const fold_options<>& options,
                const std::string& beside = {})
         : opened_(detail::unfolded(opened))
-        , source_(opened.file(), opened.model(), beside)
-        , contents_(source_.model()) {
-        node_shapes shapes(source_.model(), contents_);
-        plan_ = plan_fold(source_.model(), contents_, opened.modules(), opened.tags().attributions,
+        , source_(std::in_place, opened.file(), opened.model(), beside)
+        , contents_(source_->model())
+        , was_tagged_(source_->was_tagged()) {
+        node_shapes shapes(source_->model(), contents_);
+        plan_ = plan_fold(source_->model(), contents_, opened.modules(), opened.tags().attributions,
                           shapes, options);
         const auto& name = opened.model().file();
         if (plan_.functions.empty()) {
@@ -203,12 +205,17 @@ public:
                                "no module to fold: none of those chosen has " +
                                    std::to_string(options.least) + " nodes or more"));
         }
-        const auto version = source_.model().ir_version();
+        const auto version = opened.model().ir_version();
         lifted_ = version < detail::first_version_with_functions;
         if (lifted_ && !options.lift) {
             STEMMA_THROW(error(error_code::refused, name, "",
                                "is of IR version " + std::to_string(version) + ", functions need " +
                                    std::to_string(detail::first_version_with_functions)));
+        }
+        const detail::fold_source_editor editor(opened.model(), contents_, plan_);
+        if (editor.is_needed()) {
+            source_.emplace(opened.file(), opened.model(), beside, editor);
+            contents_ = graph_contents(source_->model()); // of the same nodes
         }
     }
 
@@ -223,7 +230,7 @@ public:
     /// Whether the IR version is raised to `first_version_with_functions`.
     [[nodiscard]] bool lifts() const noexcept { return lifted_; }
     /// Whether the model has tags, which the folded one keeps for unfolding only.
-    [[nodiscard]] bool was_tagged() const noexcept { return source_.was_tagged(); }
+    [[nodiscard]] bool was_tagged() const noexcept { return was_tagged_; }
 
     /// Returns: the main graph, followed by the functions it calls, recursively.
     /// Complexity: O(rows + items of the functions in each).
@@ -241,12 +248,12 @@ public:
     }
 
     /// Returns: the bytes of the folded model. Throws: as `write_rope`. Complexity: O(bytes).
-    [[nodiscard]] std::string bytes() const { return detail::rope_bytes(build(), source_.file()); }
+    [[nodiscard]] std::string bytes() const { return detail::rope_bytes(build(), source_->file()); }
 
     /// Writes the folded model. Returns: its size in bytes. Throws, Complexity: as `write_rope`.
     std::uint64_t write(const std::string& output, const write_options& options = {}) const {
         const auto rope = build();
-        write_rope(rope, source_.file(), source_.model(), output, options);
+        write_rope(rope, source_->file(), source_->model(), output, options);
         return rope.size();
     }
 
@@ -255,16 +262,17 @@ private:
         detail::model_record tree;
         tree.carriers = {.metadata = false};
         const auto& tags = opened_.tags();
-        detail::fold_writer writer(source_.model(), contents_, opened_.modules(), tags.tags,
+        detail::fold_writer writer(source_->model(), contents_, opened_.modules(), tags.tags,
                                    tags.attributions, plan_);
         const auto record = detail::to_json(tree, opened_.modules());
-        const auto source_tags = source_.tags();
-        return writer.build({record, source_tags});
+        const auto source = source_->tags();
+        return writer.build({record, source, was_tagged_});
     }
 
     const attributed_model& opened_;
-    detail::untagged_model source_;
+    std::optional<detail::untagged_model> source_;
     graph_contents contents_;
+    bool was_tagged_;
     detail::fold_plan plan_;
     bool lifted_ = false;
 };

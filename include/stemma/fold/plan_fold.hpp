@@ -63,7 +63,9 @@ public:
         , options_(options)
         , folded_(modules.index(), [&](id m) { return options.folds(modules, m); })
         , dependence_(find_dependence(model, find_random_operators(model)))
-        , place_(model.node_count(), no_id) {
+        , place_(model.node_count(), no_id)
+        , stays_(model.node_count(), false) {
+        find_overloads();
         plan_.root.assign(model.graph_count(), no_id);
     }
 
@@ -89,6 +91,16 @@ public:
 private:
     [[nodiscard]] id module_of(id node) const { return attributions_[node].module; }
 
+    /// Runtimes find no overload from inside a function.
+    void find_overloads() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            for (auto o = model_.overload(node).empty() ? no_id : node; o != no_id && !stays_[o];
+                 o = model_.owner(o)) {
+                stays_[o] = true;
+            }
+        }
+    }
+
     void divide_body(id g, id around) {
         const auto nodes = contents_.own_nodes(g);
         for (auto node : nodes) {
@@ -113,7 +125,7 @@ private:
         }
         std::vector<id> module(view.nodes.size());
         for (id v = 0; v < module.size(); ++v) {
-            module[v] = module_of(view.nodes[v]);
+            module[v] = stays_[view.nodes[v]] ? top : module_of(view.nodes[v]);
         }
         auto folded = fold_regions(
             view.graph, std::span<const id>(order), folded_, std::span<const id>(module), top,
@@ -234,7 +246,8 @@ private:
     const fold_options<Modules>& options_;
     folded_modules folded_;
     std::vector<dependence> dependence_;
-    std::vector<id> place_; // by node: its region, or that of its owner
+    std::vector<id> place_;   // by node: its region, or that of its owner
+    std::vector<bool> stays_; // by node: outside of functions
     std::vector<divided_graph> graphs_;
     fold_plan plan_;
 };
@@ -243,7 +256,8 @@ private:
 
 /// Plans which operators become functions, nested like the modules. Each graph and body is folded
 /// separately; a body moves with the operator that owns it, and folds for descendants of that
-/// operator's module. Operators in functions of the model stay there.
+/// operator's module. Operators in functions of the model stay there. Calls of overloaded
+/// functions, and operators with such calls in their bodies, stay outside.
 ///
 /// `attributions` is by node.
 /// Throws: `error` of `error_code::malformed` if a graph has a cycle or defines a value twice.

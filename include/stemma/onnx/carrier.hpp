@@ -65,6 +65,8 @@ inline constexpr std::string_view fold_modules_key = "pkg.stemma.fold.modules";
 /// See `fold_key`.
 inline constexpr std::string_view fold_source_tags_key = "pkg.stemma.fold.source_tags";
 /// See `fold_key`.
+inline constexpr std::string_view fold_source_key = "pkg.stemma.fold.source";
+/// See `fold_key`.
 inline constexpr std::string_view fold_module_key = "pkg.stemma.fold.module";
 /// See `fold_key`.
 inline constexpr std::string_view fold_tag_key = "pkg.stemma.fold.tag";

@@ -86,7 +86,8 @@ private:
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
     [[nodiscard]] message_tree with_tags(message_tree untagged) {
-        const auto text = find_model_metadata(model_, fold_source_tags_key);
+        const auto tags = find_model_metadata(model_, fold_source_tags_key);
+        const auto text = tags ? tags : find_model_metadata(model_, fold_source_key);
         if (!text) {
             return untagged;
         }
@@ -94,10 +95,11 @@ private:
         const auto patch = bytes ? byte_patch::from_bytes(*bytes) : std::nullopt;
         if (!patch) {
             STEMMA_THROW(error(error_code::malformed, model_.file(),
-                               std::string(fold_source_tags_key), "was not written by fold"));
+                               std::string(tags ? fold_source_tags_key : fold_source_key),
+                               "was not written by fold"));
         }
         auto tagged = patch->apply(untagged);
-        restored_tags_ = tagged.has_value();
+        restored_tags_ = tags && tagged;
         return tagged ? std::move(*tagged) : std::move(untagged);
     }
 

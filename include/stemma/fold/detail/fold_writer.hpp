@@ -40,9 +40,10 @@ inline constexpr std::int64_t first_version_with_functions = 8;
 
 /// Optional data stored with a folded model.
 struct fold_notes {
-    std::string_view modules{};     ///< a record of the module tree (`stemma.model/1`)
-    std::string_view source_tags{}; ///< how the tagged source is made of the one without tags: a
-                                    ///< `byte_patch` in base64
+    std::string_view modules{}; ///< a record of the module tree (`stemma.model/1`)
+    std::string_view source{};  ///< how the source is made of what was folded: a `byte_patch` in
+                                ///< base64
+    bool was_tagged = false;    ///< whether that adds tags
 };
 
 /// Writes a model in which modules are functions: everything else as bytes of the source, plus a
@@ -105,8 +106,10 @@ public:
         if (!notes.modules.empty()) {
             out_.append_entry(at_model::metadata_props, fold_modules_key, notes.modules);
         }
-        if (!notes.source_tags.empty()) {
-            out_.append_entry(at_model::metadata_props, fold_source_tags_key, notes.source_tags);
+        if (!notes.source.empty()) {
+            out_.append_entry(at_model::metadata_props,
+                              notes.was_tagged ? fold_source_tags_key : fold_source_key,
+                              notes.source);
         }
         return std::move(out_);
     }

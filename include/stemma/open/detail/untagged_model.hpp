@@ -11,6 +11,7 @@
 #include <stemma/record/tag_model.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,12 +26,20 @@ public:
     /// Requires: file and model outlive it. Throws: `error` of `cannot_write`.
     /// Complexity: O(bytes) for a tagged model.
     untagged_model(const mapped_file& file, const wire_model& model, const std::string& output)
+        : untagged_model(file, model, output, strip_editor(model)) {}
+
+    /// As above; `editor` removes the tags, and other things. Complexity: as above.
+    template <model_editor Editor>
+    untagged_model(const mapped_file& file, const wire_model& model, const std::string& output,
+                   Editor editor)
         : file_(file), model_(model) {
-        strip_editor editor(model);
         rewrite plan(model, editor);
         if (plan.size() != static_cast<std::int64_t>(file.bytes().size())) {
             copy_.emplace(file, model.file(), output, ".untagged",
                           [&](auto& to) { plan.write(to); });
+            find_way_ = [&model, editor](way_back& way) mutable {
+                rewrite(model, editor).write(way);
+            };
         }
     }
 
@@ -54,10 +63,8 @@ public:
         if (!copy_) {
             return {};
         }
-        strip_editor editor(model_);
-        rewrite plan(model_, editor);
         way_back way(file_.bytes());
-        plan.write(way);
+        find_way_(way);
         return to_base64(std::move(way).take().to_bytes());
     }
 
@@ -65,6 +72,7 @@ private:
     const mapped_file& file_;
     const wire_model& model_;
     std::optional<detail::temporary_model> copy_;
+    std::function<void(way_back&)> find_way_; // if there is a copy
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
