@@ -56,7 +56,8 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
             if (++refused <= most_refusals || !asked.to_folder()) {
                 const bool gap = record.refusal == stemma::cut_refusal::non_convex;
                 print_error(fmt::format(
-                    "{}: {}: {}{}", module, to_string(record.refusal), record.text,
+                    "{}: {}: {}: {}{}", asked.common.model, module, to_string(record.refusal),
+                    record.text,
                     gap ? "; --non-convex runs makes a part of each run, absorb includes what is "
                           "between"
                         : ""));
@@ -67,7 +68,8 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
         }
     }
     if (refused > most_refusals && asked.to_folder()) {
-        print_error(fmt::format("{} more refused: index.json says why", refused - most_refusals));
+        print_error(fmt::format("{}: {} more refused: index.json says why", asked.common.model,
+                                refused - most_refusals));
     }
     if (asked.to_folder() && !asked.common.quiet) {
         put("{}: {}, {} refused\n", asked.folder, counted(records.size() - refused, "part"),
