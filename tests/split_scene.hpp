@@ -65,8 +65,9 @@ struct split_scene {
         stemma::detail::weight_store store(model(), opened.file(),
                                            std::string(stemma::detail::split_weights_name), false);
         stemma::detail::cut_writer<> cut_writer(model(), cuts.contents(), types);
-        return stemma::detail::split_writer<>(model(), opened.file(), cut_writer, types, store)
-            .write(parts, called, folder, false);
+        stemma::detail::split_writer<> writer(model(), opened.file(), cut_writer, types, store);
+        writer.place(parts);
+        return writer.write(parts, called, folder, false);
     }
 };
 

@@ -2,6 +2,7 @@
 #include <stemma/cut/split_to_folder.hpp>
 
 #include "../catch.hpp"
+#include "../far_tensor.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
 
@@ -92,6 +93,44 @@ TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][sp
     CHECK_THROWS_AS(stemma::split_to_folder(opened, folder.path(), options), stemma::error);
     options.force = true;
     CHECK_NOTHROW(stemma::split_to_folder(opened, folder.path(), options));
+}
+
+TEST_CASE("split_to_folder: parts have the external data of bodies and attributes beside them",
+          "[onnx][split_to_folder]") {
+    const test::scratch_folder folder;
+    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
+        static_cast<void>(folder.make(name, name));
+    }
+    stemma::attributed_model opened(folder.make("model.onnx", test::far_model().bytes()), {});
+    const auto parts = folder.file("parts");
+    stemma::split_to_folder(opened, parts, {.sync = false});
+    CHECK(test::read_bytes(parts + "/b.bin") == "b.bin");
+    CHECK(test::read_bytes(parts + "/c.bin") == "c.bin");
+    CHECK_FALSE(std::filesystem::exists(parts + "/w.bin"));
+    const auto joined = stemma::join_folder(parts, folder.file("parts/whole.onnx"), false);
+    CHECK(joined.missing == std::vector<std::string>{"w.bin"});
+    CHECK(test::read_bytes(parts + "/whole.onnx") == test::read_bytes(opened.file().path()));
+}
+
+TEST_CASE("split_to_folder: what fails leaves no new folder, and the split before it",
+          "[onnx][split_to_folder]") {
+    const test::scratch_folder folder;
+    stemma::attributed_model before(test::fixture("mlp/model.onnx"), {});
+    stemma::attributed_model lacks(folder.make("model.onnx", test::far_model().bytes()), {});
+    const auto parts = folder.file("parts");
+    CHECK_THROWS_AS(stemma::split_to_folder(lacks, parts, {.sync = false}), stemma::error);
+    CHECK_FALSE(std::filesystem::exists(parts));
+    const auto manifest = stemma::split_to_folder(before, parts, {.sync = false});
+    CHECK_THROWS_AS(stemma::split_to_folder(lacks, parts, {.force = true, .sync = false}),
+                    stemma::error);
+    CHECK(stemma::join_folder(parts, folder.file("whole.onnx"), false).edited.empty());
+    // A folder in the way of the last part is noticed before the first one is written.
+    const auto blocked = folder.file("blocked");
+    std::filesystem::create_directories(blocked + "/" + manifest.parts.back().at.file);
+    CHECK_THROWS_AS(stemma::split_to_folder(before, blocked, {.force = true, .sync = false}),
+                    stemma::error);
+    CHECK(std::distance(std::filesystem::directory_iterator(blocked),
+                        std::filesystem::directory_iterator()) == 1);
 }
 
 } // namespace test::cut_split_to_folder

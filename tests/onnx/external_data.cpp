@@ -2,6 +2,7 @@
 #include <stemma/onnx/external_data.hpp>
 
 #include "../catch.hpp"
+#include "../far_tensor.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
@@ -190,6 +191,13 @@ TEST_CASE("files_left_behind: lists missing files only for another folder") {
     CHECK(stemma::files_left_behind(model, s.from + "/other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.from + "/../from/other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.to + "/model.onnx") == texts{"a.bin", "b.bin"});
+}
+
+TEST_CASE("external_files: lists those of attributes and bodies too") {
+    const auto bytes = test::far_model().bytes();
+    const stemma::wire_model model(bytes);
+    CHECK(stemma::external_files(model) == texts{"b.bin", "c.bin", "w.bin"});
+    CHECK(stemma::detail::nested_external_files(model) == texts{"b.bin", "c.bin"});
 }
 
 } // namespace test::onnx_external_data

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_MODEL_CUTTER_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/cut/cut_options.hpp>
@@ -112,8 +113,12 @@ public:
         if (external && options_.data == data_placement::link) {
             detail::place_external_data(opened.model(), path, options_.data, options_.force);
         }
+        const bool copies = external && options_.data == data_placement::copy;
+        if (copies) {
+            check_whole_files(opened.model(), path);
+        }
         const auto place_weights = [&](detail::part_cutter& to) {
-            if (external && options_.data == data_placement::copy) {
+            if (copies) {
                 to.use_store_of(path);
             }
         };
@@ -151,20 +156,37 @@ public:
     /// Cuts modules out and writes them to a folder, with an `index.json` (see docs/formats.md) and
     /// a shared file of weights.
     /// Returns: the records of written and refused parts, by module.
-    /// Throws: `error` of `exists` for a file that may not be replaced, of `cannot_write`, of
-    /// `too_large`. Complexity: O(bytes).
+    /// Throws: `error` of `exists` for a file that may not be replaced, before anything is written;
+    /// of `cannot_write`, of `too_large`. Complexity: O(bytes).
     std::vector<cut_record> write_all(attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
-        detail::make_folder(folder);
+        const bool is_new = detail::make_folder(folder);
+        const detail::on_failure leave_nothing([&] {
+            if (is_new) {
+                std::filesystem::remove(folder); // unless it has parts
+            }
+        });
+        const auto in_folder = [&](std::string_view name) {
+            return (std::filesystem::path(folder) / name).string();
+        };
         const detail::cut_source source(opened);
+        detail::file_namer names(source.modules, source.tags);
+        const bool has_functions = detail::has_foreign_functions(opened.model());
+        detail::check_replaceable(in_folder("index.json"), options_.force);
+        names.check(wanted, folder, options_.force);
+        if (has_functions) {
+            detail::check_replaceable(in_folder("weights.inlined.bin"), options_.force);
+        }
         detail::part_cutter parts(options_, source, *basis_, folder);
-        const auto inside = (std::filesystem::path(folder) / "x").string();
+        const auto inside = in_folder("x");
         const bool beside = is_beside(inside, opened);
         const bool external = !external_files(opened.model()).empty();
         const bool link = options_.data == data_placement::link;
         if (link && external) {
             detail::place_external_data(opened.model(), inside, options_.data, options_.force);
+        } else if (external && !beside && options_.data == data_placement::copy) {
+            check_whole_files(opened.model(), inside);
         }
         const auto place_weights = [&](detail::part_cutter& to, const std::string& store) {
             if (!external || (!link && !beside)) {
@@ -172,11 +194,10 @@ public:
             }
         };
         place_weights(parts, "weights.bin");
-        detail::file_namer names(source.modules, source.tags);
         const auto path_of = [&](id m, std::size_t part, std::size_t count) {
-            return (std::filesystem::path(folder) / names.name(m, part, count)).string();
+            return in_folder(names.name(m, part, count));
         };
-        if (detail::has_foreign_functions(opened.model())) {
+        if (has_functions) {
             parts.leave_functions();
         }
         auto records = parts.cut(wanted, path_of);
@@ -195,7 +216,7 @@ public:
             std::stable_sort(records.begin(), records.end(),
                              [](const auto& a, const auto& b) { return a.module < b.module; });
         }
-        output_file index((std::filesystem::path(folder) / "index.json").string());
+        output_file index(in_folder("index.json"));
         write_cut_records(index, records, std::filesystem::path(source.path).filename().string(),
                           source.modules, source.tags);
         index.commit(options_.sync);
@@ -219,6 +240,12 @@ private:
         if (nodes.empty() && subject.module >= opened.modules().size()) {
             refuse("module", subject.module);
         }
+    }
+
+    /// Throws: `error` of `exists` if files that parts share as a whole may not be replaced.
+    void check_whole_files(const wire_model& model, const std::string& part) const {
+        detail::check_whole_files(model, detail::nested_external_files(model), part,
+                                  options_.force);
     }
 
     [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {

@@ -100,15 +100,17 @@ public:
             rope = build(&*store);
         }
         check_size(rope, path);
-        const bool has_data = store && !store->empty();
-        if (has_data) {
+        if (store && !store->empty()) {
             detail::refuse_own_data(source.model, data);
             detail::check_replaceable(data, force_);
+        }
+        if (store) {
+            detail::check_whole_files(source.model, store->whole_files(), data, force_);
         }
         output_file output(path);
         detail::file_splice splice(source.file, output);
         rope.write(splice);
-        if (has_data) {
+        if (store) {
             store->save(data);
             store->commit(sync_);
         }

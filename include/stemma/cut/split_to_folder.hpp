@@ -3,6 +3,8 @@
 #define STEMMA_CUT_SPLIT_TO_FOLDER_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/on_failure.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/boundary_types.hpp>
@@ -29,6 +31,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -74,22 +77,26 @@ namespace detail {
     return parts;
 }
 
-/// Prepares a folder for a split model.
+/// Checks that a split model can be written to a folder.
 /// Returns: the parts of the split model to be replaced, which still exist.
-inline std::vector<std::string> make_room(const std::string& folder,
-                                          std::span<const split_part_names> names, bool force) {
-    make_folder(folder);
+/// Throws: as `check_replaceable` and `refuse_own_data`.
+[[nodiscard]] inline std::vector<std::string> make_room(const wire_model& model,
+                                                        const std::string& folder,
+                                                        std::span<const split_part_names> names,
+                                                        const weight_store& store, bool force) {
     const std::filesystem::path path(folder);
     auto old = force ? parts_in(path) : std::vector<std::string>();
+    const auto check = [&](std::string_view name) {
+        refuse_own_data(model, (path / name).string());
+        check_replaceable((path / name).string(), force);
+    };
     for (const auto& part : names) {
-        check_replaceable((path / part.file).string(), force);
+        check(part.file);
     }
     for (auto name : {split_skeleton_name, split_weights_name, split_manifest_name}) {
-        check_replaceable((path / name).string(), force);
+        check(name);
     }
-    // Until the new one is complete, the folder must not look complete.
-    std::error_code ignored;
-    std::filesystem::remove(path / split_manifest_name, ignored);
+    check_whole_files(model, store.whole_files(), (path / split_weights_name).string(), force);
     return old;
 }
 
@@ -115,7 +122,8 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
 /// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so, also for
 /// a value of unknown type between parts; of `exists` for a file that may not be replaced (`force`
 /// also removes the parts of a replaced split model); of `cannot_write`, of `too_large`; as
-/// `place_external_data`. Complexity: O(bytes).
+/// `place_external_data`. What is there stays if the model or its external data cannot be read.
+/// Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const auto& model = opened.model();
@@ -134,16 +142,28 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
         }
     }
     const auto names = detail::name_parts(opened, parts);
-    const auto old = detail::make_room(folder, names, options.force);
     const auto inside = (std::filesystem::path(folder) / "x").string();
     const bool beside = detail::folder_of(inside) == detail::folder_of(source);
-    if (options.data == data_placement::link && !beside) {
-        detail::place_external_data(model, inside, options.data, options.force);
-    }
     detail::weight_store store(model, opened.file(), std::string(detail::split_weights_name),
                                options.data == data_placement::copy && !beside);
     detail::cut_writer<> cut_writer(model, cuts.contents(), types.types());
     detail::split_writer<> writer(model, opened.file(), cut_writer, types.types(), store);
+    writer.place(parts);
+    if (!store.empty() && !store.takes_external() &&
+        detail::range::contains(external_files(model), detail::split_weights_name)) {
+        STEMMA_THROW(error(error_code::refused, source, "external data",
+                           "is in a file named like that of the parts' weights"));
+    }
+    const auto old = detail::make_room(model, folder, names, store, options.force);
+    const bool is_new = detail::make_folder(folder);
+    const detail::on_failure leave_nothing([&] {
+        if (is_new) {
+            std::filesystem::remove(folder); // unless it has parts
+        }
+    });
+    if (options.data == data_placement::link && !beside) {
+        detail::place_external_data(model, inside, options.data, options.force);
+    }
     auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
     detail::remove_old(folder, old, names, source);
     if (options.note &&

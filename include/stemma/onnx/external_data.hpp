@@ -6,6 +6,8 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/for_each_tensor.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -14,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -27,25 +30,60 @@ namespace detail {
            location.find('\0') == location.npos;
 }
 
-} // namespace detail
-
-/// Returns: the external data files of initializers, as named in the model, sorted.
-/// Complexity: O(initializers).
-[[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
-    std::vector<std::string> files;
-    for (const auto& tensor : model.tensors()) {
-        const auto header = read_tensor_header(model, tensor);
+/// Adds the external data files of all tensors in a message. Complexity: O(fields).
+inline void list_external_files(wire_reader fields, tensors_in message,
+                                std::vector<std::string>& files) {
+    for_each_tensor(fields, message, [&](wire_reader tensor) {
+        const auto header = read_tensor_header(tensor);
         if (header.external) {
             files.emplace_back(header.location);
         }
-    }
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
-    return files;
+    });
+}
+
+/// Returns: the texts, each once, sorted. Complexity: O(n log n).
+[[nodiscard]] inline std::vector<std::string> each_once(std::vector<std::string> texts) {
+    std::sort(texts.begin(), texts.end());
+    texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+    return texts;
+}
+
+/// Returns: the external data files of tensors other than the initializers of the main graph: those
+/// of attributes, bodies, functions and sparse tensors. Complexity: O(fields of the model).
+[[nodiscard]] inline std::vector<std::string> nested_external_files(const wire_model& model) {
+    std::vector<std::string> files;
+    const auto visit = [&](wire_reader fields, tensors_in message, const auto& into) {
+        for (wire_field field; fields.next(field);) {
+            const auto holds = field.type == wire_type::bytes
+                                   ? tensors_of_field(message, field.number)
+                                   : tensors_in::nothing;
+            if (holds != tensors_in::nothing && holds != tensors_in::tensor) {
+                into(fields.inner(field), holds);
+            }
+        }
+    };
+    visit(model.reader(), tensors_in::model, [&](wire_reader fields, tensors_in holds) {
+        const auto list = [&](wire_reader inner, tensors_in inside) {
+            list_external_files(inner, inside, files);
+        };
+        holds == tensors_in::graph ? visit(fields, holds, list) : list(fields, holds);
+    });
+    return each_once(std::move(files));
+}
+
+} // namespace detail
+
+/// Returns: the external data files of all tensors, as named in the model, sorted.
+/// Complexity: O(fields of the model).
+[[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
+    std::vector<std::string> files;
+    detail::list_external_files(model.reader(), detail::tensors_in::model, files);
+    return detail::each_once(std::move(files));
 }
 
 /// Returns: the external data files that would be missing next to `output`, as it is in another
-/// folder and they stay with the model: none if they are placed. Complexity: O(initializers).
+/// folder and they stay with the model: none if they are placed. Complexity: O(fields of the
+/// model).
 [[nodiscard]] inline std::vector<std::string>
 files_left_behind(const wire_model& model, const std::string& output,
                   data_placement placement = data_placement::keep) {
@@ -76,7 +114,7 @@ inline void check_location(const wire_model& model, const std::string& location)
 }
 
 /// Throws: `error` of `refused` if `output` is one of the model's external data files.
-/// Complexity: O(initializers), if there is such a file.
+/// Complexity: O(fields of the model), if there is such a file.
 inline void refuse_own_data(const wire_model& model, const std::string& output) {
     std::error_code failed;
     if (!std::filesystem::exists(output, failed)) {
@@ -91,53 +129,58 @@ inline void refuse_own_data(const wire_model& model, const std::string& output) 
     }
 }
 
+/// Places one of the model's external data files next to `output`, unless it is there. Another file
+/// there is an error unless it may be replaced. Throws, Complexity: as below.
+inline void place_data_file(const wire_model& model, const std::string& location,
+                            const std::string& output, data_placement placement, bool replace) {
+    namespace fs = std::filesystem;
+    check_location(model, location);
+    const auto from = fs::absolute(model.file()).parent_path() / location;
+    const auto to = fs::absolute(output).parent_path() / location;
+    std::error_code failed;
+    if (!fs::is_regular_file(from, failed)) {
+        STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is not a file"));
+    }
+    if (fs::equivalent(from, to, failed)) {
+        return;
+    }
+    fs::create_directories(to.parent_path(), failed);
+    failed.clear();
+    if (fs::is_regular_file(to) && !replace) {
+        STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
+    }
+    // A replaced file may be mapped, or linked elsewhere, and copying may fail: a new file takes
+    // the name when it is complete.
+    const auto made = fs::path(to.string() + ".stemma-new");
+    fs::remove(made, failed);
+    failed.clear();
+    placement == data_placement::link ? fs::create_hard_link(from, made, failed)
+                                      : static_cast<void>(fs::copy_file(from, made, failed));
+    if (!failed) {
+        fs::rename(made, to, failed);
+    }
+    if (failed) {
+        std::error_code ignored;
+        fs::remove(made, ignored);
+        STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
+    }
+}
+
 /// Places the model's external data files next to `output`, if that is in another folder.
 ///
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
 /// replaced.
 /// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
 /// missing file, `exists` for one that may not be replaced, `cannot_write`; as `refuse_own_data`.
-/// Complexity: O(initializers + bytes of the files).
+/// Complexity: O(fields of the model + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
                                 data_placement placement, bool replace = false) {
-    namespace fs = std::filesystem;
     refuse_own_data(model, output);
     if (placement == data_placement::keep) {
         return;
     }
-    const auto from_folder = fs::absolute(model.file()).parent_path();
-    const auto to_folder = fs::absolute(output).parent_path();
     for (const auto& location : external_files(model)) {
-        check_location(model, location);
-        const auto from = from_folder / location;
-        const auto to = to_folder / location;
-        std::error_code failed;
-        if (!fs::is_regular_file(from, failed)) {
-            STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is not a file"));
-        }
-        if (fs::equivalent(from, to, failed)) {
-            continue;
-        }
-        fs::create_directories(to.parent_path(), failed);
-        failed.clear();
-        if (fs::is_regular_file(to) && !replace) {
-            STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
-        }
-        // A replaced file may be mapped, or linked elsewhere, and copying may fail: a new file
-        // takes the name when it is complete.
-        const auto made = fs::path(to.string() + ".stemma-new");
-        fs::remove(made, failed);
-        failed.clear();
-        placement == data_placement::link ? fs::create_hard_link(from, made, failed)
-                                          : static_cast<void>(fs::copy_file(from, made, failed));
-        if (!failed) {
-            fs::rename(made, to, failed);
-        }
-        if (failed) {
-            std::error_code ignored;
-            fs::remove(made, ignored);
-            STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
-        }
+        place_data_file(model, location, output, placement, replace);
     }
 }
 

@@ -60,4 +60,11 @@ TEST_CASE("check_replaceable: an existing file needs force") {
     CHECK_THROWS_AS(stemma::detail::make_folder(file), stemma::error);
 }
 
+TEST_CASE("check_replaceable: a folder cannot be replaced") {
+    const test::scratch_folder folder;
+    for (bool force : {false, true}) {
+        CHECK_THROWS_AS(stemma::detail::check_replaceable(folder.path(), force), stemma::error);
+    }
+}
+
 } // namespace test::cut_detail_part_files

@@ -2,6 +2,7 @@
 #include <stemma/cut/detail/weight_store.hpp>
 
 #include "../../catch.hpp"
+#include "../../far_tensor.hpp"
 #include "../../scratch_folder.hpp"
 #include "../../wire_builder.hpp"
 
@@ -99,13 +100,13 @@ TEST_CASE("append_stored: records the new location of data, and keeps the rest",
     const scene s;
     stemma::detail::weight_store store(s.model, s.file, "store.bin");
     stemma::message_tree graph;
-    REQUIRE(stemma::detail::append_stored(s.model, 0, store, graph));
+    REQUIRE(stemma::detail::append_stored(s.model, 0, "other", store, graph));
     CHECK(graph.text(s.file.bytes()) ==
           test::message()
               .inner(5, test::message()
                             .number(1, 500)
                             .number(2, 1)
-                            .text(8, "large")
+                            .text(8, "other")
                             .inner(13, test::entry("location", "store.bin"))
                             .inner(13, test::entry("offset", "0"))
                             .inner(13, test::entry("length", "2000"))
@@ -138,6 +139,33 @@ TEST_CASE("weight_store: data without a length extend to the end of their file",
     const scene s("data.bin", "0");
     stemma::detail::weight_store store(s.model, s.file, "store.bin");
     CHECK(store.add_external(2, s.header(2)).length == 5000);
+}
+
+TEST_CASE("weight_store: copies files whose data nodes refer to", "[onnx][weight_store]") {
+    const test::scratch_folder folder;
+    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
+        static_cast<void>(folder.make(name, name));
+    }
+    const stemma::mapped_file file(folder.make("model.onnx", test::far_model().bytes()));
+    const stemma::wire_model model(file.bytes(), file.path());
+    const auto add_all = [&](stemma::detail::weight_store& store) {
+        for (stemma::id node = 0; node < model.node_count(); ++node) {
+            store.add_files_of(model.reader(model.message(node)), stemma::detail::tensors_in::node);
+        }
+    };
+    std::filesystem::create_directory(folder.file("to"));
+    for (bool takes : {false, true}) {
+        stemma::detail::weight_store store(model, file, "store.bin", takes);
+        add_all(store);
+        store.save(folder.file("to/store.bin"));
+        store.commit(false);
+        CHECK(store.whole_files().size() == (takes ? 2U : 0U));
+        CHECK(std::filesystem::exists(folder.file("to/b.bin")) == takes);
+        CHECK(std::filesystem::exists(folder.file("to/c.bin")) == takes);
+        CHECK_FALSE(std::filesystem::exists(folder.file("to/w.bin")));
+    }
+    stemma::detail::weight_store clashing(model, file, "c.bin");
+    CHECK_THROWS_AS(add_all(clashing), stemma::error);
 }
 
 } // namespace test::cut_detail_weight_store

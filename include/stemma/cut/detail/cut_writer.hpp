@@ -7,6 +7,7 @@
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_records.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
+#include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/graph_extras.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
@@ -58,13 +59,30 @@ public:
     }
 
     /// Assigns the weights of a part to places in a store, so that parts can be built afterwards in
-    /// any order. Complexity: O(fields of the initializers).
+    /// any order. Complexity: O(fields of initializers), and of nodes with external data.
     void place_weights(const cut_plan& plan, weight_store& store) const {
         const auto& extras = tables_->extras[plan.graph];
         for (auto value : with_annotated(plan.initializers, annotations_of(plan, extras), extras)) {
             const auto number = tables_->tensor_of[value];
-            if (!model_.tensors()[number].sparse) {
+            const auto& tensor = model_.tensors()[number];
+            if (!tensor.sparse) {
                 place_in_store(model_, number, store);
+            } else if (store.takes_files()) {
+                store.add_files_of(reader_of(model_.containers()[tensor.message.container]),
+                                   tensors_in::sparse_tensor);
+            }
+        }
+        if (!store.takes_files()) {
+            return;
+        }
+        for (auto node : plan.nodes) {
+            store.add_files_of(model_.reader(model_.message(node)), tensors_in::node);
+        }
+        for (const auto& container : model_.containers()) {
+            const auto f = tables_->function_at.find(container.begin);
+            if (f != tables_->function_at.end() &&
+                std::binary_search(plan.functions.begin(), plan.functions.end(), f->second)) {
+                store.add_files_of(reader_of(container), tensors_in::function);
             }
         }
     }
@@ -129,6 +147,10 @@ private:
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
+    [[nodiscard]] wire_reader reader_of(const wire_model::container_record& container) const {
+        return model_.reader({container.begin, container.size, no_id});
+    }
+
     [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
         return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
     }
@@ -161,7 +183,7 @@ private:
                 container.owner != no_id) {
                 continue;
             }
-            auto fields = model_.reader({container.begin, container.size, no_id});
+            auto fields = reader_of(container);
             for (wire_field field; fields.next(field);) {
                 if (field.is_bytes(at_function::opset_import)) {
                     out.append(at_model::opset_import, fields.text(field));
@@ -340,11 +362,10 @@ private:
             graph.append_message(bytes(), at_graph::sparse_initializer, outer.begin, outer.size);
             return;
         }
-        if (store != nullptr && append_stored(model_, number, *store, graph)) {
-            return;
+        if (store == nullptr ||
+            !append_stored(model_, number, renaming_(model_.value_name(value)), *store, graph)) {
+            add_message(at_graph::initializer, tensor.message, graph);
         }
-        graph.append_message(bytes(), at_graph::initializer, tensor.message.begin,
-                             tensor.message.size);
     }
 
     const wire_model& model_;

@@ -9,11 +9,13 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,20 +27,38 @@ namespace stemma::inline STEMMA_ABI::detail {
     return std::filesystem::absolute(path).parent_path().lexically_normal();
 }
 
-/// Creates a folder if necessary. Throws: `error` of `cannot_write`.
-inline void make_folder(const std::string& folder) {
+/// Creates a folder if necessary. Returns: whether it is new. Throws: `error` of `cannot_write`.
+inline bool make_folder(const std::string& folder) {
     std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
+    const bool made = std::filesystem::create_directories(folder, failed);
     if (!std::filesystem::is_directory(folder)) {
         STEMMA_THROW(error(error_code::cannot_write, folder, "",
                            failed ? failed.message() : "is not a folder"));
     }
+    return made;
 }
 
-/// Throws: `error` of `exists` if the file exists and may not be replaced.
+/// Throws: `error` of `exists` if the file exists and may not be replaced; of `cannot_write` if it
+/// is a folder.
 inline void check_replaceable(const std::string& path, bool force) {
     if (!force && std::filesystem::exists(path)) {
         STEMMA_THROW(error(error_code::exists, path, "", "exists already"));
+    }
+    if (std::filesystem::is_directory(path)) {
+        STEMMA_THROW(error(error_code::cannot_write, path, "", "is a folder"));
+    }
+}
+
+/// Throws: `error` of `exists` if one of the files beside `store` exists and may not be replaced;
+/// the model's own one may be there.
+inline void check_whole_files(const wire_model& model, std::span<const std::string> files,
+                              const std::string& store, bool force) {
+    for (const auto& location : files) {
+        const auto to = folder_of(store) / location;
+        std::error_code unknown;
+        if (!std::filesystem::equivalent(folder_of(model.file()) / location, to, unknown)) {
+            check_replaceable(to.string(), force);
+        }
     }
 }
 
@@ -85,23 +105,50 @@ public:
     /// Returns: a new name for part `part` of `parts`. Complexity: O(length), plus a lookup per
     /// collision.
     [[nodiscard]] std::string name(id module, std::size_t part, std::size_t parts) {
-        auto text = tags_->text(module);
-        if (!tags_->is_selected(module)) {
-            text.append(".").append(modules_->path(module));
-        }
-        auto base = as_file_name(text);
+        auto first = base(module);
         if (parts > 1) {
-            base.append(".").append(std::to_string(part));
+            first.append(".").append(std::to_string(part));
         }
-        auto candidate = base;
+        auto candidate = first;
         for (std::size_t i = 2; !used_.insert(folded(candidate)).second; ++i) {
-            candidate = base;
+            candidate = first;
             candidate.append("~").append(std::to_string(i));
         }
         return candidate.append(".onnx");
     }
 
+    /// Checks the files in a folder that have a name which parts of these modules may get. Throws:
+    /// as `check_replaceable`. Complexity: O(n log n) in modules and files.
+    void check(std::span<const id> modules, const std::string& folder, bool force) const {
+        std::set<std::string> bases;
+        for (auto module : modules) {
+            bases.insert(base(module));
+        }
+        const auto strip = [](std::string_view name, char mark) {
+            const auto end = name.find_last_not_of("0123456789");
+            return end != name.npos && end + 1 < name.size() && name[end] == mark
+                       ? name.substr(0, end)
+                       : name;
+        };
+        for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+            const auto stem = entry.path().stem().string();
+            const auto one = std::string(strip(stem, '~'));
+            if (entry.path().extension() == ".onnx" &&
+                (bases.count(one) > 0 || bases.count(std::string(strip(one, '.'))) > 0)) {
+                check_replaceable(entry.path().string(), force);
+            }
+        }
+    }
+
 private:
+    [[nodiscard]] std::string base(id module) const {
+        auto text = tags_->text(module);
+        if (!tags_->is_selected(module)) {
+            text.append(".").append(modules_->path(module));
+        }
+        return as_file_name(text);
+    }
+
     [[nodiscard]] static std::string folded(std::string text) {
         std::transform(text.begin(), text.end(), text.begin(), [](char c) {
             return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

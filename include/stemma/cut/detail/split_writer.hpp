@@ -66,9 +66,18 @@ public:
                  const value_types& types, weight_store& store)
         : model_(model), source_(source), cuts_(cuts), types_(types), store_(store) {}
 
-    /// Writes everything to `folder`, the manifest last. Files and errors do not depend on the
-    /// number of threads. Returns: the manifest. Throws: `error` of `cannot_write`, or of
-    /// `too_large` for a part of 2 GiB. Complexity: O(bytes); weights are copied from file to file.
+    /// Gives weights their places in the store, which reads external data. Throws: as
+    /// `cut_writer::place_weights`. Complexity: O(fields of initializers).
+    void place(std::span<const split_part> parts) {
+        for (const auto& part : parts) {
+            cuts_.place_weights(part.plan, store_);
+        }
+    }
+
+    /// Writes everything to `folder`, the manifest last. Requires: `place(parts)` was called. Files
+    /// and errors do not depend on the number of threads. Returns: the manifest. Throws: `error` of
+    /// `cannot_write`, or of `too_large` for a part of 2 GiB. Complexity: O(bytes); weights are
+    /// copied from file to file.
     split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
                          const std::string& folder, bool sync, thread_limit threads = {}) {
         const auto path = [&](std::string_view file) {
@@ -81,11 +90,6 @@ public:
         std::vector<cut_writer<Policy>> writers(workers - 1, cuts_);
         std::vector<std::unique_ptr<output_file>> files(parts.size());
         // The first item is the source, which is only hashed.
-        const auto place = [&](std::size_t item, std::size_t) {
-            if (item > 0) {
-                cuts_.place_weights(parts[item - 1].plan, store_);
-            }
-        };
         const auto build = [&](std::size_t item, std::size_t worker) {
             if (item == 0) {
                 manifest.source.hash = to_hex(xxh64(source_.bytes()));
@@ -105,6 +109,10 @@ public:
             files[p]->finish(sync);
         };
         const auto put_in_place = [&](std::size_t item, std::size_t) {
+            if (item == 1) { // until all parts are in place, they must not look complete
+                std::error_code ignored;
+                std::filesystem::remove(path(split_manifest_name), ignored);
+            }
             if (item > 0) {
                 store_.save(path(split_weights_name));
                 files[item - 1]->commit(sync);
@@ -119,8 +127,7 @@ public:
             }
         };
         const on_failure keep_store([&] { store_.commit(sync); }); // for the parts in place
-        run_pipeline(parts.size() + 1,
-                     {{true, place}, {false, build}, {true, put_in_place}, {false, describe}},
+        run_pipeline(parts.size() + 1, {{false, build}, {true, put_in_place}, {false, describe}},
                      {workers, 1, 4});
         manifest.order.resize(parts.size());
         std::iota(manifest.order.begin(), manifest.order.end(), id{0});
@@ -214,7 +221,7 @@ private:
             }
         }
         for (auto value : model_.graph(0).outputs) {
-            if (value != no_id && !model_.is_initializer(value)) {
+            if (value != no_id) {
                 tensors[value].output = true;
             }
         }

@@ -7,6 +7,8 @@
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>
@@ -28,7 +30,8 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// A file with tensor data shared by several models: each tensor is written once.
-///  Thread-safe. Tensors are in the order in which they were first added.
+///  Thread-safe. Tensors are in the order in which they were first added. Files whose data nodes
+/// refer to are not divided, but copied beside the store.
 class weight_store {
 public:
     /// The location of a tensor's data in the file.
@@ -39,16 +42,20 @@ public:
     };
 
     /// `source` is the file of the model; `location` is the name of the store in models. External
-    /// data stays in place unless the store takes it too.
+    /// data stays in place unless the store takes it too. Complexity: O(fields of the model).
     weight_store(const wire_model& model, const mapped_file& source, std::string location,
                  bool takes_external = true)
         : model_(&model)
         , source_(&source)
         , location_(std::move(location))
-        , takes_external_(takes_external) {}
+        , takes_external_(takes_external)
+        , takes_files_(takes_external && !nested_external_files(model).empty()) {}
 
     /// Whether the store takes external data.
     [[nodiscard]] bool takes_external() const noexcept { return takes_external_; }
+
+    /// Whether the model has files that may have to be copied, and the store takes external data.
+    [[nodiscard]] bool takes_files() const noexcept { return takes_files_; }
 
     /// Returns: the location of the store relative to the models' folder.
     [[nodiscard]] const std::string& location() const noexcept { return location_; }
@@ -80,6 +87,37 @@ public:
         return add(tensor, {std::string(header.location), header.offset, length});
     }
 
+    /// Adds the external data files of tensors in a node, function or sparse initializer, unless
+    /// external data stays in place. Throws: `error` as above, and of `refused` for a file named
+    /// like the store. Complexity: O(fields).
+    void add_files_of(wire_reader message, tensors_in kind) {
+        if (!takes_files_) {
+            return;
+        }
+        std::vector<std::string> files;
+        list_external_files(message, kind, files);
+        for (auto& location : files) {
+            static_cast<void>(external_file(location));
+            if (std::filesystem::path(location).lexically_normal() == location_) {
+                STEMMA_THROW(error(error_code::refused, model_->file(), "external data",
+                                   "nodes have data in '" + location +
+                                       "', as the file of weights is to be named"));
+            }
+            const std::lock_guard lock(mutex_);
+            whole_files_.emplace(std::move(location), false);
+        }
+    }
+
+    /// Returns: the files to be copied, as named in the model, sorted. Complexity: O(files).
+    [[nodiscard]] std::vector<std::string> whole_files() const {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::string> files;
+        for (const auto& file : whole_files_) {
+            files.push_back(file.first);
+        }
+        return files;
+    }
+
     /// Returns: the future location of tensor `tensor`, if it was added.
     [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
         const std::lock_guard lock(mutex_);
@@ -88,10 +126,12 @@ public:
     }
 
     /// Writes the data added since the last call; `commit` will put the file at `path`, the same
-    /// in every call. Models that refer to these data may be put in place then: if writing fails
-    /// later, `commit` still gives them their data. Requires: no other thread calls it.
-    /// Throws: `error` of `cannot_write`. Complexity: O(bytes), from file to file.
+    /// in every call, and copies files beside it, replacing existing ones. Models that refer to
+    /// these data may be put in place then: if writing fails later, `commit` still gives them their
+    /// data. Requires: no other thread calls it. Throws: `error` of `cannot_write`. Complexity:
+    /// O(bytes), from file to file.
     void save(const std::string& path) {
+        copy_files(path);
         for (; const auto next = piece_to_save(); ++saved_) {
             if (!output_) {
                 output_.emplace(path);
@@ -149,6 +189,18 @@ private:
         return saved_ < pieces_.size() ? std::optional(pieces_[saved_]) : std::nullopt;
     }
 
+    void copy_files(const std::string& path) {
+        for (const auto& location : whole_files()) {
+            const auto is_new = [&] {
+                const std::lock_guard lock(mutex_);
+                return !std::exchange(whole_files_[location], true);
+            };
+            if (is_new()) {
+                place_data_file(*model_, location, path, data_placement::copy, true);
+            }
+        }
+    }
+
     const mapped_file& external_file(std::string_view location) {
         const std::lock_guard lock(mutex_);
         auto& file = files_[std::string(location)];
@@ -168,8 +220,10 @@ private:
     const mapped_file* source_;
     std::string location_;
     bool takes_external_;
+    bool takes_files_;
     mutable std::mutex mutex_;
     std::map<std::string, std::unique_ptr<mapped_file>> files_;
+    std::map<std::string, bool> whole_files_; // whether they were copied
     std::unordered_map<std::size_t, place> placed_;
     std::vector<piece> pieces_;
     std::uint64_t end_ = 0;
@@ -204,20 +258,21 @@ inline std::optional<weight_store::place> place_in_store(const wire_model& model
                                 : std::nullopt;
 }
 
-/// Appends tensor `tensor` of `model` to a graph, with its data in the store. Returns: false if it
-/// has no raw data or less than `least` bytes.
-/// Complexity: O(fields).
-inline bool append_stored(const wire_model& model, id tensor, weight_store& store,
-                          message_tree& graph, std::uint32_t least = 1024) {
+/// Appends tensor `tensor` of `model` to a graph, named `name`, with its data in the store.
+/// Returns: false if it has no raw data or less than `least` bytes. Complexity: O(fields).
+inline bool append_stored(const wire_model& model, id tensor, std::string_view name,
+                          weight_store& store, message_tree& graph, std::uint32_t least = 1024) {
     using at = detail::onnx_fields::tensor;
     const auto place = place_in_store(model, tensor, store, least);
     if (!place) {
         return false;
     }
     graph.append(detail::onnx_fields::graph::initializer, [&] {
-        graph.edit(model.reader(model.tensors()[tensor].message), [](edited_field& field) {
-            if (field.is_bytes(at::raw_data) || field.number == at::external_data ||
-                field.number == at::data_location) {
+        graph.edit(model.reader(model.tensors()[tensor].message), [&](edited_field& field) {
+            if (field.is_bytes(at::name) && field.text() != name) {
+                field.set(name);
+            } else if (field.is_bytes(at::raw_data) || field.number == at::external_data ||
+                       field.number == at::data_location) {
                 field.erase();
             }
         });
