@@ -296,4 +296,36 @@ TEST_CASE("cut_planner: on random graphs, every part reads exactly what it needs
     }
 }
 
+TEST_CASE("cut_planner: what is pulled in also stays outside, and reads there",
+          "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "first"),
+                                           test::node("Tanh", {"a"}, {"b"}, "outside"),
+                                           test::node("Neg", {"b"}, {"y"}, "last")},
+                                          {"x"}, {"y"})));
+    const stemma::standard_cut all{stemma::dependence::data, stemma::gap_rule::runs};
+    const auto together = s.plan({"first", "last"}, all);
+    REQUIRE(together.size() == 1);
+    CHECK(s.nodes(together[0].nodes) == test::names{"first", "outside", "last"});
+    CHECK(s.nodes(together[0].clones) == test::names{"outside"});
+    CHECK(s.values(together[0].outputs) == test::names{"a", "y"});
+    const auto apart = s.plan({"first", "last"}, all, {0, 1});
+    REQUIRE(apart.size() == 2);
+    CHECK(apart[0].refusal == stemma::cut_refusal::none);
+    CHECK(s.values(apart[0].outputs) == test::names{"a"});
+}
+
+TEST_CASE("cut_planner: an initializer that the model returns is an output of its readers",
+          "[onnx][cut_planner]") {
+    const scene s(test::model(test::graph(
+        {test::node("Add", {"x", "w"}, {"a"}, "reader"), test::node("Relu", {"a"}, {"y"}, "other")},
+        {"x"}, {"y", "w"}, {"w"})));
+    const auto reader = s.plan({"reader"});
+    REQUIRE(reader.size() == 1);
+    CHECK(s.values(reader[0].outputs) == test::names{"a", "w"});
+    CHECK(s.values(reader[0].initializers) == test::names{"w"});
+    const auto other = s.plan({"other"});
+    REQUIRE(other.size() == 1);
+    CHECK(s.values(other[0].outputs) == test::names{"y"});
+}
+
 } // namespace test::cut_cut_planner

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../split_scene.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
 
@@ -128,6 +129,31 @@ TEST_CASE("split_planner: a custom cost decides", "[onnx][split_plan]") {
     for (std::size_t p = 0; p < parts.size(); ++p) {
         CHECK(same[p].nodes == parts[p].nodes);
     }
+}
+
+TEST_CASE("split_planner: initializers that the model returns are outputs of one part",
+          "[onnx][split_plan]") {
+    const test::scratch_folder folder;
+    auto graph = test::graph({test::node("Add", {"x", "w"}, {"a"}, "n1"),
+                              test::node("Neg", {"a"}, {"b"}, "n2"),
+                              test::node("Mul", {"b", "w"}, {"y"}, "n3")},
+                             {"x"}, {"y", "w", "unread", "w"});
+    graph.inner(5, test::tensor("w", {}, "wwww")).inner(5, test::tensor("unread", {}, "uuuu"));
+    test::split_scene scene(folder.make("model.onnx", test::model(graph).bytes()));
+    const auto parts = scene.planner.divide(stemma::balanced_parts{3});
+    REQUIRE(parts.size() == 3);
+    check(scene, parts);
+    test::names returned;
+    for (const auto& part : parts) {
+        for (auto value : part.plan.outputs) {
+            if (scene.model().is_initializer(value)) {
+                returned.emplace_back(scene.model().value_name(value));
+            }
+        }
+    }
+    CHECK(returned == test::names{"w", "unread"});
+    const auto manifest = scene.write(parts, folder.path());
+    CHECK(manifest.tensors.size() == 6); // x, a, b, y, w, unread
 }
 
 } // namespace test::cut_split_planner

@@ -48,7 +48,7 @@ struct cut_plan {
     std::vector<id> nodes;        ///< of that graph or an enclosing one, in the order of the part
     std::vector<id> clones;       ///< the nodes that also stay in the rest, ascending
     std::vector<id> inputs;       ///< values, in the order of readers
-    std::vector<id> outputs;      ///< values, in the order of producers
+    std::vector<id> outputs;      ///< values, in the order of producers, then initializers
     std::vector<id> initializers; ///< values
     std::vector<id> functions;    ///< numbers of functions called, directly or not
     bool sorted = false;          ///< file order was not topological, so nodes were sorted

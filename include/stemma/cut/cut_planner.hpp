@@ -281,6 +281,7 @@ private:
         put_in_order(g, plan);
         ++plan_number_;
         find_inputs(g, plan);
+        find_returned_initializers(g, plan);
         find_functions(plan);
         for (auto node : plan.nodes) {
             marks_[node] = mark::none;
@@ -296,15 +297,20 @@ private:
         return std::exchange(seen_[value], plan_number_) != plan_number_;
     }
 
-    /// Other constants read from a `constant` plan; from other plans they have copies.
+    /// Other constants read from a `constant` plan; from other plans they have copies. Nodes that
+    /// are pulled in with the data they compute also stay outside, and read there.
     void find_outputs(const detail::cut_facts& prepared, cut_plan& plan, bool constant) {
         const auto& graph = prepared.view().graph;
+        const bool pulls_data = policy_.pulls(dependence::data);
         for (auto node : plan.nodes) {
             // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
                 // Set apart as constants are, nodes on and after a cycle still need their inputs.
-                const bool reads = constant || prepared.rank()[reader] == no_id;
+                const bool stays =
+                    pulls_data &&
+                    shared_->depends_on[prepared.view().nodes[reader]] > dependence::weight;
+                const bool reads = constant || stays || prepared.rank()[reader] == no_id;
                 if (reads ? !prepared.set.inside[reader] : prepared.set.is_outside(reader)) {
                     seen_[get(value_index, graph, *it)] = plan_number_;
                 }
@@ -374,6 +380,16 @@ private:
                 if (is_first(value)) {
                     plan.initializers.push_back(value);
                 }
+            }
+        }
+    }
+
+    /// A graph can return initializers; then so does a part that reads them.
+    void find_returned_initializers(id g, cut_plan& plan) const {
+        for (auto value : model_.graph(g).outputs) {
+            if (value != no_id && model_.is_initializer(value) && seen_[value] == plan_number_ &&
+                !detail::range::contains(plan.outputs, value)) {
+                plan.outputs.push_back(value);
             }
         }
     }

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -181,12 +182,37 @@ private:
         for (std::size_t p = 0; p < parts.size(); ++p) {
             auto& part = parts[p];
             part.plan = cuts_.plan_exactly(0, members[p]);
+            auto& outputs = part.plan.outputs;
+            outputs.erase(std::remove_if(outputs.begin(), outputs.end(),
+                                         [&](id value) { return model_.is_initializer(value); }),
+                          outputs.end());
             give_something_out(part.plan);
             std::set_difference(part.plan.clones.begin(), part.plan.clones.end(),
                                 part.nodes.begin(), part.nodes.end(),
                                 std::back_inserter(part.clones));
         }
+        give_initializers_out(parts);
         return parts;
+    }
+
+    /// Initializers that the model returns are outputs of the first part that reads them, or of the
+    /// first part.
+    void give_initializers_out(std::vector<split_part>& parts) const {
+        std::unordered_set<id> given;
+        for (auto value : model_.graph(0).outputs) {
+            if (parts.empty() || value == no_id || !model_.is_initializer(value) ||
+                !given.insert(value).second) {
+                continue;
+            }
+            auto from = std::find_if(parts.begin(), parts.end(), [&](const auto& part) {
+                return detail::range::contains(part.plan.initializers, value);
+            });
+            if (from == parts.end()) {
+                from = parts.begin();
+                from->plan.initializers.push_back(value);
+            }
+            from->plan.outputs.push_back(value);
+        }
     }
 
     /// A part without readers outputs its unread values, as a model must have outputs.
