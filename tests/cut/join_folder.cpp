@@ -2,11 +2,14 @@
 #include <stemma/cut/join_folder.hpp>
 
 #include "../catch.hpp"
+#include "../far_tensor.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/cut/split_to_folder.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <filesystem>
 #include <string>
@@ -32,6 +35,107 @@ TEST_CASE("join_folder: lists changed files", "[onnx][join_folder]") {
     made = stemma::join_folder(folder.path(), whole, false);
     CHECK(made.edited == std::vector<std::string>{edited});
     CHECK_THROWS_AS(stemma::join_folder(folder.file("nothing"), whole, false), stemma::error);
+}
+
+namespace {
+
+/// A model with external weights `v` and `w` that is split into two parts.
+struct far_split {
+    test::scratch_folder folder;
+    std::string parts = folder.file("parts");
+    std::string first;
+
+    far_split() {
+        auto graph = test::graph({test::node("Add", {"x", "v"}, {"a"}, "n1"),
+                                  test::node("Mul", {"a", "w"}, {"y"}, "n2")},
+                                 {"x"}, {"y"});
+        graph.inner(5, test::far_tensor("v", "w.bin", 0));
+        graph.inner(5, test::far_tensor("w", "w.bin", 4));
+        static_cast<void>(folder.make("w.bin", "vvvvwwww"));
+        stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()), {});
+        first = stemma::split_to_folder(opened, parts,
+                                        {.partition = stemma::balanced_parts{2}, .sync = false})
+                    .parts[0]
+                    .at.file;
+    }
+
+    void make(const std::string& name, const std::string& content) const {
+        static_cast<void>(folder.make("parts/" + name, content));
+    }
+
+    /// Returns: the joined model.
+    [[nodiscard]] std::string join() const {
+        stemma::join_folder(parts, folder.file("whole.onnx"), false);
+        return test::read_bytes(folder.file("whole.onnx"));
+    }
+
+    [[nodiscard]] std::string refusal() const {
+        try {
+            static_cast<void>(join());
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+            return e.what();
+        }
+        return {};
+    }
+
+    /// Saves the first part with `v` in another file.
+    void move_data(const std::string& location) const {
+        auto bytes = test::read_bytes(parts + "/" + first);
+        const auto moved = test::message().inner(5, test::far_tensor("v", location)).bytes();
+        const stemma::wire_model model(bytes);
+        const auto at = model.tensors()[0].message;
+        const auto header = model.length_size(at) + 1;
+        // Of the same size, by an unknown field.
+        const auto rest = at.size + header - moved.size();
+        bytes.replace(at.begin - header, at.size + header,
+                      moved + test::message().text(99, std::string(rest - 3, '-')).bytes());
+        make(first, bytes);
+    }
+};
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("join_folder: takes edited data of external weights", "[onnx][join_folder]") {
+    const far_split split;
+    CHECK(split.join() == test::read_bytes(split.folder.file("model.onnx")));
+    auto weights = test::read_bytes(split.parts + "/weights.bin");
+    weights.replace(weights.find("vvvv"), 4, "VVVV");
+    split.make("weights.bin", weights);
+    const auto joined = split.join();
+    CHECK(has(joined, "VVVV"));
+    CHECK(has(joined, "wwww"));
+    CHECK_FALSE(has(joined, "w.bin"));
+    split.make("weights.bin", "");
+    CHECK(has(split.refusal(), "past the end of the file of weights"));
+}
+
+TEST_CASE("join_folder: takes data that an edited part has in another file",
+          "[onnx][join_folder]") {
+    const far_split split;
+    split.move_data("n.bin");
+    CHECK(has(split.refusal(), "'n.bin', which is not in the folder"));
+    split.make("n.bin", "nnnn");
+    const auto joined = split.join();
+    CHECK(has(joined, "nnnn"));
+    CHECK_FALSE(has(joined, "n.bin"));
+    CHECK(has(joined, "w.bin")); // where unchanged data stay
+    split.make("n.bin", "nnn");
+    CHECK(has(split.refusal(), "past the end of 'n.bin'"));
+}
+
+TEST_CASE("join_folder: never replaces data of the model", "[onnx][join_folder]") {
+    const far_split split;
+    for (const auto* file : {"parts/weights.bin", "w.bin"}) {
+        const auto before = test::read_bytes(split.folder.file(file));
+        CHECK_THROWS_AS(stemma::join_folder(split.parts, split.folder.file(file), false),
+                        stemma::error);
+        CHECK(test::read_bytes(split.folder.file(file)) == before);
+    }
 }
 
 } // namespace test::cut_join_folder

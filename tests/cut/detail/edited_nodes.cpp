@@ -76,6 +76,12 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
                      "reads 'a', which no part produces"));
     CHECK(is_refused(test::edited_split().replace(1, "\x12\x01y", "\x12\x01z"),
                      "no part produces the model's output 'y'"));
+    CHECK(is_refused(test::edited_split().add_to_graph(
+                         1, test::message().inner(5, test::tensor("a", {}, "1234"))),
+                     "its initializer 'a' is a value that"));
+    CHECK(is_refused(test::edited_split().add_to_graph(
+                         1, test::message().inner(1, test::node("Neg", {"d"}, {"w"}))),
+                     "produces 'w', which is an initializer"));
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),
                      "changes the constant 'k', which it shares with other parts"));
 }

@@ -80,4 +80,26 @@ TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") 
     CHECK_THROWS_AS(stemma::detail::edited_tensors(*contradicting), stemma::error);
 }
 
+TEST_CASE("edited_tensors: a new one must not have the name of another one",
+          "[onnx][edited_tensors]") {
+    const test::scratch_folder made;
+    auto graph = test::graph(
+        {test::node("Add", {"x", "w"}, {"a"}, "n1"), test::node("Add", {"a", "v"}, {"y"}, "n2")},
+        {"x"}, {"y"});
+    graph.inner(5, test::tensor("w", {}, "wwww")).inner(5, test::tensor("v", {}, "vvvv"));
+    test::split_scene scene(made.make("model.onnx", test::model(graph).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
+    const auto second = test::read_bytes(made.file("1.onnx"));
+    const auto add = [&](const std::string& data) {
+        static_cast<void>(made.make(
+            "1.onnx", second + test::message()
+                                   .inner(7, test::message().inner(5, test::tensor("w", {}, data)))
+                                   .bytes()));
+        const stemma::detail::split_folder folder(made.path());
+        const stemma::detail::edited_tensors tensors(folder);
+    };
+    CHECK_NOTHROW(add("wwww"));
+    CHECK_THROWS_AS(add("WWWW"), stemma::error);
+}
+
 } // namespace test::cut_detail_edited_tensors

@@ -135,6 +135,7 @@ private:
                             folder_.parts()[nodes_[made.first->second].part].file->path() +
                             "' also produces");
                 }
+                check_initializer(nodes_[i].part, name);
             });
         }
         check_clones(producer);
@@ -184,6 +185,22 @@ private:
                                "parts read from each other in a cycle"));
         }
         nodes_ = std::move(sorted);
+    }
+
+    /// A value that part `p` produces must not be an initializer, if one of them is new.
+    void check_initializer(id p, std::string_view name) const {
+        if (!tensors_.contains(name)) {
+            return;
+        }
+        if (tensors_.is_added(name)) {
+            folder_.refuse(tensors_.part_of(name),
+                           "its initializer '" + std::string(name) + "' is a value that '" +
+                               folder_.parts()[p].file->path() + "' produces");
+        }
+        if (folder_.parts()[p].edited) {
+            folder_.refuse(p, "produces '" + std::string(name) +
+                                  "', which is an initializer of the model");
+        }
     }
 
     /// A clone of another part's constant must still be constant.

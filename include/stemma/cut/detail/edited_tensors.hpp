@@ -2,6 +2,7 @@
 #ifndef STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -42,20 +44,8 @@ public:
             }
         }
         for (id p = 0; p < folder_.parts().size(); ++p) {
-            if (!folder_.parts()[p].edited) {
-                continue;
-            }
-            for (const auto& [name, tensor] : folder_.parts()[p].tensors) {
-                if (folder_.skeleton().tensors.contains(name)) {
-                    continue;
-                }
-                const tensor_entry here{p, tensor};
-                const auto known = tensors_.emplace(std::string(name), here);
-                if (!known.second && !same_content(known.first->second, here)) {
-                    folder_.refuse(p, "its initializer '" + std::string(name) +
-                                          "' differs from that of another part");
-                }
-                added_.push_back(std::string(name));
+            if (folder_.parts()[p].edited) {
+                add_others(p);
             }
         }
         std::sort(added_.begin(), added_.end());
@@ -67,6 +57,17 @@ public:
         return tensors_.find(name) != tensors_.end();
     }
 
+    /// Whether an initializer is new.
+    [[nodiscard]] bool is_added(std::string_view name) const {
+        return std::binary_search(added_.begin(), added_.end(), name);
+    }
+
+    /// Returns: the part whose version counts; `no_id`: that of the source. Requires:
+    /// contains(name).
+    [[nodiscard]] id part_of(std::string_view name) const {
+        return tensors_.find(name)->second.part;
+    }
+
     /// Returns: the names of new ones, sorted.
     [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
 
@@ -76,7 +77,8 @@ public:
     }
 
     /// Appends an initializer over `split_files` to a graph, with its data inline unless external
-    /// to the source. Requires: contains(name). Complexity: O(fields).
+    /// to the source and unchanged. Requires: contains(name). Throws: `error` of `refused` for data
+    /// that is not in the folder. Complexity: O(fields).
     void append(std::string_view name, message_tree& graph) const {
         graph.append(detail::onnx_fields::graph::initializer,
                      [&] { append_fields(tensors_.find(name)->second, graph); });
@@ -100,11 +102,47 @@ private:
         return read_tensor_header(m, m.tensors()[at.tensor]);
     }
 
+    /// Adds the initializers of an edited part that the split did not give it.
+    void add_others(id p) {
+        const auto& listed = folder_.manifest().parts[p].initializers;
+        const std::unordered_set<std::string_view> given(listed.begin(), listed.end());
+        for (const auto& entry : folder_.parts()[p].tensors) {
+            const auto name = entry.first;
+            const tensor_entry here{p, entry.second};
+            const bool in_source = folder_.skeleton().tensors.contains(name);
+            const bool untouched = in_source && is_in_weights(here) && !folder_.weights_edited();
+            if (given.contains(name) || untouched) {
+                continue;
+            }
+            const auto known = tensors_.emplace(std::string(name), here);
+            if (!known.second && !same_content(known.first->second, here)) {
+                folder_.refuse(
+                    p, "its initializer '" + std::string(name) + "' differs from that of " +
+                           (known.first->second.part == no_id ? "the source" : "another part"));
+            }
+            if (is_sparse(name)) {
+                folder_.refuse(p, "its initializer '" + std::string(name) +
+                                      "' is sparse in the source");
+            }
+            if (!in_source) {
+                added_.emplace_back(name);
+            }
+        }
+    }
+
+    /// Whether the source has a sparse initializer of that name.
+    [[nodiscard]] bool is_sparse(std::string_view name) const {
+        const auto& source = *folder_.skeleton().model;
+        return detail::range::any_of(source.tensors(), [&](const auto& tensor) {
+            return tensor.graph == 0 && tensor.sparse && source.text(tensor.name) == name;
+        });
+    }
+
     [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
                                                      const std::vector<id>& held_by) const {
+        const tensor_entry source{no_id, in_skeleton};
         std::optional<tensor_entry> original;
         std::optional<tensor_entry> changed;
-        bool kept = false; // by an unedited part
         for (auto p : held_by) {
             const auto& part = folder_.parts()[p];
             const auto found = part.tensors.find(name);
@@ -112,8 +150,7 @@ private:
                 continue;
             }
             const tensor_entry here{p, found->second};
-            if (!part.edited || is_in_weights(here)) {
-                kept = kept || !part.edited;
+            if (!part.edited || is_in_weights(here) || has_same_place(here, source)) {
                 original = original && !folder_.parts()[original->part].edited ? original : here;
                 continue;
             }
@@ -127,19 +164,65 @@ private:
             folder_.refuse(changed->part, "changes the initializer '" + std::string(name) +
                                               "', which other parts share; give it another name");
         }
-        const auto chosen = original ? original : changed;
-        // External data of the source stays there.
-        const bool elsewhere = read_tensor_header(*folder_.skeleton().model,
-                                                  folder_.skeleton().model->tensors()[in_skeleton])
-                                   .external;
-        return chosen && elsewhere && original ? std::optional(tensor_entry{no_id, in_skeleton})
-                                               : chosen;
+        if (!original) {
+            return changed;
+        }
+        // Unchanged external data of the source stays there.
+        const bool may_differ = folder_.weights_edited() && is_in_weights(*original);
+        return header_of(source).external && !may_differ ? source : original;
     }
 
     [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
-        const auto& m = *file_of(at).model;
-        const auto header = read_tensor_header(m, m.tensors()[at.tensor]);
-        return header.external && header.location == folder_.manifest().weights.file;
+        const auto header = header_of(at);
+        return at.part != no_id && header.external &&
+               header.location == folder_.manifest().weights.file;
+    }
+
+    /// Whether two have the same external data.
+    [[nodiscard]] bool has_same_place(const tensor_entry& a, const tensor_entry& b) const {
+        const auto first = header_of(a);
+        const auto second = header_of(b);
+        return first.external && second.external && first.location == second.location &&
+               first.offset == second.offset && first.length == second.length;
+    }
+
+    /// A range of one of `split_files`.
+    struct data_range {
+        id file = no_id;
+        std::uint64_t offset = 0;
+        std::uint64_t length = 0;
+    };
+
+    /// Returns: where external data is that goes into the joined model.
+    [[nodiscard]] std::optional<data_range> external_data(const tensor_entry& at) const {
+        const auto header = header_of(at);
+        const bool in_weights = is_in_weights(at);
+        if (!header.external || at.part == no_id ||
+            (!in_weights && !folder_.parts()[at.part].edited)) {
+            return std::nullopt;
+        }
+        const auto& part = folder_.parts()[at.part];
+        const std::string name(part.model->text(part.model->tensors()[at.tensor].name));
+        const auto other = in_weights ? no_id : folder_.find_other(header.location);
+        if (!in_weights && other == no_id) {
+            const auto known = folder_.skeleton().tensors.find(name);
+            if (known != folder_.skeleton().tensors.end() &&
+                has_same_place(at, {no_id, known->second})) {
+                return std::nullopt;
+            }
+            folder_.refuse(at.part, "the data of '" + name + "' are in '" +
+                                        std::string(header.location) +
+                                        "', which is not in the folder");
+        }
+        const auto file = in_weights ? split_files::weights : split_files::other(folder_, other);
+        const auto size = split_files::at(folder_, file).bytes().size();
+        const bool to_the_end = header.length == 0 && header.elements() > 0;
+        if (header.offset > size || header.length > size - header.offset) {
+            folder_.refuse(at.part, "the data of '" + name + "' extend past the end of " +
+                                        (in_weights ? "the file of weights"
+                                                    : "'" + std::string(header.location) + "'"));
+        }
+        return data_range{file, header.offset, to_the_end ? size - header.offset : header.length};
     }
 
     [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
@@ -162,25 +245,19 @@ private:
         const auto& m = *file_of(at).model;
         const auto& found = m.tensors()[at.tensor];
         const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
-        const bool in_weights = is_in_weights(at);
+        const auto data = external_data(at);
         out.edit(
             m.reader(found.message),
             [&](edited_field& field) {
-                if (in_weights && (field.number == at_tensor::external_data ||
-                                   field.number == at_tensor::data_location)) {
+                if (data && (field.number == at_tensor::external_data ||
+                             field.number == at_tensor::data_location)) {
                     field.erase();
                 }
             },
             file);
-        if (in_weights) {
-            const auto header = read_tensor_header(m, found);
-            const auto size = folder_.weights()->bytes().size();
-            if (header.offset > size || header.length > size - header.offset) {
-                folder_.refuse(at.part, "the data of '" + std::string(m.text(found.name)) +
-                                            "' extend past the end of the file of weights");
-            }
+        if (data) {
             out.append(at_tensor::raw_data,
-                       [&] { out.add_range(header.offset, header.length, split_files::weights); });
+                       [&] { out.add_range(data->offset, data->length, data->file); });
         }
     }
 

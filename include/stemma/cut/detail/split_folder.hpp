@@ -10,16 +10,20 @@
 #include <stemma/io/detail/xxh64.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,6 +64,7 @@ public:
             weights_ = std::make_unique<mapped_file>(path_of(manifest_.weights.file));
             weights_edited_ = to_hex(xxh64(weights_->bytes())) != manifest_.weights.hash;
         }
+        find_others();
         find_homes();
     }
 
@@ -81,7 +86,17 @@ public:
     /// Returns: the file of shared weights, or null.
     [[nodiscard]] const mapped_file* weights() const noexcept { return weights_.get(); }
 
-    /// Whether that file was edited.
+    /// Returns: the number of another file in the folder with data of an edited part; `no_id` if
+    /// there is none. Complexity: O(log files).
+    [[nodiscard]] id find_other(std::string_view location) const {
+        const auto found = other_of_.find(location);
+        return found == other_of_.end() ? no_id : found->second;
+    }
+
+    /// Returns: that file.
+    [[nodiscard]] const mapped_file& other(id number) const { return *others_[number]; }
+
+    /// Whether the file of shared weights was edited.
     [[nodiscard]] bool weights_edited() const noexcept { return weights_edited_; }
 
     /// Whether any other file was edited.
@@ -139,6 +154,22 @@ private:
             }
         }
         return opened;
+    }
+
+    void find_others() {
+        for (const auto& part : parts_) {
+            for (const auto& [name, number] : part.tensors) {
+                const auto header = read_tensor_header(*part.model, part.model->tensors()[number]);
+                std::error_code unknown;
+                if (part.edited && header.external && header.location != manifest_.weights.file &&
+                    is_inside_folder(header.location) &&
+                    std::filesystem::is_regular_file(path_of(header.location), unknown) &&
+                    other_of_.emplace(header.location, static_cast<id>(others_.size())).second) {
+                    others_.push_back(std::make_unique<mapped_file>(path_of(header.location)));
+                    others_.back()->release_descriptor();
+                }
+            }
+        }
     }
 
     void find_homes() {
@@ -202,9 +233,11 @@ private:
     std::vector<model_file> parts_;
     std::unique_ptr<mapped_file> weights_;
     bool weights_edited_ = false;
-    std::vector<id> home_;                   // by node of the source: its part
-    std::vector<id> slot_;                   // and its position there
-    std::vector<std::vector<id>> top_level_; // by part: nodes of the main graph
+    std::vector<std::unique_ptr<mapped_file>> others_;
+    std::map<std::string, id, std::less<>> other_of_; // by location
+    std::vector<id> home_;                            // by node of the source: its part
+    std::vector<id> slot_;                            // and its position there
+    std::vector<std::vector<id>> top_level_;          // by part: nodes of the main graph
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -32,11 +32,18 @@ struct split_files {
     /// Returns: the number of the file of part `p`.
     [[nodiscard]] static constexpr id part(id p) noexcept { return p + 2; }
 
+    /// Returns: the number of `folder.other(number)`.
+    [[nodiscard]] static id other(const split_folder& folder, id number) noexcept {
+        return part(static_cast<id>(folder.parts().size())) + number;
+    }
+
     /// Returns: a file by number.
     [[nodiscard]] static const mapped_file& at(const split_folder& folder, id file) {
-        return file == skeleton  ? *folder.skeleton().file
-               : file == weights ? *folder.weights()
-                                 : *folder.parts()[file - 2].file;
+        const auto first_other = other(folder, 0);
+        return file == skeleton      ? *folder.skeleton().file
+               : file == weights     ? *folder.weights()
+               : file >= first_other ? folder.other(file - first_other)
+                                     : *folder.parts()[file - 2].file;
     }
 };
 
