@@ -57,6 +57,7 @@ void command_line::common(common_options& options, const std::string& formats,
     format(options.format, formats);
     quiet(options.quiet);
     threads(options.threads);
+    options.rules = rules_;
 }
 
 CLI::Option* command_line::written(const char* names, std::string& to, const std::string& type,
@@ -268,6 +269,13 @@ open_model(const common_options& options,
     how.threads = threads_of(options);
     how.captures = stemma::captures_or_original(options.captures, how.threads);
     auto file = std::make_unique<const stemma::model_file>(options.model, how.threads);
+    if (options.rules) {
+        for (const auto& output : options.rules->outputs) {
+            if (!output.second->empty() && *output.second != "-") {
+                stemma::detail::refuse_own_data(file->model(), *output.second);
+            }
+        }
+    }
     stemma::task_beside beside(meanwhile ? how.threads : stemma::thread_limit(),
                                file->model().node_count(),
                                [&meanwhile, &opened_model = file->model()] {

@@ -54,6 +54,8 @@ inline std::string zero_or_more(const std::string& text) {
 std::string number_up_to(const std::string& text,
                          double most = std::numeric_limits<double>::infinity());
 
+struct command_rules;
+
 /// Options of every command.
 struct common_options {
     std::string model;
@@ -62,7 +64,8 @@ struct common_options {
     stemma::policy_names policies;
     std::string format = "text";
     bool quiet = false;
-    unsigned threads = 0; ///< 0: as many as the machine has
+    unsigned threads = 0;                       ///< 0: as many as the machine has
+    std::shared_ptr<const command_rules> rules; ///< of the command
 };
 
 /// Where a command writes its output, and how.
@@ -250,7 +253,8 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
     });
 }
 
-/// Opens a model, and prints notes about it to standard error.
+/// Opens a model, and prints notes about it to standard error. Throws: `stemma::error` (`refused`)
+/// if an output of the command would replace a file with weights of the model.
 std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile = {});

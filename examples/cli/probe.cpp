@@ -5,6 +5,7 @@
 #include <stemma/error.hpp>
 #include <stemma/numerics/model_prober.hpp>
 #include <stemma/numerics/probed_names.hpp>
+#include <stemma/onnx/external_data.hpp>
 
 #include <fmt/core.h>
 
@@ -32,11 +33,12 @@ int probe(const probe_request& asked) {
     if (!asked.like.empty()) {
         how.names = stemma::probed_names(asked.like);
     }
-    const auto named = !asked.manifest.empty();
+    const bool named = !asked.manifest.empty();
     const auto manifest = named ? asked.manifest : asked.output.path + ".json";
     if (!named && !asked.output.force && std::filesystem::exists(manifest)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }
+    stemma::detail::refuse_own_data(opened->model(), manifest);
     warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
     const stemma::model_prober prober(*opened, std::move(how));
     stemma::output_file list(manifest);

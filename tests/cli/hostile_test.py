@@ -229,6 +229,23 @@ class OddModels(Case):
             self.assertEqual(result.returncode, 1, f"{what}: {result.stdout}")
             self.assertIn(saying, result.stdout, what)
 
+    def test_no_output_replaces_weights_of_the_model(self):
+        far = field(1, 1) + field(2, 1) + field(8, "w") + field(14, 1) + \
+            field(13, field(1, "location") + field(2, "w.bin"))
+        nodes = [node("Add", ["x", "w"], ["v"], "/enc/Add"), node("Relu", ["v"], ["y"], "/dec/Relu")]
+        self.file.write_bytes(model(graph(nodes) + field(5, far)))
+        weights, out = self.folder / "w.bin", self.folder / "out"
+        weights.write_bytes(b"four")
+        for command in (["tag", self.file, "-o", weights], ["tag", self.file, "--sidecar", weights],
+                        ["export", self.file, "--to", "dot", "-o", weights],
+                        ["export", self.file, "--to", "model-explorer", "-o", out, "--node-counts", weights],
+                        ["dag", self.file, "-o", weights],
+                        ["dag", self.file, "-o", out, "--operations", weights],
+                        ["probe", self.file, "-o", out, "--manifest", weights]):
+            self.fail_with(2, *command, saying="has weights of")
+            self.assertEqual(weights.read_bytes(), b"four")
+            self.assertFalse(out.exists())
+
     def test_no_output_replaces_what_is_read_or_another_output(self):
         self.file.write_bytes(MICRO.read_bytes())
         link, out = self.folder / "link.onnx", self.folder / "out"

@@ -213,10 +213,12 @@ void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summ
                    sources == written_sources::full_paths});
 }
 
-/// The same to a file. Throws: `error` of `error_code::cannot_write`. Complexity: as above.
+/// The same to a file. Throws: `error` of `error_code::cannot_write`, and of `refused` if that file
+/// has weights of the model. Complexity: as above.
 inline void write_sidecar(const std::string& output, attributed_model& opened,
                           const tag_summary& summary, bool sync = true,
                           written_sources sources = written_sources::as_before) {
+    detail::refuse_own_data(opened.model(), output);
     output_file written(output);
     write_sidecar(written, opened, summary, sources);
     written.commit(sync);
