@@ -43,7 +43,7 @@ struct analyze_options {
 
 std::string node_text(const stemma::attributed_model& opened, id node) {
     const auto name = opened.model().name(node);
-    return name.empty() ? stemma::position_text(opened.model(), node) : std::string(name);
+    return name.empty() ? stemma::position_text(opened.model(), node) : line_text(name);
 }
 
 std::string confidence_text(const stemma::model_analysis& analysis) {
@@ -95,13 +95,16 @@ void print_conflicts(const stemma::attributed_model& opened, const std::vector<i
 
 /// The largest modules by weights, then by nodes.
 void print_modules(const stemma::attributed_model& opened, const stemma::model_report& report,
-                   std::size_t rows) {
+                   std::size_t rows, bool whole) {
     auto order = report.part.modules;
     const auto& counts = report.analysis.modules;
     std::stable_sort(order.begin(), order.end(), [&](id a, id b) {
         return counts.bytes[a] != counts.bytes[b] ? counts.bytes[a] > counts.bytes[b]
                                                   : counts.nodes[a] > counts.nodes[b];
     });
+    if (!whole) {
+        put("\n{}", shaded("the modules with these nodes, as a whole", shade::strong));
+    }
     put("\n{}\n", shaded(fmt::format("{:>9} {:>14} {:>9}  {}  {}", "nodes", "parameters", "size",
                                      fitted("operators", 26), "module"),
                          shade::strong));
@@ -133,7 +136,7 @@ void print_list(std::string_view heading, const List& list, std::size_t rows, Li
 void print_lists(const stemma::attributed_model& opened, const stemma::model_analysis& analysis,
                  std::size_t rows) {
     print_list("weights read by several modules", analysis.shared, rows, [&](const auto& one) {
-        put("  {} ({})\n", shortened(std::string(opened.model().value_name(one.value)), 80),
+        put("  {} ({})\n", shortened(opened.model().value_name(one.value), 80),
             stemma::bytes_text(one.bytes));
         for (auto m : one.modules) {
             put("    {}\n", shortened(path_text(opened, m), 96));
@@ -164,7 +167,10 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                                         grouped(part.nodes.size()),
                                         counted(opened.model().node_count(), "node")));
     }
-    print_summary(summary);
+    // What is not about the nodes themselves says that it is of more than these.
+    const bool whole = options.filter.empty();
+    const std::string_view of_all = whole ? "" : "of the whole model: ";
+    print_summary(summary, opened.model().node_count());
     print_row("scopes", fmt::format("path and class {}, path {}, operator only {}",
                                     grouped(summary.full_scope), grouped(summary.path_only),
                                     grouped(summary.name_only)));
@@ -174,12 +180,12 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
     }
     for (const auto& one : captured) {
         print_row(std::string(stemma::to_string(one.source)),
-                  fmt::format("claims for {} nodes, agrees {}, decides {}", grouped(one.speaks_of),
-                              grouped(one.agrees), grouped(one.decides)));
+                  fmt::format("{}claims for {} nodes, agrees {}, decides {}", of_all,
+                              grouped(one.speaks_of), grouped(one.agrees), grouped(one.decides)));
     }
     print_row("dialects", dialects.empty() ? "none" : dialects);
     print_row("confidence", confidence_text(analysis));
-    print_row("weights", weights_by_kind(analysis.modules));
+    print_row("weights", std::string(of_all) + weights_by_kind(analysis.modules));
     put("\n{}\n", shaded(fmt::format("{:>9} {:>7}  {}", "nodes", "share", "tag"), shade::strong));
     std::size_t shown = 0;
     for (const auto& [tag, nodes] : summary.tags) {
@@ -198,8 +204,8 @@ void print_text(const analyze_options& options, const stemma::attributed_model& 
                    put("{:>9}  {}\n", grouped(one.second),
                        shaded(shortened(path_text(opened, one.first), 88), shade::name));
                });
-    print_modules(opened, report, options.rows);
-    if (options.filter.empty()) {
+    print_modules(opened, report, options.rows, whole);
+    if (whole) {
         print_lists(opened, analysis, options.rows);
     }
     print_conflicts(opened, part.nodes, options.rows);

@@ -67,7 +67,7 @@ int carry(const carry_options& options) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     summary.seconds = taken.count();
     if (prints_text) {
-        print_summary(summary);
+        print_summary(summary, summary.nodes);
         print_counts(*opened);
     }
     if (!options.sidecar.empty()) {

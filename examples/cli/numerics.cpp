@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -41,12 +43,34 @@ std::string decibels(const stemma::value_difference& by) {
                                     : "none";
 }
 
-/// Returns: the difference of the first value beyond the bounds.
-std::string describe(const std::optional<stemma::value_difference>& by) {
-    return !by                          ? "the shapes differ"
-           : by->unequal_nonfinite == 0 ? "SQNR " + decibels(*by) + " dB"
-                                        : counted(by->unequal_nonfinite, "number") +
-                                              " infinite or NaN in one run, not so in the other";
+/// Returns: what of a difference is beyond the bounds.
+std::string describe(const std::optional<stemma::value_difference>& by,
+                     const stemma::difference_bounds& bounds) {
+    if (!by) {
+        return "the shapes differ";
+    }
+    if (by->unequal_nonfinite > 0) {
+        return counted(by->unequal_nonfinite, "number") +
+               " infinite or NaN in one run, not so in the other";
+    }
+    std::string text;
+    const auto add = [&](const std::string& measure) {
+        text.append(text.empty() ? "" : ", ").append(measure);
+    };
+    if (const auto least = bounds.least_sqnr(); least && by->sqnr < *least) {
+        add(std::isfinite(by->sqnr) ? "SQNR " + decibels(*by) + " dB"
+                                    : std::string("all zeros in the first run only"));
+    }
+    if (bounds.max_abs && by->max_abs > *bounds.max_abs) {
+        add(fmt::format("max abs {:.2g}", by->max_abs));
+    }
+    if (bounds.max_rel && by->max_rel > *bounds.max_rel) {
+        add(fmt::format("max rel {:.2g}", by->max_rel));
+    }
+    if (bounds.min_cosine && by->cosine < *bounds.min_cosine) {
+        add(fmt::format("cosine {:.6f}", by->cosine));
+    }
+    return text;
 }
 
 /// Returns: the columns of a table row; blank if unknown.
@@ -94,16 +118,23 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
         const auto& first = report.values[report.first_value];
         put("first        {}\n", shaded(name_of(opened, report.first_module), shade::bad));
         put("             at {}, {}\n", opened.model().value_name(first.pair.value),
-            describe(first.difference));
+            describe(first.difference, report.bounds));
     }
+    // The results of the first module may be within the bounds, those of modules in it not.
+    const auto is_first = [&](const stemma::module_numerics& one) {
+        return report.first_value != stemma::no_id && one.module == report.first_module;
+    };
     std::vector<const stemma::module_numerics*> rows;
     for (const auto& one : report.modules) {
-        if (one.verdict != stemma::module_verdict::within) {
+        if (one.verdict != stemma::module_verdict::within || is_first(one)) {
             rows.push_back(&one);
         }
     }
+    const auto begins = [&](const stemma::module_numerics& one) {
+        return is_first(one) ? report.first_value : one.first;
+    };
     std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto* a, const auto* b) { return a->first < b->first; });
+                     [&](const auto* a, const auto* b) { return begins(*a) < begins(*b); });
     if (rows.empty()) {
         return;
     }
@@ -118,6 +149,25 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
             shaded(name_of(opened, one.module), shade::name));
     }
     print_rest(rows.size(), asked.rows);
+}
+
+/// Says if most of the values compared are none of the second model.
+void note_strangers(const numerics_request& asked, const stemma::attributed_model& second,
+                    const stemma::numerics_report& report) {
+    std::set<std::string_view> names;
+    for (stemma::id value = 0; value < second.model().value_count(); ++value) {
+        names.insert(second.model().value_name(value));
+    }
+    const auto known = static_cast<std::size_t>(std::count_if(
+        report.values.begin(), report.values.end(),
+        [&](const stemma::compared_value& one) { return names.count(one.pair.other) > 0; }));
+    if (2 * known < report.values.size()) {
+        note(asked.common,
+             fmt::format("{} has {} of the {} compared; the values of OTHER seem to be of another "
+                         "model",
+                         asked.other, known == 0 ? std::string("none") : grouped(known),
+                         counted(report.values.size(), "value")));
+    }
 }
 
 void isolate(const numerics_request& asked, const stemma::observed_model& a,
@@ -160,6 +210,7 @@ int numerics(const numerics_request& asked) {
         throw stemma::error(stemma::error_code::not_found, asked.values[1], "",
                             "has no counterpart of any value in " + asked.values[0]);
     }
+    note_strangers(asked, *second, report);
     if (!asked.isolated.empty()) {
         stemma::add_isolated(report, a, asked.isolated);
     }

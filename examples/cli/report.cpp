@@ -12,7 +12,7 @@ void print_row(std::string_view label, std::string_view text) {
 }
 
 std::string path_text(const stemma::attributed_model& opened, stemma::id m) {
-    return m == 0 ? std::string("the root") : opened.modules().path(m);
+    return m == 0 ? std::string("the root") : line_text(opened.modules().path(m));
 }
 
 std::string top_operators(const stemma::onnx_model& model,
@@ -33,8 +33,8 @@ std::string top_operators(const stemma::onnx_model& model,
     return shown > 0 && shown < counts.size() ? text.append(more) : text;
 }
 
-void print_summary(const stemma::tag_summary& summary) {
-    print_row("model", fmt::format("{}: {}, {}, {}", summary.model, counted(summary.nodes, "node"),
+void print_summary(const stemma::tag_summary& summary, std::size_t nodes) {
+    print_row("model", fmt::format("{}: {}, {}, {}", summary.model, counted(nodes, "node"),
                                    counted(summary.modules, "module"),
                                    counted(summary.initializers, "initializer")));
     print_row("tagged", fmt::format("{} of {} ({}), {}", grouped(summary.tagged),

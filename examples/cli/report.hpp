@@ -25,7 +25,7 @@ std::string top_operators(const stemma::onnx_model& model,
                           std::size_t width);
 
 /// Prints a summary in a few lines.
-void print_summary(const stemma::tag_summary& summary);
+void print_summary(const stemma::tag_summary& summary, std::size_t nodes);
 
 /// Prints the accuracy, if there was a truth to compare with.
 void print_accuracy(const stemma::tag_summary& summary);

@@ -51,7 +51,7 @@ int tag(const tag_options& options) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     summary.seconds = taken.count();
     if (options.prints_text()) {
-        print_summary(summary);
+        print_summary(summary, summary.nodes);
     } else if (options.common.format == "text") {
         print_accuracy(summary); // asked for, and no message
     }

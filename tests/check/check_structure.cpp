@@ -55,6 +55,18 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
         CHECK(findings_of(model_of(test::graph({relu("q", "y")}, {"x"}, {"y"}))) ==
               found{"value.undefined at value 'q'"});
     }
+    SECTION("an undefined value has the first of its readers, or is an output") {
+        const auto bytes = model_of(test::graph(
+            {relu("x", "h"), relu("q", "i", "first"), relu("q", "y")}, {"x"}, {"y", "z"}));
+        const stemma::wire_model model(bytes);
+        std::vector<std::string> told;
+        stemma::check_structure(model, [&](const stemma::finding& one) {
+            told.push_back((one.node == stemma::no_id ? "-" : std::to_string(one.node)) + " " +
+                           one.place + " " + one.text);
+        });
+        CHECK(told == found{"1 value 'q' is read by node 'first' (#1), but never produced",
+                            "- value 'z' is an output of its graph, but never produced"});
+    }
     SECTION("a value with two producers") {
         CHECK(findings_of(model_of(test::graph({relu("x", "y", "a"), relu("x", "y", "b")}, {"x"},
                                                {"y"}))) == found{"value.redefined at value 'y'"});

@@ -116,6 +116,30 @@ class Numerics(NumbersCase):
         self.assertEqual(self.numerics(other, "--max-abs", "0.05").returncode, 1)
         self.assertEqual(self.numerics(other, "--min-sqnr", "5").returncode, 0)
 
+    def test_what_is_beyond_a_bound_is_said_in_its_measure(self):
+        other = self.spoiled("encoder.layer.1.attention.self.query")
+        first = lambda *options: next(line for line in self.numerics(other, *options).stdout.splitlines()
+                                      if line.startswith("             at "))
+        self.assertTrue(first("--max-abs", "0.05").endswith(", max abs 0.1"), first("--max-abs", "0.05"))
+        self.assertRegex(first("--max-rel", "0.01"), ", max rel [0-9.]+$")
+        self.assertRegex(first("--min-cosine", "0.9999"), ", cosine 0[.][0-9]+$")
+        self.assertRegex(first("--max-abs", "0.05", "--min-sqnr", "60"), ", SQNR [0-9.]+ dB, max abs 0.1$")
+        save(self.a, {name: [0.0] * 8 for name in self.values})
+        self.assertTrue(first().endswith(", all zeros in the first run only"), first())
+
+    def test_the_first_module_has_a_row_even_if_only_a_part_of_it_deviates(self):
+        done = self.numerics(self.spoiled("encoder.layer.1.attention.self.query"), "--depth", "1")
+        lines = done.stdout.splitlines()
+        self.assertIn("first        encoder", lines)
+        self.assertTrue(any(line.endswith("  encoder") and line.startswith("within") for line in lines), done.stdout)
+
+    def test_values_of_another_model_are_noticed(self):
+        self.assertNotIn("another model", self.numerics(self.values).stderr)
+        save(self.b, self.values)
+        done = run("numerics", *self.model, FIXTURES / "mlp" / "model.onnx", "--values", self.a, "--values", self.b)
+        self.assertIn("model.onnx has none of the ", done.stderr)
+        self.assertIn("seem to be of another model", done.stderr)
+
     def test_isolated_parts_wait_for_a_runner(self):
         other = self.spoiled("encoder.layer.1.attention.self.query")
         apart = self.folder / "apart"

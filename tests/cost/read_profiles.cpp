@@ -23,4 +23,16 @@ TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[prof
     CHECK_THROWS_AS(stemma::read_profiles(paths, 3), stemma::error);
 }
 
+TEST_CASE("read_profiles: a file without runs is none", "[profile]") {
+    const test::scratch_folder folder;
+    const std::vector<std::string> paths{folder.make("times.csv", "run,name,time\n")};
+    try {
+        static_cast<void>(stemma::read_profiles(paths));
+        FAIL("was read");
+    } catch (const stemma::error& refused) {
+        CHECK(refused.code() == stemma::error_code::malformed);
+        CHECK(std::string(refused.what()).find("contains no run") != std::string::npos);
+    }
+}
+
 } // namespace test::cost_read_profiles

@@ -184,4 +184,15 @@ TEST_CASE("json_writer: a long document is written in pieces", "[json_writer]") 
     CHECK(sink.longest < 100000);
 }
 
+TEST_CASE("json_writer: an unknown text is null") {
+    string_sink sink;
+    json_writer out(sink);
+    out.begin_object(true);
+    out.member_or_null("known", "a");
+    out.member_or_null("unknown", "");
+    out.end_object();
+    out.finish();
+    CHECK(json::parse(sink.text) == json{{"known", "a"}, {"unknown", nullptr}});
+}
+
 } // namespace test::io_json_writer

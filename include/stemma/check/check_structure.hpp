@@ -143,15 +143,38 @@ private:
                  "is defined more than once: by " + definers_text(model_, value), severity::error,
                  model_.producer(value));
         }
-        for (id value = 0; value < model_.value_count(); ++value) {
-            if (model_.kind(value) == value_kind::undefined) {
-                tell("value.undefined", value_text(value), "is read, but never produced");
-            }
-        }
+        check_undefined();
         if (model_.graph(0).outputs.empty()) {
             tell("graph.no_output", "model", "has no outputs", severity::warning);
         }
         check_shadowing();
+    }
+
+    /// What is read must be defined; names the first reader.
+    void check_undefined() {
+        std::vector<id> undefined;
+        for (id value = 0; value < model_.value_count(); ++value) {
+            if (model_.kind(value) == value_kind::undefined) {
+                undefined.push_back(value);
+            }
+        }
+        std::vector<id> readers(undefined.size(), no_id);
+        for (id node = model_.node_count(); !undefined.empty() && node-- > 0;) {
+            for (auto value : model_.inputs(node)) {
+                const auto at = std::lower_bound(undefined.begin(), undefined.end(), value);
+                if (at != undefined.end() && *at == value) {
+                    readers[static_cast<std::size_t>(at - undefined.begin())] = node;
+                }
+            }
+        }
+        for (std::size_t i = 0; i < undefined.size(); ++i) {
+            const auto reader = readers[i];
+            tell("value.undefined", value_text(undefined[i]),
+                 (reader == no_id ? std::string("is an output of its graph")
+                                  : "is read by " + place_of(model_, reader)) +
+                     ", but never produced",
+                 severity::error, reader);
+        }
     }
 
     /// A name in a body must not be one of an enclosing graph.

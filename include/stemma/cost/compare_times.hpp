@@ -120,7 +120,7 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
         const auto m = pair.first == no_id ? pair.second : pair.first;
         json.begin_object(true);
         json.member("path", tree.path(m));
-        json.member("class", tree.class_name(m));
+        json.member_or_null("class", tree.class_name(m));
         json.member("difference_us", pair.after - pair.before);
         write_time("first", first, pair.first);
         write_time("second", second, pair.second);

@@ -69,7 +69,7 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
         const auto& one = cost[m];
         json.begin_object(true);
         json.member("path", opened.modules().path(m));
-        json.member("class", opened.modules().class_name(m));
+        json.member_or_null("class", opened.modules().class_name(m));
         detail::write_amount(json, "macs", cost, one.macs);
         detail::write_amount(json, "flops", cost, one.flops);
         detail::write_amount(json, "own_macs", cost, cost.own(m).macs);

@@ -70,7 +70,7 @@ void write_profile(Sink& sink, const module_times& times, const module_tree& mod
         }
         json.begin_object(true);
         json.member("path", modules.path(m));
-        json.member("class", modules.class_name(m));
+        json.member_or_null("class", modules.class_name(m));
         json.member("us", time.microseconds);
         json.member("own_us", time.own);
         json.member("share", detail::share_of(time.microseconds, times.total()));

@@ -35,6 +35,9 @@ struct profile_files {
         const mapped_file file(path);
         profile read;
         const auto format = read_profile(file.bytes(), path, read);
+        if (read.runs() == 0) {
+            STEMMA_THROW(error(error_code::malformed, path, "", "contains no run"));
+        }
         const auto drop = warm_up.value_or(read.runs() > 1 ? 1 : 0);
         if (drop >= read.runs()) {
             STEMMA_THROW(error(error_code::refused, path, "warm-up",

@@ -116,6 +116,12 @@ public:
         value(what);
     }
 
+    /// A key and a text, or `null` for "": what is unknown.
+    void member_or_null(std::string_view name, std::string_view text) {
+        key(name);
+        text.empty() ? null() : value(text);
+    }
+
     /// Ends the document with a line break and flushes everything to the sink.
     void finish() {
         buffer_.push_back('\n');

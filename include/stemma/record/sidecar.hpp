@@ -31,10 +31,6 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
                   const module_statistics& counts, id m) {
     const infrastructure_packages infrastructure;
     const auto& tree = modules.index();
-    const auto text_or_null = [&](std::string_view key, std::string_view text) {
-        json.key(key);
-        text.empty() ? json.null() : json.value(text);
-    };
     const auto write_tensors = [&](std::string_view key, std::size_t count, auto tensor_at) {
         json.key(key);
         json.begin_array(true);
@@ -48,7 +44,7 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
                 json.value(extent);
             }
             json.end_array();
-            text_or_null("dtype", tensor.dtype);
+            json.member_or_null("dtype", tensor.dtype);
             json.member("trainable", tensor.trainable);
             json.end_object();
         }
@@ -56,10 +52,10 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     };
     json.begin_object(true);
     json.member("path", modules.report_path(m));
-    text_or_null("class", modules.class_name(m));
-    text_or_null("qualified_class", modules.qualified_class(m));
+    json.member_or_null("class", modules.class_name(m));
+    json.member_or_null("qualified_class", modules.qualified_class(m));
     json.member("infrastructure", infrastructure.contain(modules.qualified_class(m)));
-    text_or_null("tag", tagged.tags.is_selected(m) ? tagged.tags.text(m) : std::string());
+    json.member_or_null("tag", tagged.tags.is_selected(m) ? tagged.tags.text(m) : std::string());
     json.key("parent");
     m == 0 ? json.null() : json.value(modules.report_path(tree.parent(m)));
     json.member("level", tree.depth(m));

@@ -168,8 +168,8 @@ private:
         const auto& modules = opened_.modules();
         json_.begin_object();
         json_.member("path", modules.report_path(one.module));
-        json_.member("class", modules.class_name(one.module));
-        json_.member("qualified_class", modules.qualified_class(one.module));
+        json_.member_or_null("class", modules.class_name(one.module));
+        json_.member_or_null("qualified_class", modules.qualified_class(one.module));
         json_.member("tag", found_.tags.text(one.module));
         json_.member("selected", found_.tags.is_selected(one.module));
         json_.key("aliases");

@@ -212,6 +212,20 @@ public:
         return text(name_of, [](std::int64_t number) { return std::to_string(number); });
     }
 
+    /// Whether a name is an expression; arguments of a function call do not count.
+    /// Complexity: O(length).
+    [[nodiscard]] static bool has_operators(std::string_view name) noexcept {
+        std::size_t depth = 0;
+        for (const char c : name) {
+            depth += c == '(' ? 1U : 0U;
+            depth -= c == ')' && depth > 0 ? 1U : 0U;
+            if (depth == 0 && std::string_view(" +-*/^%").find(c) != std::string_view::npos) {
+                return true;
+            }
+        }
+        return false;
+    }
+
 private:
     // More than any model has; bounds hostile ones.
     static constexpr std::size_t max_terms = 256;
@@ -252,19 +266,6 @@ private:
                 text.append("^").append(std::to_string(end - i));
             }
         }
-    }
-
-    /// Whether a name is an expression; arguments of a function call do not count.
-    [[nodiscard]] static bool has_operators(std::string_view name) noexcept {
-        std::size_t depth = 0;
-        for (const char c : name) {
-            depth += c == '(' ? 1U : 0U;
-            depth -= c == ')' && depth > 0 ? 1U : 0U;
-            if (depth == 0 && std::string_view(" +-*/^%").find(c) != std::string_view::npos) {
-                return true;
-            }
-        }
-        return false;
     }
 
     void add_term(term more) {

@@ -57,7 +57,7 @@ TEST_CASE("extent_algebra: minima, also of quotients", "[types]") {
     scene s;
     const auto half = s.algebra.divide(s.height, 2);
     const auto least = s.algebra.extent(s.algebra.least(s.algebra.value(half), 5));
-    CHECK(s.text(least) == "min(floor((height)/2), 5)");
+    CHECK(s.text(least) == "min(floor(height/2), 5)");
     for (std::int64_t size = 1; size < 20; ++size) {
         CHECK(s.at(least, size) == std::min<std::int64_t>(size / 2, 5));
     }

@@ -201,10 +201,16 @@ private:
             return no_id;
         }
         const auto number = std::to_string(what.number);
-        const auto name = names_.intern(what.is_quotient ? "floor((" + of + ")/" + number + ")"
-                                                         : "min(" + of + ", " + number + ")");
+        const auto name =
+            names_.intern(what.is_quotient ? "floor(" + enclosed(of) + "/" + number + ")"
+                                           : "min(" + of + ", " + number + ")");
         operations_.try_emplace(name, std::move(what));
         return name;
+    }
+
+    /// Returns: an expression in parentheses; a name or a call without them.
+    [[nodiscard]] static std::string enclosed(const std::string& text) {
+        return polynomial::has_operators(text) ? "(" + text + ")" : text;
     }
 
     [[nodiscard]] static std::size_t at(std::int64_t extent) noexcept {
