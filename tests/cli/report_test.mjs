@@ -532,6 +532,21 @@ const tests = {
     await page.close();
   },
 
+  async "numbers are printed in full, and shares are never rounded up to all"() {
+    const model = fixture("bert_micro");
+    writeFileSync(join(folder, "counts.json"), JSON.stringify({schema: "stemma.overlay/1", columns: [{name: "count"}],
+      modules: [{path: "encoder", values: [1360512]}, {path: "pooler", values: [12345.678]}]}));
+    const page = await Page.open(report(model, [...captureOf(model), "--overlay", join(folder, "counts.json")]));
+    assert.deepEqual(await page.evaluate(`[1360512, 12345.678, 0.5, 123456789].map(cellText)`),
+                     ["1,360,512", "12,345.7", "0.5", "123,456,789"]);
+    assert.deepEqual(await page.evaluate(`[919 / 922, 9999 / 10000, 1, 0.9, 0.0001, 0].map(percent)`),
+                     ["99.6 %", "99.9 %", "100.0 %", "90.0 %", "< 0.1 %", "0.0 %"]);
+    const facts = producer => page.evaluate(`modelFacts({nodes: 1, modules: 1, parameters: 0, coverage: 1, conflicts: 0, provenance: {}, producer: ${JSON.stringify(producer)}, opsets: {}, ir: 8}).filter(each => each.textContent === "").length`);
+    assert.equal(await facts(" "), 0);
+    assert.equal(await facts("pytorch 2.0"), 0);
+    await page.close();
+  },
+
   async "text on colours is readable, in light and in dark"() {
     const model = fixture("bert_micro");
     const all = sidecar(model).modules.map((module, i) => ({path: module.path, values: [i % 11, 10 - i % 11]}));

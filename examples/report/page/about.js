@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of a model and of a node, as elements.
 
-const percent = share => share > 0 && share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
+// Rounded down: "100.0 %" is all of them.
+const percent = share => share > 0 && share < 0.001 ? "< 0.1 %" : `${(Math.floor(1000 * share + 1e-9) / 10).toFixed(1)} %`;
 const fact = (what, text) => make("span", {}, make("b", {}, text), ` ${what}`);
 const counted = (n, what) => fact(n === 1 ? what : `${what}s`, number(n));
 
@@ -15,7 +16,7 @@ function modelFacts(model) {
     fact("of the nodes attributed", percent(model.coverage)),
     make("span", {}, "evidence: ", make("b", {}, sources.join(", ") || "none")),
     counted(model.conflicts, "conflict"),
-    make("span", {}, model.producer.trim()),
+    ...(model.producer.trim() ? [make("span", {}, model.producer.trim())] : []),
     make("span", {}, "opsets ", make("b", {}, opsets.join(", ") || "none"), `, IR ${model.ir}`)];
 }
 

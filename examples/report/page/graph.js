@@ -188,7 +188,7 @@ function buildGraph(scope, depth = 0) {
   const isEnd = box => box.kind === "end";
   const edges = all.map(({from, to, values: flowing}) => {
     const v = [...flowing][0];
-    const more = flowing.size > 1 ? ` +${flowing.size - 1}` : "";
+    const more = flowing.size > 1 ? ` +${number(flowing.size - 1)}` : "";
     const a = shown[place[from]], b = shown[place[to]];
     const quiet = a.kind === "quiet" || b.kind === "quiet";
     return {from: place[from], to: place[to], quiet, label: quiet || isEnd(a) || isEnd(b) ? "" : clip(shapeOf(values[v]) + more, 30),

@@ -22,7 +22,7 @@ function cellText(cell) {
   }
   const size = Math.abs(cell);
   return size !== 0 && (size < 1e-3 || size >= 1e12) ? cell.toExponential(2)
-    : cell.toLocaleString("en-US", {maximumSignificantDigits: size >= 1e4 ? 6 : 4});
+    : cell.toLocaleString("en-US", Number.isInteger(cell) ? {} : {maximumSignificantDigits: size >= 1e4 ? 6 : 4});
 }
 
 // The range of a column over all runs, so that colours can be compared. `wide`: it needs a logarithmic scale.
