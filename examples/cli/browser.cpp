@@ -58,11 +58,9 @@ std::string clipped(std::string_view text, std::size_t width) {
         if (text[i] == '\033') {
             length = std::min(text.find('m', i), text.size() - 1) + 1 - i;
         } else {
-            while (i + length < text.size() &&
-                   (static_cast<unsigned char>(text[i + length]) & 0xc0U) == 0x80U) {
-                ++length;
-            }
-            if (++used > width) {
+            length = first_length(text.substr(i));
+            used += first_width(text.substr(i));
+            if (used > width) {
                 i += length;
                 continue;
             }
@@ -618,7 +616,7 @@ std::vector<screen_line> browser::lines(std::size_t width, std::size_t height) {
     top_ = std::max(top_, selected_ < page_ ? 0 : selected_ - page_ + 1);
     if (both || !in_detail_) {
         for (std::size_t i = 0; i < page_ && top_ + i < rows_.size(); ++i) {
-            shown[i].left = tree_line(rows_[top_ + i], both ? left - 2 : left);
+            shown[i].left = printable_shades(tree_line(rows_[top_ + i], both ? left - 2 : left));
             shown[i].selected = top_ + i == selected_;
         }
     }
@@ -641,7 +639,7 @@ std::vector<screen_line> browser::lines(std::size_t width, std::size_t height) {
         }
     }
     if (height > 0) {
-        shown[height - 1] = {bottom_line(width), "", false};
+        shown[height - 1] = {printable_shades(bottom_line(width)), "", false};
     }
     return shown;
 }

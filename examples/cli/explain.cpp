@@ -69,13 +69,15 @@ private:
     static constexpr std::size_t max_lines = 6;
 
     void title(std::string_view name, std::string_view type) {
-        text_ += fmt::format("{}{}{}{}\n", text_.empty() ? "" : "\n", shaded(name, shade::strong),
-                             type.empty() ? "" : " ", shaded(type, shade::dim));
+        text_ += fmt::format("{}{}{}{}\n", text_.empty() ? "" : "\n",
+                             shaded(in_one_line(name), shade::strong), type.empty() ? "" : " ",
+                             shaded(in_one_line(type), shade::dim));
     }
 
     void row(std::string_view label, std::string_view text, bool unknown = false) const {
         if (!unknown) {
-            text_ += fmt::format("  {} {}\n", shaded(fitted(label, 11), shade::dim), text);
+            text_ +=
+                fmt::format("  {} {}\n", shaded(fitted(label, 11), shade::dim), in_one_line(text));
         }
     }
 
@@ -228,11 +230,12 @@ private:
                         grouped(counts.own_nodes[m]),
                         shaded(top_operators(model_, counts.operators[m], 48), shade::dim)));
         row("modules", fmt::format("{} inside", grouped(inside)), inside == 0);
-        row("parameters", fmt::format("{}{}  {}", grouped(counts.parameters[m]),
+        const auto weights = stemma::weights_text(counts.weights[m]);
+        row("parameters", fmt::format("{}{}{}{}", grouped(counts.parameters[m]),
                                       counts.parameters[m] == counts.stored[m]
                                           ? std::string()
                                           : fmt::format(" ({} stored)", grouped(counts.stored[m])),
-                                      shaded(stemma::weights_text(counts.weights[m]), shade::dim)));
+                                      weights.empty() ? "" : "  ", shaded(weights, shade::dim)));
         print_some("weight", one.weights.size(), [&](std::size_t i) {
             const auto& weight = one.weights[i];
             return fmt::format("{}  {}", typed(weight.weight.value, weight.type),

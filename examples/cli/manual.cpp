@@ -509,7 +509,7 @@ std::size_t last_term(std::string_view query) {
 }
 
 /// Prints possible beginnings of a query or an `explain` question about a model: module paths,
-/// tags, and conditions.
+/// tags, and conditions; none with line breaks, which shells cannot complete.
 void print_words(manual_options options) {
     if (options.common.model.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "manual words", "needs a model");
@@ -552,7 +552,8 @@ void print_words(manual_options options) {
     const auto before = options.begin.substr(0, options.begin.size() - term.size());
     for (auto word = words.lower_bound(term); word != words.end() && word->starts_with(term);
          ++word) {
-        put_names(word->empty() ? std::string() : before + *word + "\n");
+        const bool one_line = word->find_first_of("\n\r\t") == word->npos;
+        put_names(word->empty() || !one_line ? std::string() : before + *word + "\n");
     }
 }
 

@@ -32,7 +32,8 @@ struct query_options {
     std::size_t top = std::numeric_limits<std::size_t>::max();
 };
 
-/// Prints names, each once; unnamed nodes as `#7`, which `explain` accepts.
+/// Prints names, each once; as `#7`, which `explain` accepts, nodes without one or with line
+/// breaks.
 void print_node_names(const query_options& options, const stemma::onnx_model& model,
                       const std::vector<id>& nodes) {
     const auto found = stemma::names_of(model, nodes);
@@ -41,6 +42,10 @@ void print_node_names(const query_options& options, const stemma::onnx_model& mo
     }
     if (found.unnamed > 0) {
         note(options.common, fmt::format("{} without a name", counted(found.unnamed, "node")));
+    }
+    if (found.broken > 0) {
+        note(options.common,
+             fmt::format("{} with line breaks in the name", counted(found.broken, "node")));
     }
     if (found.others > 0) {
         note(options.common, fmt::format("{} that do not match share names with matching ones",
@@ -60,11 +65,11 @@ void print_list(const query_options& options, std::string_view list,
     } else if (list == "modules") {
         for (auto m : answer.modules) {
             by_index ? put_names(fmt::format("{}\n", m))
-                     : put_names(fmt::format("{}\n", opened.modules().path(m)));
+                     : put_names(in_one_line(opened.modules().path(m)) + "\n");
         }
     } else {
         for (auto value : list == "values" ? answer.values : answer.initializers) {
-            put_names(fmt::format("{}\n", opened.model().value_name(value)));
+            put_names(in_one_line(opened.model().value_name(value)) + "\n");
         }
     }
 }

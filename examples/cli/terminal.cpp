@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
+#include "character_width.hpp"
+
 #include <stemma/error.hpp>
 #include <stemma/io/json_text.hpp>
 
@@ -11,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <random>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -20,20 +23,28 @@ namespace cli {
 
 namespace {
 
-constexpr std::string_view shade_end = "\033[0m";
-
 /// Indexed by `shade`.
 constexpr std::array<std::string_view, 7> shade_begins{
-    shade_end, "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[32m", "\033[31m"};
+    "\033[0m", "\033[1m", "\033[2m", "\033[36m", "\033[33m", "\033[32m", "\033[31m"};
 
-/// Returns: the length of the shade that `text` begins with, or 0.
-std::size_t shade_length(std::string_view text) {
-    for (auto begin : shade_begins) {
-        if (text.substr(0, begin.size()) == begin) {
-            return begin.size();
-        }
-    }
-    return 0;
+/// What shades within texts begin with until they are written: no name can contain it by design.
+const std::string& shade_key() {
+    static const std::string key = [] {
+        std::random_device random;
+        return fmt::format("\033{:08x}{:08x}", random(), random());
+    }();
+    return key;
+}
+
+/// Returns: a shade as it stands in texts.
+std::string shade_mark(shade how) {
+    return fmt::format("{}{}m", shade_key(), static_cast<int>(how));
+}
+
+/// Returns: the length of the mark of a shade that `text` begins with, or 0.
+std::size_t mark_length(std::string_view text) {
+    static const auto length = shade_mark(shade::plain).size();
+    return text.starts_with(shade_key()) && text.size() >= length ? length : 0;
 }
 
 /// Whether a character reorders those after it, so that a name shows as another one.
@@ -42,17 +53,30 @@ bool is_bidirectional_control(std::string_view character) {
            (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
 }
 
+/// Whether a terminal obeys a character rather than shows it.
+bool is_obeyed(std::string_view character) {
+    const auto first = static_cast<unsigned char>(character.front());
+    return (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
+           (first == 0xc2U && character.size() == 2 &&
+            static_cast<unsigned char>(character[1]) < 0xa0U) ||
+           is_bidirectional_control(character);
+}
+
+/// Returns: `text` with a blank instead of each line break and tab.
+std::string without_breaks(std::string_view text) {
+    std::string line(text);
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    return line;
+}
+
 /// Appends the first character of `text`, or a replacement if it is not printable. Returns: its
 /// length in `text`.
 std::size_t append_printable(std::string& shown, std::string_view text) {
     const auto length = stemma::detail::utf8_length(text);
     const auto character = text.substr(0, length);
-    const auto first = static_cast<unsigned char>(text.front());
-    const bool obeyed =
-        (first < 0x20U && first != '\n' && first != '\t') || first == 0x7fU ||
-        (first == 0xc2U && length == 2 && static_cast<unsigned char>(text[1]) < 0xa0U) ||
-        is_bidirectional_control(character);
-    shown.append(length == 0 || obeyed ? std::string_view("\xef\xbf\xbd") : character);
+    shown.append(length == 0 || is_obeyed(character) ? std::string_view("\xef\xbf\xbd")
+                                                     : character);
     return length == 0 ? 1 : length;
 }
 
@@ -92,7 +116,7 @@ std::string shaded(std::string_view text, shade how) {
     if (!has_colours() || how == shade::plain || text.empty()) {
         return std::string(text);
     }
-    return std::string(shade_begins[static_cast<std::size_t>(how)]).append(text).append(shade_end);
+    return shade_mark(how).append(text).append(shade_mark(shade::plain));
 }
 
 std::string grouped(std::uint64_t number) {
@@ -116,33 +140,61 @@ std::string counted(std::uint64_t number, std::string_view what) {
     return grouped(number).append(" ").append(what).append(number == 1 ? "" : "s");
 }
 
+std::size_t first_length(std::string_view text) {
+    return std::max<std::size_t>(stemma::detail::utf8_length(text), 1);
+}
+
+std::size_t first_width(std::string_view text) {
+    const auto length = stemma::detail::utf8_length(text);
+    if (length < 2 || is_obeyed(text.substr(0, length))) {
+        return 1;
+    }
+    auto character =
+        static_cast<char32_t>(static_cast<unsigned char>(text.front()) & (0x7fU >> length));
+    for (std::size_t i = 1; i < length; ++i) {
+        character = (character << 6U) | (static_cast<unsigned char>(text[i]) & 0x3fU);
+    }
+    return character_width(character);
+}
+
 std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-    }));
+    std::size_t width = 0;
+    while (!text.empty()) {
+        width += first_width(text);
+        text.remove_prefix(first_length(text));
+    }
+    return width;
 }
 
 std::string fitted(std::string_view text, std::size_t width) {
-    const auto wide = width_of(text);
-    if (wide <= width) {
-        return std::string(text).append(width - wide, ' ');
-    }
-    // The end of a path says more than its beginning.
-    auto keep = text.substr(0, width / 3);
-    while (!keep.empty() && (static_cast<unsigned char>(keep.back()) & 0x80U) != 0) {
-        keep.remove_suffix(1);
-    }
-    auto rest = text;
-    for (auto left = wide + width_of(keep) + 1; left > width && !rest.empty(); --left) {
-        do {
-            rest.remove_prefix(1);
-        } while (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xc0U) == 0x80U);
-    }
-    return std::string(keep).append("\xe2\x80\xa6").append(rest);
+    auto shown = shortened(text, width);
+    const auto wide = width_of(shown);
+    return shown.append(wide < width ? width - wide : 0, ' ');
 }
 
 std::string shortened(std::string_view text, std::size_t width) {
-    return width_of(text) > width ? fitted(text, width) : std::string(text);
+    auto line = without_breaks(text);
+    auto wide = width_of(line);
+    if (wide <= width) {
+        return line;
+    }
+    // The end of a path says more than its beginning.
+    std::size_t kept = 0; // bytes
+    std::size_t used = 1; // columns, with the mark
+    std::string_view rest = line;
+    while (!rest.empty() && used - 1 + first_width(rest) <= width / 3) {
+        used += first_width(rest);
+        kept += first_length(rest);
+        rest.remove_prefix(first_length(rest));
+    }
+    for (wide = width_of(rest); used + wide > width && !rest.empty();) {
+        wide -= first_width(rest);
+        rest.remove_prefix(first_length(rest));
+    }
+    while (!rest.empty() && first_width(rest) == 0) {
+        rest.remove_prefix(first_length(rest));
+    }
+    return line.substr(0, kept).append("\xe2\x80\xa6").append(rest);
 }
 
 std::string right_aligned(std::string_view text, std::size_t width) {
@@ -159,12 +211,14 @@ std::string printable(std::string_view text) {
 }
 
 std::string printable_shades(std::string_view text) {
-    const bool colours = has_colours();
     std::string shown;
     while (!text.empty()) {
-        const auto shade_bytes = colours ? shade_length(text) : 0;
-        shown.append(text.substr(0, shade_bytes));
-        text.remove_prefix(shade_bytes > 0 ? shade_bytes : append_printable(shown, text));
+        if (const auto mark = mark_length(text); mark > 0) {
+            shown.append(shade_begins[static_cast<std::size_t>(text[mark - 2] - '0')]);
+            text.remove_prefix(mark);
+        } else {
+            text.remove_prefix(append_printable(shown, text));
+        }
     }
     return shown;
 }
@@ -176,11 +230,11 @@ void put_text(std::string_view text) {
 std::string in_one_line(std::string_view text) {
     std::string line;
     while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
+        const auto end = std::min(text.find_first_of("\n\r\t"), text.size());
         auto part = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
-        part.remove_prefix(std::min(part.find_first_not_of(" \t\r"), part.size()));
-        part = part.substr(0, part.find_last_not_of(" \t\r") + 1);
+        part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+        part = part.substr(0, part.find_last_not_of(' ') + 1);
         line.append(line.empty() || part.empty() ? "" : " ").append(part);
     }
     return line;

@@ -15,7 +15,7 @@ namespace cli {
 /// Shades of text; none if the output is not a terminal.
 enum class shade : std::uint8_t { plain, strong, dim, name, number, good, bad };
 
-/// Returns: `text` in a shade, for the terminal on standard output.
+/// Returns: `text` in a shade, for the terminal on standard output, as `printable_shades` reads it.
 std::string shaded(std::string_view text, shade how);
 
 /// Returns: a number with commas between groups of three digits.
@@ -27,13 +27,19 @@ std::string percent(double share);
 /// Returns: "1 node", "2 nodes".
 std::string counted(std::uint64_t number, std::string_view what);
 
-/// Returns: the width of `text`: one column per code point.
+/// Returns: the bytes of the first character of a text that is not empty.
+std::size_t first_length(std::string_view text);
+
+/// Returns: the columns that it takes.
+std::size_t first_width(std::string_view text);
+
+/// Returns: the columns that a text without shades takes.
 std::size_t width_of(std::string_view text);
 
-/// Returns: `text` padded on the right to a width, or cut in the middle with a mark.
+/// Returns: `text` on one line, padded on the right to a width, or cut in the middle with a mark.
 std::string fitted(std::string_view text, std::size_t width);
 
-/// Returns: `text` cut in the middle to a width.
+/// Returns: `text` on one line, cut in the middle to a width.
 std::string shortened(std::string_view text, std::size_t width);
 
 /// Returns: `text` padded on the left to a width.
@@ -42,10 +48,10 @@ std::string right_aligned(std::string_view text, std::size_t width);
 /// A safe message, whatever names it contains: no control characters, no invalid UTF-8.
 std::string printable(std::string_view text);
 
-/// As `printable`, but keeps shades.
+/// As `printable`, but shows shades; colours that names contain are no shades.
 std::string printable_shades(std::string_view text);
 
-/// Returns: a text on one line: line breaks and surrounding blanks become single blanks.
+/// Returns: a text on one line: line breaks, tabs and blanks around these become single blanks.
 std::string in_one_line(std::string_view text);
 
 /// Returns: a text within a line: `printable` and `in_one_line`.

@@ -245,9 +245,9 @@ private:
         if (modules_.class_name(m).empty()) {
             return {};
         }
-        return std::string(row.count == 1 && opened_.tags().tags.is_selected(m)
-                               ? opened_.tags().tags.segment(m)
-                               : modules_.class_name(m));
+        return line_text(row.count == 1 && opened_.tags().tags.is_selected(m)
+                             ? opened_.tags().tags.segment(m)
+                             : modules_.class_name(m));
     }
 
     /// `0`, or `0-23` of several, `layer_0-23`.
@@ -256,10 +256,10 @@ private:
         if (m == 0) {
             return !modules_.class_name(0).empty() ? std::string()
                    : modules_.name(0).empty()      ? std::string("model")
-                                                   : std::string(modules_.name(0));
+                                                   : line_text(modules_.name(0));
         }
         const std::string_view last = modules_.name(row.last);
-        return in_one_line(modules_.name(m)) +
+        return line_text(modules_.name(m)) +
                (row.count == 1 ? "" : fmt::format("-{}", last.substr(number_at(last))));
     }
 
@@ -403,7 +403,7 @@ void add_tree(CLI::App& app, action& chosen) {
             takes
                 .list("--columns", options.columns, "C,...",
                       "what is shown of each: nodes, own, parameters, bytes, macs, flops, "
-                      "activations, time, operators")
+                      "activations, time; operators come last")
                 ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "macs", "flops",
                                        "activations", "time", "operators"}))
                 ->transform(CLI::Validator(

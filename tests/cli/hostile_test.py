@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import unicodedata
 import unittest
 
 from program_test import CARRIERS, FIXTURES, PROGRAM, Case, run, without_names
@@ -99,14 +100,15 @@ ODD_MODELS = {
 MICRO = FIXTURES / "bert_micro" / "model.onnx"
 
 
-def on_terminal(*arguments):
+def on_terminal(*arguments, colours=False):
     """Output of a successful command to a terminal."""
     primary, secondary = pty.openpty()
     # A kernel may lose output written just before the last descriptor of this end is closed, so one
     # stays open until a final mark has arrived.
     end = b"\0end of output\0"
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
-                               env=dict(os.environ, TERM="xterm", NO_COLOR="", PAGER="cat"))
+                               env=dict({key: value for key, value in os.environ.items() if key != "NO_COLOR"},
+                                        TERM="xterm", PAGER="cat", **({} if colours else {"NO_COLOR": ""})))
 
     def mark_end():
         process.wait()
@@ -214,10 +216,53 @@ class OddModels(Case):
         for command in commands[:3]:
             self.assertNotIn("\x1b", run(*command).stdout)
 
+    def test_colours_in_names_are_no_shades(self):
+        self.file.write_bytes(model(graph([node("Relu", ["x"], ["y\x1b[31m"], "/a\x1b[31mb/Relu")])))
+        for command in [("tree", self.file), ("analyze", self.file), ("explain", self.file, "#0", "a\x1b[31mb"),
+                        ("query", self.file, "op:Relu"), ("tag", self.file, "-o", self.folder / "o.onnx", "--force")]:
+            with self.subTest(command):
+                said = on_terminal(*command, colours=True)
+                self.assertNotIn("a\x1b", said)
+                self.assertNotIn("y\x1b[31m", said)
+        said = on_terminal("explain", self.file, "#0", colours=True)
+        self.assertIn("a\ufffd[31mb", said)
+        self.assertIn("\x1b[1m/a\ufffd[31mb/Relu (#0)\x1b[0m", said)
+
     def test_a_name_with_a_line_break_is_shown_in_one_line(self):
-        self.file.write_bytes(model(graph([node("Relu", ["x"], ["y"], "/a\nb/Relu")])))
-        lines = self.succeed("tree", self.file).stdout.splitlines()
-        self.assertTrue(any("a b" in line for line in lines), lines)
+        self.file.write_bytes(model(graph([node("Relu", ["x"], ["y\tz"], "/a\nb\tc/Relu")])))
+        for command in [("tree",), ("analyze",), ("explain", "#0"), ("explain", "a\nb\tc"), ("explain", "y\tz"),
+                        ("query", "", "--list", "modules"), ("query", "a*", "--list", "modules"), ("profile",)]:
+            if command == ("profile",):
+                times = self.folder / "times.csv"
+                times.write_text('name,time\n"/a\nb\tc/Relu",2\n')
+                command = ("profile", times)
+            with self.subTest(command):
+                shown = self.succeed(command[0], self.file, *command[1:]).stdout
+                self.assertTrue(any("a b c" in line for line in shown.splitlines())
+                                or command[1:] == ("y\tz",), shown)
+                self.assertNotIn("\t", shown)
+
+    def test_lists_of_names_have_one_on_each_line(self):
+        self.file.write_bytes(model(graph([node("Relu", ["x"], ["v"], "/a\nb/Relu"),
+                                           node("Relu", ["v"], ["y"], "/c/Relu")])))
+        listed = self.succeed("query", self.file, "op:Relu")
+        self.assertEqual(listed.stdout.splitlines(), ["#0", "/c/Relu"])
+        self.assertIn("1 node with line breaks in the name", listed.stderr)
+        words = self.succeed("manual", "words", self.file, "--begin", "/", "--names").stdout
+        self.assertIn("/c/Relu", words.splitlines())
+        self.assertNotIn("b/Relu", words.splitlines())
+
+    def test_columns_stay_in_line_behind_wide_and_joined_characters(self):
+        names = ["plain", "\u65e5\u672c\u8a9e", "emoji\U0001f600", "e\u0301\u200bx", "\uac00\uff21", "\u0e01\u0e34"]
+        self.file.write_bytes(model(graph([node("Relu", [f"v{i}"], [f"v{i + 1}"], f"/{name}/Relu")
+                                           for i, name in enumerate(names)], ["v0"], ["v6"])))
+
+        def cells(text):
+            return sum(0 if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Cf") else
+                       2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+        lines = [line for line in self.succeed("tree", self.file).stdout.splitlines() if line.endswith("Relu 1")]
+        self.assertEqual(len(lines), len(names))
+        self.assertEqual(len({cells(line) for line in lines}), 1, lines)
 
     def test_what_is_wrong_is_said(self):
         for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -165,6 +166,18 @@ TEST_CASE("names_of: each name once, positions for unnamed nodes, and counts of 
         CHECK(found.names.front() == (model.name(node).empty() ? stemma::position_text(model, node)
                                                                : std::string(model.name(node))));
     }
+}
+
+TEST_CASE("names_of: positions instead of names with line breaks") {
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "a\nb"),
+                                                test::node("Relu", {"v"}, {"y"}, "c d")},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const auto found = stemma::names_of(model, std::vector<id>{0, 1});
+    CHECK(found.names == std::vector<std::string>{"#0", "c d"});
+    CHECK(found.broken == 1);
+    CHECK(found.unnamed == 0);
 }
 
 } // namespace test::query_query_answer

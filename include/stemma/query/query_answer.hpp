@@ -110,7 +110,7 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
 /// them; nothing for queries that also match by what they exclude or contain.
 template <module_view Modules>
 [[nodiscard]] std::optional<vertex_marks>
-named_modules(const query& asked, const module_matcher<Modules>& matcher, std::size_t count) {
+modules_named_by(const query& asked, const module_matcher<Modules>& matcher, std::size_t count) {
     if (asked.kind == query_kind::everything) {
         return vertex_marks(count, 1);
     }
@@ -123,7 +123,7 @@ named_modules(const query& asked, const module_matcher<Modules>& matcher, std::s
     const bool all = asked.kind == query_kind::all_of;
     std::optional<vertex_marks> named;
     for (const auto& part : asked.parts) {
-        auto of_part = named_modules(part, matcher, count);
+        auto of_part = modules_named_by(part, matcher, count);
         if (!of_part) {
             if (!all) {
                 return std::nullopt;
@@ -144,7 +144,7 @@ named_modules(const query& asked, const module_matcher<Modules>& matcher, std::s
 template <module_view Modules>
 void choose_named_modules(const query& asked, const module_matcher<Modules>& matcher,
                           const tree_index& tree, std::vector<id>& modules) {
-    if (const auto named = named_modules(asked, matcher, tree.size())) {
+    if (const auto named = modules_named_by(asked, matcher, tree.size())) {
         std::vector<id> chosen;
         for (const auto topmost : modules) {
             for (auto m = topmost; m < tree.end(topmost); ++m) {
@@ -253,8 +253,9 @@ void sort_by(std::vector<id>& numbers, std::size_t most, Less less, Key key) {
 
 /// Names of nodes, for tools that select nodes by name.
 struct node_names {
-    std::vector<std::string> names; ///< each once, in order; `#7` for unnamed nodes
+    std::vector<std::string> names; ///< each once, in order; `#7` for those that follow
     std::size_t unnamed = 0;        ///< nodes without a name
+    std::size_t broken = 0;         ///< nodes with line breaks in their name
     std::size_t others = 0;         ///< other nodes with one of the names
 };
 
@@ -265,8 +266,10 @@ struct node_names {
     std::set<std::string_view> seen;
     for (auto node : nodes) {
         const auto name = model.name(node);
+        const bool broken = name.find_first_of("\n\r") != name.npos;
         names.unnamed += name.empty() ? 1U : 0U;
-        if (name.empty()) {
+        names.broken += broken ? 1U : 0U;
+        if (name.empty() || broken) {
             names.names.push_back(position_text(model, node));
         } else if (seen.insert(name).second) {
             names.names.emplace_back(name);
