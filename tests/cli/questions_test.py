@@ -7,6 +7,7 @@ usage: questions_test.py PROGRAM FIXTURES [unittest arguments]
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,27 @@ class Query(Case):
                                        "json").stdout)
         for answer, node in zip(told["answers"], everything["nodes"]):
             self.assertEqual([n["name"] for n in answer["nodes"]], [node["name"]])
+
+    def test_shared_weights_and_inputs_have_all_their_readers(self):
+        for fixture, name, passed_on in (("shared_twice", "onnx::MatMul_74", 2), ("bert_micro", "input_ids", 0)):
+            model = FIXTURES / fixture / "model.onnx"
+            found = self.succeed("query", model, f"reads:'{name}'").stdout.splitlines()
+            told = self.succeed("explain", model, name).stdout
+            readers = re.findall(r"^  read by +(.*) \(#", told, re.MULTILINE)
+            self.assertTrue(readers)
+            self.assertLessEqual(set(readers), set(found))
+            copies = [node for node in readers if node.startswith("Identity")]
+            self.assertEqual(len(copies), passed_on)
+            self.assertGreaterEqual(len(found), len(readers) + passed_on)
+
+    def test_a_value_says_how_its_readers_are_found(self):
+        model = MICRO / "model.onnx"
+        self.fail_with(1, "query", model, "fed-by:input_ids",
+                       saying="'input_ids' is an input: 'reads:input_ids' matches the nodes that read it")
+        name = self.ask("op:Softmax", "--list", "values")[0]
+        told = self.fail_with(1, "query", model, f"reads:{name}", saying="matches the nodes that read it")
+        term = told.split("'fed-by:")[1].split("'")[0]
+        self.assertEqual(len(self.succeed("query", model, f"fed-by:{term}").stdout.splitlines()), 1)
 
     def test_a_list_of_nothing_is_none(self):
         model = FIXTURES / "bert_micro/model.onnx"
@@ -324,6 +346,26 @@ class Analyze(Case):
         self.assertEqual([a + b for a, b in zip(some["analysis"]["confidence"],
                                                 others["analysis"]["confidence"])],
                          whole["analysis"]["confidence"])
+
+    def test_unknown_classes_are_null_everywhere(self):
+        model = MICRO / "model.onnx"
+        for command, find in ((("tree", model), lambda told: told["modules"]),
+                              (("explain", model, "encoder"), lambda told: told["answers"][0]["modules"]),
+                              (("analyze", model, "--cost"), lambda told: told["modules"])):
+            told = json.loads(self.succeed(*command, "--format", "json").stdout)
+            self.assertEqual({one["class"] for one in find(told)}, {None}, command)
+
+    def test_what_is_not_about_the_filtered_nodes_says_so(self):
+        model = MICRO / "model.onnx"
+        whole = self.succeed("analyze", model).stdout
+        some = self.succeed("analyze", model, "--filter", "op:Softmax").stdout
+        self.assertEqual(next(line for line in some.splitlines() if line.startswith("model ")),
+                         next(line for line in whole.splitlines() if line.startswith("model ")))
+        self.assertIn("op:Softmax: 2 of 281 nodes", some)
+        self.assertIn("tagged       2 of 2 nodes", some)
+        self.assertIn("weights      of the whole model: parameter", some)
+        self.assertIn("the modules with these nodes, as a whole", some)
+        self.assertNotIn("whole", whole)
 
     def test_modules_that_run_twice_are_told_with_the_way(self):
         folder = FIXTURES / "shared_twice"

@@ -13,6 +13,7 @@
 #include <stemma/model/tag_table.hpp>
 #include <stemma/query/detail/module_matcher.hpp>
 #include <stemma/query/detail/reachable.hpp>
+#include <stemma/query/detail/readers.hpp>
 #include <stemma/query/detail/vertices_left.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
@@ -258,20 +259,9 @@ private:
     }
 
     void narrow_to_readers(std::string_view asked, bool wanted, left_t& candidates) const {
-        const glob pattern(asked, '.');
-        std::vector<char8_t> fits; // by parameter
-        if constexpr (parameter_readers<Ops>) {
-            fits.resize(ops_->parameter_count());
-            for (id p = 0; p < fits.size(); ++p) {
-                fits[p] = pattern.matches(ops_->parameter_name(p)) ? 1 : 0;
-            }
-        }
+        const auto reads = find_readers(*ops_, asked);
         candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
-            char8_t reads = 0;
-            if constexpr (parameter_readers<Ops>) {
-                ops_->for_each_parameter(v, [&](id p) { reads |= fits[p]; });
-            }
-            return reads != 0;
+            return reads[index_of(ops_->graph(), v)] != 0;
         });
     }
 

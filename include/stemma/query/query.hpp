@@ -37,7 +37,7 @@ enum class query_kind : std::uint8_t {
     confidence, ///< operator
     conflict,   ///< operator: claims disagree
     line,       ///< operator: it was written in these lines of a file that matches the pattern
-    reads,      ///< operator: it reads a parameter whose name matches the pattern
+    reads,      ///< operator: it reads a parameter or input whose name matches the pattern
     attribute,  ///< operator: it has an attribute, with that value
     weight,     ///< operator: it reads a parameter whose element type matches the pattern
     type,       ///< output of an operator: its element type matches the pattern

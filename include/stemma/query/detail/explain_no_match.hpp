@@ -8,6 +8,7 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/query/detail/readers.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/parse_query.hpp>
 #include <stemma/query/query_facts.hpp>
@@ -283,8 +284,11 @@ private:
         return "column " + std::to_string(term.column) + ": " + text;
     }
 
-    /// Returns: how to query a class, operator or node with the name, or "".
+    /// Returns: how to query a class, operator, node or value with the name, or "".
     [[nodiscard]] std::string meant_otherwise(const query& term) const {
+        if (term.kind == query_kind::reads) {
+            return explain_value(ops_, facts_, term.pattern);
+        }
         if (term.kind != query_kind::path && term.kind != query_kind::tag) {
             return {};
         }
@@ -304,7 +308,7 @@ private:
                 return hint("name:", "the node of that name");
             }
         }
-        return {};
+        return explain_value(ops_, facts_, term.pattern);
     }
 
     [[nodiscard]] bool knows_classes() const {
@@ -341,6 +345,9 @@ private:
                     like.offer(ops_.parameter_name(p));
                 }
             }
+            if constexpr (reads_values<Ops>) {
+                for_each_input(ops_, [&](id value) { like.offer(ops_.model().value_name(value)); });
+            }
         } else {
             for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
                 like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
@@ -358,7 +365,7 @@ private:
 };
 
 /// Explains why a query matches nothing: the failing term, similar names, and how to query a class,
-/// operator or node of that name; or that nothing matches all terms.
+/// operator, node or value of that name; or that nothing matches all terms.
 ///
 /// Complexity: that of `find_matching_operators`, and the edit distances of `nearest_texts`.
 template <module_view Modules, named_operators Ops, query_facts Facts = no_facts>

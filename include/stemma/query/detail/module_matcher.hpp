@@ -160,9 +160,7 @@ private:
         };
         switch (term.kind) {
         case query_kind::tag:
-            return keep([&, pattern = glob(term.pattern, '/')](id m) {
-                return tags_->is_selected(m) && pattern.matches(tags_->text(m));
-            });
+            return keep([holds = find_tags(term.pattern)](id m) { return holds[m] != 0; });
         case query_kind::class_name:
             return keep([&, pattern = glob(term.pattern)](id m) {
                 return pattern.matches(modules_->class_name(m)) ||
@@ -189,10 +187,7 @@ private:
     [[nodiscard]] vertex_marks find_like(std::string_view asked) const {
         vertex_marks named(size(), 0);
         if (asked.starts_with('/')) {
-            const glob pattern(asked, '/');
-            for (id m = 0; m < size(); ++m) {
-                named[m] = tags_->is_selected(m) && pattern.matches(tags_->text(m)) ? 1 : 0;
-            }
+            named = find_tags(asked);
         } else {
             find_paths(asked, named);
         }
@@ -209,23 +204,64 @@ private:
         return holds;
     }
 
+    [[nodiscard]] static bool has_wildcards(std::string_view asked) noexcept {
+        return asked.find_first_of("*?{") != asked.npos;
+    }
+
+    /// Returns: by module, whether it has such a tag. A tag that reads as a pattern means its own
+    /// modules.
+    [[nodiscard]] vertex_marks find_tags(std::string_view asked) const {
+        const glob pattern(asked, '/');
+        const bool may_differ = has_wildcards(asked);
+        vertex_marks holds(size(), 0);
+        vertex_marks same(size(), 0);
+        bool found = false;
+        for (id m = 0; m < size(); ++m) {
+            if (tags_->is_selected(m)) {
+                const auto text = tags_->text(m);
+                holds[m] = pattern.matches(text) ? 1 : 0;
+                same[m] = may_differ && text == asked ? 1 : 0;
+                found = found || same[m] != 0;
+            }
+        }
+        return found ? same : holds;
+    }
+
+    /// Marks the modules with such a path. A path that reads as a pattern means its own module.
     void find_paths(std::string_view asked, vertex_marks& holds) const {
-        const glob pattern(asked, '.');
+        if (has_wildcards(asked) &&
+            find_paths_by(
+                asked, [&](std::string_view path) { return path == asked; }, holds)) {
+            return;
+        }
+        find_paths_by(
+            asked,
+            [pattern = glob(asked, '.')](std::string_view path) { return pattern.matches(path); },
+            holds);
+    }
+
+    /// As above, by `matches(path)`. Returns: whether there are any.
+    template <class Matches>
+    bool find_paths_by(std::string_view asked, Matches matches, vertex_marks& holds) const {
+        bool found = false;
         const bool may_be_root = asked.empty() || asked.starts_with("**");
         const bool passes_dots = asked.find("**") != asked.npos;
         const auto dots = std::count(asked.begin(), asked.end(), '.');
         for_each_path(
             [&](id m, std::string_view path) {
-                holds[m] = (m > 0 || may_be_root) && pattern.matches(path) ? 1 : 0;
+                holds[m] = (m > 0 || may_be_root) && matches(path) ? 1 : 0;
+                found = found || holds[m] != 0;
             },
             passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
-                if (alias.module != no_id && pattern.matches(alias.path)) {
+                if (alias.module != no_id && matches(std::string_view(alias.path))) {
                     holds[alias.module] = 1;
+                    found = true;
                 }
             }
         }
+        return found;
     }
 
     const Modules* modules_;
