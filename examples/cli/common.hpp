@@ -131,6 +131,13 @@ public:
         return shown_default.empty() ? option : option->default_str(shown_default);
     }
 
+    /// The same with an integer of 1 or more.
+    template <class Value>
+    CLI::Option* positive(const char* names, Value& to, const std::string& type,
+                          const std::string& text) const {
+        return command_.add_option(names, to, text)->type_name(type)->check(one_or_more);
+    }
+
     /// The same with several comma-separated values.
     template <class Value>
     CLI::Option* list(const char* names, Value& to, const std::string& type,

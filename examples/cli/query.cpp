@@ -136,7 +136,7 @@ void add_query(CLI::App& app, action& chosen) {
                          "sort, largest first; by name ascending");
             takes.dims(options.dims, "fix a symbolic dimension, for --sort macs, "
                                      "flops and activations");
-            takes.value("--top", options.top, "N", "list only the first N")->check(one_or_more);
+            takes.positive("--top", options.top, "N", "list only the first N");
             takes.applies(
                 "--sort",
                 [&] {

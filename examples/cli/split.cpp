@@ -118,8 +118,7 @@ void add_split(CLI::App& app, action& chosen) {
             takes.value("--depth", asked.depth, "N", "one part per module at this depth");
             takes.value("--module", asked.modules, "QUERY",
                         "one part per matching module; the rest is a part of the root");
-            takes.value("--parts", asked.parts, "N", "exactly N parts of about equal cost")
-                ->check(one_or_more);
+            takes.positive("--parts", asked.parts, "N", "exactly N parts of about equal cost");
             takes.value("--cost", asked.cost, "C",
                         "what a part costs: " + known_policies().costs.names(), "bytes");
             takes.dims(asked.dims, "fix a symbolic dimension, for --cost macs, "

@@ -79,6 +79,9 @@ class Query(Case):
     def test_the_largest_modules_of_all_are_listed(self):
         largest = self.ask("", "--list", "modules", "--sort", "parameters", "--top", "3")
         self.assertEqual(largest, ["encoder", "encoder.layer", "encoder.layer.0"])
+        for number in ("0", "-1"):
+            self.fail_with(2, "query", MICRO / "model.onnx", "", "--top", number,
+                           saying=f"'{number}' is not a positive integer")
 
     def test_a_query_and_its_negation_share_all_nodes_between_them(self):
         for query in ["class:BertLayer", "op:Add or from:consumer", "**[depth:2]",

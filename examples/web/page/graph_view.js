@@ -23,7 +23,7 @@ function inOrder({boxes, edges}) {
   const place = [];
   order.forEach((box, i) => { place[box] = i; });
   return {boxes: order.map(i => boxes[i]), edges: edges.map(([from, to, shape, count, name]) =>
-    ({from: place[from], to: place[to], label: clip(shapeOf(shape), 30) + (count > 1 ? ` +${count - 1}` : ""), about: `${name} ${shape}`, quiet: false}))};
+    ({from: place[from], to: place[to], label: clip(shapeOf(shape), 30) + (count > 1 ? ` +${number(count - 1)}` : ""), about: `${name} ${shape}`, quiet: false}))};
 }
 
 /** @param {any} app @param {any} box as the library describes it @returns {any} a Box */
