@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -22,6 +23,29 @@ using stemma::no_id;
 stemma::attributed_model in_memory(std::string bytes) {
     return {stemma::mapped_file::holding(std::move(bytes), "memory"), {}};
 }
+
+/// Returns: by changed module, its path in either model and the changes: `a.b rewired`.
+std::vector<std::string> changes(const test::message& first, const test::message& second) {
+    const auto a = in_memory(test::model(first).bytes());
+    const auto b = in_memory(test::model(second).bytes());
+    CHECK(stemma::diff_models(a, a).is_equal());
+    CHECK(stemma::diff_models(b, b).is_equal());
+    std::vector<std::string> found;
+    for (const auto& entry : stemma::diff_models(a, b).modules) {
+        auto& text = found.emplace_back(entry.first != no_id ? a.modules().path(entry.first)
+                                                             : b.modules().path(entry.second));
+        for (auto change : entry.changes) {
+            text.append(" ").append(to_string(change));
+        }
+        if (entry.first != no_id && entry.second != no_id &&
+            a.modules().path(entry.first) != b.modules().path(entry.second)) {
+            text.append(" to ").append(b.modules().path(entry.second));
+        }
+    }
+    return found;
+}
+
+using texts = std::vector<std::string>;
 
 } // namespace
 
@@ -112,6 +136,137 @@ TEST_CASE("diff_models: keeps partners given by the caller") {
     const std::vector<std::pair<stemma::id, stemma::id>> known{{0, 2}};
     const auto found = stemma::diff_models(a, a, {.known_partners = known});
     CHECK(found.nodes.to_second[0] == 2);
+}
+
+TEST_CASE("diff_models: reads of inputs of the model are compared") {
+    const auto with = [](const char* first, const char* second, const test::names& inputs) {
+        return test::graph({test::node("Relu", {first}, {"r"}, "/p/Relu"),
+                            test::node("Sub", {"r", second}, {"y"}, "/q/Sub")},
+                           inputs, {"y"});
+    };
+    const test::names both{"a", "b"};
+    CHECK(changes(with("a", "b", both), with("b", "a", both)) == texts{"p rewired", "q rewired"});
+    CHECK(changes(with("a", "b", both), with("a", "r", both)) == texts{"q rewired"});
+    CHECK(changes(with("a", "r", both), with("a", "a", both)) == texts{"q rewired"});
+    // Inputs with other names correspond in their order, those with the same names do not.
+    CHECK(changes(with("a", "b", both), with("s", "t", {"s", "t"})).empty());
+    CHECK(changes(with("a", "b", both), with("a", "b", {"b", "a"})).empty());
+}
+
+TEST_CASE("diff_models: reads and results of bodies are compared") {
+    const auto with = [](const char* read, const char* result) {
+        const auto body = test::graph({test::node("Relu", {read}, {"t"}, "/b/Relu"),
+                                       test::node("Exp", {"t"}, {"u"}, "/c/Exp")},
+                                      {}, {result});
+        return test::graph({test::node("Tanh", {"x"}, {"p"}, "/a/Tanh"),
+                            test::owner_node("If", {"c"}, {"y"},
+                                             {test::graph_attribute("then_branch", body)}, "/d/If"),
+                            test::node("Add", {"p", "y"}, {"z"}, "/e/Add")},
+                           {"x", "c"}, {"z"});
+    };
+    CHECK(changes(with("p", "u"), with("x", "u")) == texts{"b rewired"});
+    CHECK(changes(with("x", "u"), with("p", "u")) == texts{"b rewired"});
+    CHECK(changes(with("p", "u"), with("p", "t")) == texts{"d rewired"});
+}
+
+TEST_CASE("diff_models: formal inputs of bodies are compared by their number") {
+    const auto with = [](const char* read) {
+        const auto body = test::graph({test::node("Identity", {"go"}, {"go_on"}, "/b/Identity"),
+                                       test::node("Neg", {read}, {"u"}, "/b/Neg")},
+                                      {"i", "go", "s", "t"}, {"go_on", "u", "u"});
+        return test::graph({test::owner_node("Loop", {"n", "c", "x", "z"}, {"y", "v"},
+                                             {test::graph_attribute("body", body)}, "/d/Loop")},
+                           {"n", "c", "x", "z"}, {"y", "v"});
+    };
+    CHECK(changes(with("s"), with("t")) == texts{"b rewired"});
+    CHECK(changes(with("i"), with("s")) == texts{"b rewired"});
+}
+
+TEST_CASE("diff_models: producers of outputs are compared") {
+    const auto with = [](const char* first, const char* second, const test::names& outputs) {
+        return test::graph({test::node("Relu", {"x"}, {first}, "/p/Relu"),
+                            test::node("Exp", {"x"}, {second}, "/q/Exp")},
+                           {"x"}, outputs);
+    };
+    const test::names both{"y", "z"};
+    CHECK(changes(with("y", "z", both), with("z", "y", both)) == texts{"p rewired", "q rewired"});
+    CHECK(changes(with("y", "z", both), with("y", "z", {"z", "y"})).empty());
+    CHECK(changes(with("y", "z", both), with("s", "t", {"s", "t"})).empty());
+}
+
+TEST_CASE("diff_models: a weight tied to another one is a difference") {
+    const auto with = [](const char* second, const char* third) {
+        const auto matrix = [](const char* name, char digit) {
+            return test::tensor(name, {2, 2}, std::string(16, digit));
+        };
+        return test::graph({test::node("MatMul", {"x", "a.weight"}, {"s"}, "/a/MatMul"),
+                            test::node("MatMul", {"s", second}, {"t"}, "/b/MatMul"),
+                            test::node("MatMul", {"t", third}, {"y"}, "/c/MatMul")},
+                           {"x"}, {"y"})
+            .inner(5, matrix("a.weight", '1'))
+            .inner(5, matrix("b.weight", '2'))
+            .inner(5, matrix("c.weight", '3'));
+    };
+    CHECK(changes(with("b.weight", "c.weight"), with("a.weight", "c.weight")) ==
+          texts{"b weights"});
+    CHECK(changes(with("b.weight", "c.weight"), with("b.weight", "b.weight")) ==
+          texts{"c weights"});
+    CHECK(changes(with("a.weight", "c.weight"), with("b.weight", "c.weight")) ==
+          texts{"a weights"});
+}
+
+TEST_CASE("diff_models: modules moved only if data flows the other way") {
+    const auto emb = test::node("Relu", {"x"}, {"e"}, "/emb/Relu");
+    const auto mask = test::node("Sigmoid", {"m"}, {"s"}, "/blk/Sigmoid");
+    const auto mul = test::node("Mul", {"e", "s"}, {"b"}, "/blk/Mul");
+    const auto add = [](const char* second) {
+        return test::node("Add", {"b", second}, {"y"}, "/head/Add");
+    };
+    CHECK(changes(test::graph({emb, mask, mul, add("e")}, {"x", "m"}, {"y"}),
+                  test::graph({mask, emb, mul, add("b")}, {"x", "m"}, {"y"})) ==
+          texts{"head rewired"});
+}
+
+TEST_CASE("diff_models: readers of moved modules are not rewired, others are") {
+    const auto with = [](const test::names& order, const char* skip, const test::names& outputs) {
+        std::vector<test::message> nodes;
+        std::string last = "x";
+        for (const auto& one : order) {
+            nodes.push_back(test::node(one, {last}, {"v" + one}, "/layers/" + one + "/" + one));
+            last = "v" + one;
+        }
+        nodes.push_back(test::node("Add", {last, skip}, {"y"}, "/head/Add"));
+        return test::graph(nodes, {"x"}, outputs);
+    };
+    const test::names y{"y"};
+    const auto base = with({"Abs", "Exp", "Neg", "Sin", "Cos"}, "vAbs", y);
+    CHECK(changes(base, with({"Abs", "Neg", "Exp", "Sin", "Cos"}, "vAbs", y)) ==
+          texts{"layers.Exp moved", "layers.Neg moved"});
+    CHECK(changes(base, with({"Abs", "Neg", "Sin", "Exp", "Cos"}, "vAbs", y)) ==
+          texts{"layers.Exp moved"});
+    CHECK(changes(base, with({"Abs", "Exp", "Neg", "Cos", "Sin"}, "vAbs", y)) ==
+          texts{"layers.Sin moved", "layers.Cos moved"});
+    CHECK(changes(base, with({"Abs", "Neg", "Exp", "Sin", "Cos"}, "x", y)) ==
+          texts{"layers.Exp moved", "layers.Neg moved", "head rewired"});
+}
+
+TEST_CASE("diff_models: a module put into new ones has moved, and these were added") {
+    const auto with = [](const std::string& path) {
+        auto name = path;
+        for (auto& letter : name) {
+            letter = letter == '.' ? '/' : letter;
+        }
+        return test::graph(
+                   {test::node("Relu", {"x"}, {"r"}, "/body/Relu"),
+                    test::node("MatMul", {"r", path + ".weight"}, {"y"}, "/" + name + "/MatMul")},
+                   {"x"}, {"y"})
+            .inner(5, test::tensor(path + ".weight", {2, 2}, std::string(16, '1')));
+    };
+    CHECK(changes(with("head"), with("decoder.out.head")) ==
+          texts{"decoder added", "decoder.out added", "head moved to decoder.out.head"});
+    CHECK(changes(with("decoder.out.head"), with("head")) ==
+          texts{"decoder removed", "decoder.out removed", "decoder.out.head moved to head"});
+    CHECK(changes(with("head"), with("decoder")) == texts{"head renamed to decoder"});
 }
 
 } // namespace test::compare_diff_models

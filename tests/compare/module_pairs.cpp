@@ -101,4 +101,22 @@ TEST_CASE("pair_modules: a renamed module is recognized by its contents") {
     CHECK(pair(a, b).at("fc") == "proj");
 }
 
+TEST_CASE("pair_modules: a module with another name is the one in a wrapper that has its name") {
+    const scene a({{"head", {1, 1}}, {"other", {2, 2}}});
+    const scene b({{"decoder.out.head", {1, 1}}, {"other", {2, 2}}});
+    CHECK(pair(a, b) == paths{{"head", "decoder.out.head"}, {"other", "other"}});
+    CHECK(pair(b, a) == paths{{"decoder", "-"},
+                              {"decoder.out", "-"},
+                              {"decoder.out.head", "head"},
+                              {"other", "other"}});
+    const scene renamed({{"decoder.out.tail", {1, 1}}, {"other", {2, 2}}});
+    CHECK(pair(a, renamed) == paths{{"head", "decoder"}, {"other", "other"}});
+}
+
+TEST_CASE("pair_modules: a wrapper with another number is no other wrapper's child") {
+    const scene a({{"0.0", {1, 1}}, {"1.0", {2, 2}}});
+    const scene b({{"0.0", {3, 3}}, {"1.0", {1, 1}}, {"2.0", {2, 2}}});
+    CHECK(pair(a, b) == paths{{"0", "1"}, {"0.0", "1.0"}, {"1", "2"}, {"1.0", "2.0"}});
+}
+
 } // namespace test::compare_module_pairs

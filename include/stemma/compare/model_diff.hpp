@@ -23,12 +23,12 @@ namespace stemma::inline STEMMA_ABI {
 enum class module_change : std::uint8_t {
     added,     ///< only in the second model
     removed,   ///< only in the first model
-    moved,     ///< other parent, or other execution order
+    moved,     ///< other parent, or data flows in another order
     renamed,   ///< other name, same parent
     quantized, ///< only one of the two is quantized
     fused,     ///< operators were fused, possibly across modules
     relowered, ///< other operators
-    rewired,   ///< same operators, other inputs
+    rewired,   ///< same operators, other inputs, or another output of the model
     weights,   ///< other weights
 };
 
@@ -58,7 +58,7 @@ struct module_difference {
     std::vector<id> only_first;         ///< its nodes without a partner, ascending
     std::vector<id> only_second;        ///< nodes of the second model without a partner, ascending
     std::vector<std::pair<id, id>> changed; ///< pairs of those: equal types, other attributes
-    std::vector<std::pair<id, id>> rewired; ///< partners with other inputs
+    std::vector<std::pair<id, id>> rewired; ///< partners with other inputs, or another output
     std::vector<id> into; ///< modules of the second tree that its nodes were fused into
     std::vector<weight_difference> weights; ///< in reading order
 
@@ -70,7 +70,7 @@ struct module_difference {
 
 /// A change of the model itself: an operator set, input or output.
 struct header_difference {
-    std::string what;   ///< `opset ai.onnx`, `input x`, `output`
+    std::string what;   ///< `opset ai.onnx`; `input 0`: its name; `input x`: its type and shape
     std::string first;  ///< in the first model, or ""
     std::string second; ///< in the second model, or ""
 };

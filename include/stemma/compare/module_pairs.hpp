@@ -141,6 +141,41 @@ private:
         open_.emplace_back(m, n);
     }
 
+    /// Pairs two modules; if one only wraps what is more like the other, with that.
+    void add_unwrapped(id m, id n) {
+        if (std::string_view(a_.name(m)) != b_.name(n)) {
+            const auto first = wrapped(a_, in_a_, m);
+            const auto second = wrapped(b_, in_b_, n);
+            const auto both = std::min(first.size(), second.size());
+            const auto x = first[first.size() - both];
+            const auto y = second[second.size() - both];
+            if (likeness(x, y) > likeness(m, n)) {
+                m = x;
+                n = y;
+            }
+        }
+        add(m, n);
+    }
+
+    /// Returns: a module, its child if that holds all its operators, and so on.
+    template <class Modules>
+    [[nodiscard]] static std::vector<id> wrapped(const Modules& tree,
+                                                 const module_contents& contents, id m) {
+        std::vector<id> chain;
+        for (auto below = std::vector{m};
+             below.size() == 1 && contents.operators[below.front()] == contents.operators[m];
+             below = filled_children(tree, contents, chain.back())) {
+            chain.push_back(below.front());
+        }
+        return chain;
+    }
+
+    /// Returns: how much two modules have in common besides their contents: class, then name.
+    [[nodiscard]] int likeness(id m, id n) const {
+        return (std::string_view(a_.name(m)) == b_.name(n) ? 1 : 0) +
+               (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
+    }
+
     void pair_below(id first, id second) {
         open_.emplace_back(first, second);
         while (!open_.empty()) {
@@ -180,7 +215,7 @@ private:
             }
             const bool fits = other - j == end - i && (!single || end - i == 1);
             for (; fits && i < end; ++i, ++j) {
-                add(from[i].second, to[j].second);
+                add_unwrapped(from[i].second, to[j].second);
             }
             i = end;
             j = other;
@@ -249,8 +284,7 @@ private:
             if (pairs_.to_first[n] != no_id) {
                 continue;
             }
-            const int score = (std::string_view(a_.name(m)) == b_.name(n) ? 1 : 0) +
-                              (std::string_view(a_.class_name(m)) == b_.class_name(n) ? 2 : 0);
+            const auto score = likeness(m, n);
             if (score > best_score) {
                 best = n;
                 best_score = score;

@@ -30,14 +30,7 @@ struct changed_region {
     std::vector<id> second;    ///< nodes of the second model, ascending
 };
 
-/// A reader with a changed input.
-struct changed_read {
-    id reader = no_id; ///< of the first model
-    id before = no_id; ///< the producer in the first model
-    id after = no_id;  ///< the producer in the second model
-};
-
-/// Finds connected nodes without partners, and partners with changed inputs.
+/// Finds connected nodes without partners.
 class change_finder {
 public:
     /// Requires: all outlive this.
@@ -66,7 +59,6 @@ public:
     }
 
     [[nodiscard]] const std::vector<changed_region>& regions() const noexcept { return regions_; }
-    [[nodiscard]] const std::vector<changed_read>& reads() const noexcept { return reads_; }
 
     /// The region of a node of the first model; `no_id` if it has a partner.
     [[nodiscard]] id region_of_first(id v) const noexcept { return region_[v]; }
@@ -152,15 +144,8 @@ private:
 
     void join_what_is_read(id v, id w) {
         for_each_input(v, w, [&](const auto& e, const auto& f) {
-            const auto from = e.source;
-            const auto to = f.source;
-            if (is_open_a(from) && is_open_b(to)) {
-                join(from, count_a_ + to);
-            } else if (match_.to_second[from] != no_id && match_.to_first[to] != no_id &&
-                       (match_.to_second[from] != to ||
-                        a_.graph().property(out_port)[e.index] !=
-                            b_.graph().property(out_port)[f.index])) {
-                reads_.push_back({v, from, to});
+            if (is_open_a(e.source) && is_open_b(f.source)) {
+                join(e.source, count_a_ + f.source);
             }
         });
     }
@@ -300,7 +285,6 @@ private:
     std::vector<bool> survives_; // the same: whether the other model has a value of this name
     std::vector<id> region_;     // the same: number of its region
     std::vector<changed_region> regions_;
-    std::vector<changed_read> reads_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

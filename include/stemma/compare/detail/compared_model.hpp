@@ -77,6 +77,8 @@ public:
 
     /// The first node in or below a module, or `no_id`.
     [[nodiscard]] id first_node(id m) const noexcept { return first_[m]; }
+    /// The last one.
+    [[nodiscard]] id last_node(id m) const noexcept { return last_[m]; }
 
     /// The nodes for matching; `place` is by node. Valid as long as both.
     [[nodiscard]] matched_graph view(const std::vector<std::uint64_t>& place) const noexcept {
@@ -232,6 +234,7 @@ private:
         const auto& tree = modules().index();
         own_.assign(tree.size(), 0);
         first_.assign(tree.size(), no_id);
+        last_.assign(tree.size(), no_id);
         contents_.operators.assign(tree.size(), 0);
         contents_.structure.assign(tree.size(), 0);
         contents_.weights.assign(tree.size(), 0);
@@ -242,6 +245,7 @@ private:
             const auto m = module_of(node);
             ++own_[m];
             first_[m] = std::min(first_[m], node);
+            last_[m] = node;
             ++contents_.operators[m];
             contents_.structure[m] += hash_mix(label_[node], 5);
             contents_.weights[m] += weight_[node] == 0 ? 0 : hash_mix(label_[node], weight_[node]);
@@ -258,6 +262,9 @@ private:
         for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
             const auto above = tree.parent(m);
             first_[above] = std::min(first_[above], first_[m]);
+            if (last_[m] != no_id && (last_[above] == no_id || last_[above] < last_[m])) {
+                last_[above] = last_[m];
+            }
             contents_.operators[above] += contents_.operators[m];
             contents_.structure[above] += contents_.structure[m];
             contents_.weights[above] += contents_.weights[m];
@@ -278,6 +285,7 @@ private:
     std::vector<std::uint64_t> name_;   // by node
     std::vector<id> own_;               // by module
     std::vector<id> first_;             // by module
+    std::vector<id> last_;              // by module
     module_contents contents_;
 };
 

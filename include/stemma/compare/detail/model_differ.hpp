@@ -3,9 +3,10 @@
 #define STEMMA_COMPARE_DETAIL_MODEL_DIFFER_HPP
 
 #include <stemma/compare/detail/change_finder.hpp>
+#include <stemma/compare/detail/changed_reads.hpp>
 #include <stemma/compare/detail/compare_headers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
-#include <stemma/compare/detail/find_reordered.hpp>
+#include <stemma/compare/detail/explain_reads.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
@@ -19,7 +20,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -42,7 +42,7 @@ public:
         changes.run();
         note_weights();
         note_nodes(changes);
-        note_reads(changes.reads());
+        note_reads();
         find_absorbed(changes);
         classify(changes);
         note_places();
@@ -184,51 +184,22 @@ private:
         }
     }
 
-    /// Returns: the child of `above` that contains a module; `above` itself for itself.
-    [[nodiscard]] static id child_with(const tree_index& tree, id above, id m) {
-        return m == above ? m : tree.child_towards(above, m);
-    }
-
-    /// If partners read something else, modules may run in another order: then the moved ones are
-    /// reported, not all their readers.
-    void note_reads(const std::vector<changed_read>& reads) {
-        const auto& tree = a_.modules().index();
-        std::map<id, std::vector<changed_read>> by_module; // the innermost common one
-        for (const auto& read : reads) {
-            by_module[tree.lca(a_.module_of(read.reader), a_.module_of(read.before))].push_back(
-                read);
+    /// A changed read is reported at its reader; of the model, at the node that was the output.
+    void note_reads() {
+        const auto explained = explain_reads(a_, b_, result_.pairs, result_.nodes,
+                                             find_changed_reads(a_, b_, result_.nodes));
+        for (auto m : explained.moved) {
+            add(of_first(m), module_change::moved);
         }
-        for (const auto& [around, all] : by_module) {
-            std::vector<id> involved;
-            for (const auto& read : all) {
-                for (auto node : {read.reader, read.before, result_.nodes.to_first[read.after]}) {
-                    const auto m = a_.module_of(node);
-                    if (m != around && tree.is_ancestor(around, m)) {
-                        involved.push_back(child_with(tree, around, m));
-                    }
-                }
+        for (const auto& read : explained.rewired) {
+            auto v = read.reader == no_id ? read.before : read.reader;
+            if (v == no_id && read.after != no_id) {
+                v = result_.nodes.to_first[read.after];
             }
-            std::sort(involved.begin(), involved.end());
-            involved.erase(std::unique(involved.begin(), involved.end()), involved.end());
-            std::vector<module_run> runs;
-            for (auto m : involved) {
-                const auto n = result_.pairs.to_second[m];
-                const auto from = a_.first_node(m);
-                const auto to = n == no_id ? no_id : b_.first_node(n);
-                if (from != no_id && to != no_id) {
-                    runs.push_back({from, to, m});
-                }
-            }
-            const auto moved = find_reordered(std::move(runs));
-            for (auto m : moved) {
-                add(of_first(m), module_change::moved);
-            }
-            for (const auto& read : all) {
-                auto& entry = of_first(a_.module_of(read.reader));
-                if (moved.empty()) {
-                    add(entry, module_change::rewired);
-                    entry.rewired.emplace_back(read.reader, result_.nodes.to_second[read.reader]);
-                }
+            auto& entry = of_first(v == no_id ? 0 : a_.module_of(v));
+            add(entry, module_change::rewired);
+            if (v != no_id) {
+                entry.rewired.emplace_back(v, result_.nodes.to_second[v]);
             }
         }
     }
@@ -316,8 +287,21 @@ private:
                 pairs.to_second[above] == other_above || pairs.to_first[other_above] == above;
             if (!same_parent) {
                 add(of_first(m), module_change::moved);
+                note_containers(a_, pairs.to_second, above, true);
+                note_containers(b_, pairs.to_first, other_above, false);
             } else if (a_.modules().name(m) != b_.modules().name(n)) {
                 add(of_first(m), module_change::renamed);
+            }
+        }
+    }
+
+    /// What was made to hold a moved module was added; what held nothing else was removed.
+    void note_containers(const compared_model& side, const std::vector<id>& partner, id m,
+                         bool is_first) {
+        for (; partner[m] == no_id; m = side.modules().index().parent(m)) {
+            if (side.own_nodes(m) == 0) {
+                is_first ? add(of_first(m), module_change::removed)
+                         : add(of_second(m), module_change::added);
             }
         }
     }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,20 +30,25 @@ struct weight_pair {
 };
 
 /// Returns: the weights read by partners at the same input, each pair once, and those of equal name
-/// not read by partners.
-/// Complexity: O(nodes + inputs + constants) expected.
+/// not read by partners. A weight that two modules share in one model only is in several pairs.
+/// Complexity: O(nodes + inputs + constants) expected, and O(log pairs) for each further pair.
 [[nodiscard]] inline std::vector<weight_pair>
 pair_weights(const compared_model& a, const compared_model& b, const node_match& match) {
     std::vector<weight_pair> pairs;
-    std::vector<id> partner(a.constants().size(), no_id);
+    std::vector<id> partner(a.constants().size(), no_id); // the first one
     std::vector<bool> taken(b.constants().size(), false);
+    std::set<std::pair<id, id>> more;
     const auto add = [&](id from, id to, id node) {
-        if (from != no_id && to != no_id && partner[from] == no_id && !taken[to] &&
-            a.constants()[from].is_weight && b.constants()[to].is_weight) {
-            partner[from] = to;
-            taken[to] = true;
-            pairs.push_back({from, to, node});
+        if (from == no_id || to == no_id || partner[from] == to || !a.constants()[from].is_weight ||
+            !b.constants()[to].is_weight) {
+            return;
         }
+        if (partner[from] != no_id && !more.emplace(from, to).second) {
+            return;
+        }
+        partner[from] = partner[from] == no_id ? to : partner[from];
+        taken[to] = true;
+        pairs.push_back({from, to, node});
     };
     const auto read_by = [&](id node, id other) {
         const auto from = a.model().inputs(node);
@@ -115,7 +121,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     return same_type && equal ? std::nullopt : std::optional(difference);
 }
 
-/// Returns: by pair, the difference of the data. Each byte is read once.
+/// Returns: by pair, the difference of the data. Each byte is read once for each pair.
 /// Complexity: O(data).
 [[nodiscard]] inline std::vector<std::optional<weight_difference>>
 compare_all_weights(const compared_model& a, const compared_model& b,

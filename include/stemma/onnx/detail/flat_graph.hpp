@@ -37,15 +37,11 @@ namespace stemma::inline STEMMA_ABI::detail {
     return slot < inputs ? static_cast<id>(slot) : no_id;
 }
 
-/// The nodes of all graphs of a model, and the tensors between them.
-///
-/// Vertices are the nodes by number. Edges lead from a producer to its readers, including readers
-/// in a body; from the producer of a body's result to the body's owner (`in_port` is `no_id`); and
-/// from the producer of an owner's input to the readers of the formal input it initializes. None
-/// leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
-/// values).
-[[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
-    std::vector<id> started_by; // by value: the owner's input that initializes a formal one
+/// Returns: by value, the value that initializes it: an owner's input, if it is a formal one of a
+/// body; else `no_id`. Empty if no graph has a body.
+/// Complexity: O(graphs + formal inputs); O(values) if there is a body.
+[[nodiscard]] inline std::vector<id> initial_values(const onnx_model& model) {
+    std::vector<id> started_by;
     for (id g = 1; g < model.graph_count(); ++g) {
         const auto& body = model.graph(g);
         if (body.kind != graph_kind::body) {
@@ -59,6 +55,18 @@ namespace stemma::inline STEMMA_ABI::detail {
             }
         }
     }
+    return started_by;
+}
+
+/// The nodes of all graphs of a model, and the tensors between them.
+///
+/// Vertices are the nodes by number. Edges lead from a producer to its readers, including readers
+/// in a body; from the producer of a body's result to the body's owner (`in_port` is `no_id`); and
+/// from the producer of an owner's input to the readers of the formal input it initializes. None
+/// leads from an owner into its body, or from a call into a function. Complexity: O(nodes +
+/// values).
+[[nodiscard]] inline operator_graph flat_graph(const onnx_model& model) {
+    const auto started_by = initial_values(model);
     return {model.node_count(), [&](auto take) {
                 const auto add = [&](id value, id reader, id slot) {
                     while (value != no_id && model.kind(value) == value_kind::formal &&

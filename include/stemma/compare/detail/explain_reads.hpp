@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_EXPLAIN_READS_HPP
+#define STEMMA_COMPARE_DETAIL_EXPLAIN_READS_HPP
+
+#include <stemma/compare/detail/changed_reads.hpp>
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/find_reordered.hpp>
+#include <stemma/compare/detail/module_reach.hpp>
+#include <stemma/compare/module_pairs.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/core/id.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Why partners read something else.
+struct explained_reads {
+    std::vector<id> moved;             ///< modules of the first model that run in another order
+    std::vector<changed_read> rewired; ///< reads that this does not explain
+};
+
+/// Explains changed reads by modules that run in another order, where data flow was reversed.
+class read_explainer {
+public:
+    /// Requires: all outlive this.
+    read_explainer(const compared_model& a, const compared_model& b, const module_pairs& pairs,
+                   const node_match& match)
+        : a_(a), b_(b), pairs_(pairs), match_(match), is_moved_(a.modules().size(), false) {}
+
+    [[nodiscard]] explained_reads run(const std::vector<changed_read>& reads) {
+        std::map<id, std::vector<id>> involved; // by the innermost common module
+        for (const auto& read : reads) {
+            note_involved(read, involved);
+        }
+        explained_reads result;
+        for (auto& [around, modules] : involved) {
+            std::sort(modules.begin(), modules.end());
+            modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+            for (auto m : find_moved(modules)) {
+                is_moved_[m] = true;
+                result.moved.push_back(m);
+            }
+        }
+        for (const auto& read : reads) {
+            if (result.moved.empty() || !is_explained(read)) {
+                result.rewired.push_back(read);
+            }
+        }
+        return result;
+    }
+
+private:
+    void note_involved(const changed_read& read, std::map<id, std::vector<id>>& involved) const {
+        if (read.before == no_id || read.after == no_id) {
+            return;
+        }
+        const auto& tree = a_.modules().index();
+        const auto after = match_.to_first[read.after];
+        const auto reader = read.reader == no_id ? after : read.reader;
+        const auto around = tree.lca(a_.module_of(reader), a_.module_of(read.before));
+        for (auto node : {reader, read.before, after}) {
+            const auto m = a_.module_of(node);
+            if (m != around && tree.is_ancestor(around, m)) {
+                involved[around].push_back(tree.child_towards(around, m));
+            }
+        }
+    }
+
+    /// Returns: a minimal set of some siblings that explains why data flows the other way.
+    [[nodiscard]] std::vector<id> find_moved(std::vector<id> modules) const {
+        std::erase_if(modules, [&](id m) {
+            const auto n = pairs_.to_second[m];
+            return n == no_id || a_.first_node(m) == no_id || b_.first_node(n) == no_id;
+        });
+        std::vector<id> partners;
+        for (auto m : modules) {
+            partners.push_back(pairs_.to_second[m]);
+        }
+        const module_reach before(a_, modules);
+        const module_reach after(b_, partners);
+        const auto only = [](const module_reach& reach, id from, id to) {
+            return reach.reaches(from, to) && !reach.reaches(to, from);
+        };
+        std::vector<bool> reversed(modules.size(), false);
+        for (id i = 0; i < modules.size(); ++i) {
+            for (id j = 0; j < modules.size(); ++j) {
+                if (only(before, i, j) && only(after, j, i)) {
+                    reversed[i] = reversed[j] = true;
+                }
+            }
+        }
+        const auto rank_before = ranks(a_, modules, before, reversed);
+        const auto rank_after = ranks(b_, partners, after, reversed);
+        std::vector<module_run> runs;
+        for (id i = 0; i < modules.size(); ++i) {
+            if (reversed[i]) {
+                runs.push_back({rank_before[i], rank_after[i], modules[i]});
+            }
+        }
+        return find_reordered(std::move(runs));
+    }
+
+    /// Returns: by module, its place among the chosen ones: what computes from more of them comes
+    /// later.
+    [[nodiscard]] static std::vector<id> ranks(const compared_model& side,
+                                               const std::vector<id>& modules,
+                                               const module_reach& reach,
+                                               const std::vector<bool>& chosen) {
+        std::vector<std::tuple<std::size_t, id, id>> places;
+        for (id i = 0; i < modules.size(); ++i) {
+            std::size_t sources = 0;
+            for (id j = 0; chosen[i] && j < modules.size(); ++j) {
+                sources += chosen[j] && j != i && reach.reaches(j, i) ? 1U : 0U;
+            }
+            places.emplace_back(sources, side.first_node(modules[i]), i);
+        }
+        std::sort(places.begin(), places.end());
+        std::vector<id> rank(modules.size());
+        for (id i = 0; i < places.size(); ++i) {
+            rank[std::get<2>(places[i])] = i;
+        }
+        return rank;
+    }
+
+    /// Whether a node is in a module that moved and does not contain another node.
+    [[nodiscard]] bool moved_apart(id node, id other) const {
+        const auto& tree = a_.modules().index();
+        for (auto m = a_.module_of(node); m != 0; m = tree.parent(m)) {
+            if (other != no_id && tree.is_ancestor(m, a_.module_of(other))) {
+                return false;
+            }
+            if (is_moved_[m]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool is_explained(const changed_read& read) const {
+        if (read.before == no_id || read.after == no_id) {
+            return false;
+        }
+        const auto after = match_.to_first[read.after];
+        if ((read.reader != no_id && moved_apart(read.reader, read.before)) ||
+            moved_apart(after, read.reader)) {
+            return true;
+        }
+        // What a module read that is gone from here is read instead.
+        const auto readers = a_.graph().readers(after);
+        return moved_apart(read.before, read.reader) &&
+               std::any_of(readers.begin(), readers.end(),
+                           [&](id reader) { return moved_apart(reader, after); });
+    }
+
+    const compared_model& a_;
+    const compared_model& b_;
+    const module_pairs& pairs_;
+    const node_match& match_;
+    std::vector<bool> is_moved_; // by module of the first model
+};
+
+/// Explains the changed reads of two models.
+/// Complexity: for the modules around each, that of `module_reach`, and O(modules^2).
+[[nodiscard]] inline explained_reads explain_reads(const compared_model& a, const compared_model& b,
+                                                   const module_pairs& pairs,
+                                                   const node_match& match,
+                                                   const std::vector<changed_read>& reads) {
+    return read_explainer(a, b, pairs, match).run(reads);
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_COMPARE_DETAIL_EXPLAIN_READS_HPP

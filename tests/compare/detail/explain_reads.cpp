@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/compare/detail/explain_reads.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/compare/detail/changed_reads.hpp>
+#include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/module_pairs.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/io/mapped_file.hpp>
+#include <stemma/open/attributed_model.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::compare_detail_explain_reads {
+
+namespace {
+
+/// A chain of modules of one operator each, and one that reads its end and another value.
+stemma::attributed_model chain(const test::names& order, const std::string& skip) {
+    std::vector<test::message> nodes;
+    std::string last = "x";
+    for (const auto& one : order) {
+        nodes.push_back(test::node(one, {last}, {"v" + one}, "/layers/" + one + "/" + one));
+        last = "v" + one;
+    }
+    nodes.push_back(test::node("Add", {last, skip}, {"y"}, "/head/Add"));
+    return {stemma::mapped_file::holding(
+                test::model(test::graph(nodes, {"x"}, test::names{"y"})).bytes(), "memory"),
+            {}};
+}
+
+/// Returns: modules that moved, then those of readers whose reads changed otherwise after a `|`.
+std::string explained(const stemma::attributed_model& from, const stemma::attributed_model& to) {
+    const stemma::detail::compared_model a(from);
+    const stemma::detail::compared_model b(to);
+    stemma::node_match match(a.model().node_count(), b.model().node_count());
+    for (stemma::id v = 0; v < a.model().node_count(); ++v) {
+        for (stemma::id w = 0; w < b.model().node_count(); ++w) {
+            if (a.model().name(v) == b.model().name(w)) {
+                match.add(v, w);
+            }
+        }
+    }
+    const auto pairs =
+        stemma::detail::pair_modules(a.modules(), a.contents(), b.modules(), b.contents());
+    const auto found = stemma::detail::explain_reads(
+        a, b, pairs, match, stemma::detail::find_changed_reads(a, b, match));
+    std::string text;
+    for (auto m : found.moved) {
+        text.append(a.modules().name(m)).append(" ");
+    }
+    text.append("|");
+    for (const auto& read : found.rewired) {
+        text.append(" ").append(a.modules().name(a.module_of(read.reader)));
+    }
+    return text;
+}
+
+} // namespace
+
+TEST_CASE("explain_reads: modules that moved explain what they and their neighbours read") {
+    const auto base = chain({"Abs", "Exp", "Neg", "Sin", "Cos"}, "vAbs");
+    CHECK(explained(base, base) == "|");
+    CHECK(explained(base, chain({"Abs", "Neg", "Exp", "Sin", "Cos"}, "vAbs")) == "Exp Neg |");
+    CHECK(explained(base, chain({"Abs", "Neg", "Sin", "Exp", "Cos"}, "vAbs")) == "Exp |");
+    CHECK(explained(base, chain({"Abs", "Exp", "Neg", "Cos", "Sin"}, "vAbs")) == "Sin Cos |");
+}
+
+TEST_CASE("explain_reads: other reads remain") {
+    const auto base = chain({"Abs", "Exp", "Neg", "Sin", "Cos"}, "vAbs");
+    CHECK(explained(base, chain({"Abs", "Exp", "Neg", "Sin", "Cos"}, "vSin")) == "| head");
+    CHECK(explained(base, chain({"Abs", "Neg", "Exp", "Sin", "Cos"}, "x")) == "Exp Neg | head");
+}
+
+} // namespace test::compare_detail_explain_reads
