@@ -3,12 +3,17 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../wire_builder.hpp"
 
+#include <stemma/core/id.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace test::compare_compare_models {
 
@@ -56,6 +61,23 @@ TEST_CASE("compare_models: reports differences in all requested parts") {
     CHECK(!json.contains("initializers"));
     CHECK(json["tags"]["appeared"].size() == all.tags->appeared.size());
     CHECK(json["second"] == b.model().file());
+}
+
+TEST_CASE("compare_models: another operator set is a difference of the structure only") {
+    const auto opened = [](std::uint64_t opset) {
+        auto bytes =
+            test::model(test::graph({test::node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y"}), 8,
+                        opset)
+                .bytes();
+        return stemma::attributed_model(stemma::mapped_file::holding(std::move(bytes), "memory"),
+                                        {});
+    };
+    const auto found = stemma::compare_models(opened(17), opened(18));
+    REQUIRE(found.structure);
+    CHECK(found.structure->first == stemma::no_id);
+    CHECK(!found.is_equal());
+    CHECK(found.tags->is_equal());
+    CHECK(stemma::compare_models(opened(17), opened(17)).is_equal());
 }
 
 } // namespace test::compare_compare_models

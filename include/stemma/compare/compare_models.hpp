@@ -3,6 +3,7 @@
 #define STEMMA_COMPARE_COMPARE_MODELS_HPP
 
 #include <stemma/compare/compare_tags.hpp>
+#include <stemma/compare/detail/compare_declarations.hpp>
 #include <stemma/compare/detail/compare_initializers.hpp>
 #include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/core/id.hpp>
@@ -61,7 +62,8 @@ struct model_comparison {
         }
     }
     if (parts.structure) {
-        result.structure = std::move(structure);
+        result.structure = structure ? std::move(structure)
+                                     : detail::compare_declarations(first.model(), second.model());
     }
     if (parts.initializers) {
         result.same_initializers = detail::compare_initializers(

@@ -2,26 +2,32 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_HEADERS_HPP
 
+#include <stemma/compare/detail/pair_interface.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/onnx/wire_model.hpp>
+#include <stemma/types/detail/described_type.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: differences in used operator sets, and in names of inputs and outputs.
-/// Complexity: O(operator sets + inputs + outputs).
-[[nodiscard]] inline std::vector<header_difference> compare_headers(const onnx_model& a,
-                                                                    const onnx_model& b) {
-    std::vector<header_difference> result;
+/// Returns: differences in used operator sets. Complexity: O(operators + operator sets).
+[[nodiscard]] inline std::vector<header_difference> compare_opsets(const onnx_model& a,
+                                                                   const onnx_model& b) {
     std::map<std::string, std::pair<std::string, std::string>> opsets;
     const auto domain = [](std::string_view text) {
         return text.empty() ? std::string("ai.onnx") : std::string(text);
@@ -41,33 +47,99 @@ namespace stemma::inline STEMMA_ABI::detail {
     };
     note(a, &std::pair<std::string, std::string>::first);
     note(b, &std::pair<std::string, std::string>::second);
+    std::vector<header_difference> result;
     for (auto& [name, versions] : opsets) {
         if (versions.first != versions.second) {
             result.push_back({"opset " + name, versions.first, versions.second});
         }
     }
-    const auto compare_names = [&](const std::string& what, std::vector<id> graph_record::*list) {
-        const auto names = [&](const onnx_model& model) {
-            std::vector<std::string> all;
-            for (auto value : model.graph(0).*list) {
-                if (value != no_id && !model.is_initializer(value)) {
-                    all.emplace_back(model.value_name(value));
-                }
+    return result;
+}
+
+/// Returns: by value, the type and shape that a model declares, unknown if it declares none.
+/// Complexity: O(bytes of value infos) expected.
+[[nodiscard]] inline std::unordered_map<id, described_type>
+declared_types(const wire_model& model, const std::vector<id>& values) {
+    std::unordered_map<id, described_type> types;
+    for (auto value : values) {
+        types.emplace(value, described_type());
+    }
+    for (const auto& info : model.value_infos()) {
+        const auto found = types.find(info.value);
+        if (found == types.end() || !found->second.name.empty()) {
+            continue;
+        }
+        auto fields = model.reader(info.message);
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(onnx_fields::value_info::type)) {
+                found->second = describe_type(fields.text(field));
             }
-            return all;
-        };
-        const auto first = names(a);
-        const auto second = names(b);
+        }
+    }
+    return types;
+}
+
+/// Whether no value has both types: element types, ranks or two numbers of an extent differ.
+[[nodiscard]] inline bool contradict(const described_type& x, const described_type& y) {
+    if (x.name != y.name || !x.has_shape || !y.has_shape) {
+        return x.name != y.name;
+    }
+    const auto is_same = [](const described_type::extent& first,
+                            const described_type::extent& second) {
+        const auto* from = std::get_if<std::int64_t>(&first);
+        const auto* to = std::get_if<std::int64_t>(&second);
+        return from == nullptr || to == nullptr || *from < 0 || *to < 0 || *from == *to;
+    };
+    return !std::equal(x.shape.begin(), x.shape.end(), y.shape.begin(), y.shape.end(), is_same);
+}
+
+/// Returns: differences in types and shapes of inputs and outputs, where both models declare one.
+/// An extent of an output that only one of them knows is no difference: it follows from the inputs.
+/// Complexity: O(bytes of value infos) expected.
+[[nodiscard]] inline std::vector<header_difference> compare_interfaces(const wire_model& a,
+                                                                       const wire_model& b) {
+    std::vector<header_difference> result;
+    const auto compare = [&](std::string_view what, std::vector<id> graph_record::*list,
+                             auto differ) {
+        auto types_a = declared_types(a, interface_values(a, list));
+        auto types_b = declared_types(b, interface_values(b, list));
+        for (const auto& [x, y] : pair_interface(a, b, list)) {
+            const auto& from = types_a[x];
+            const auto& to = types_b[y];
+            if (!from.name.empty() && !to.name.empty() && differ(from, to)) {
+                result.push_back(
+                    {std::string(what).append(a.value_name(x)), to_text(from), to_text(to)});
+            }
+        }
+    };
+    compare("input ", &graph_record::inputs,
+            [](const auto& from, const auto& to) { return to_text(from) != to_text(to); });
+    compare("output ", &graph_record::outputs, contradict);
+    return result;
+}
+
+/// Returns: differences in used operator sets, and in names, types and shapes of inputs and
+/// outputs.
+/// Complexity: that of `compare_opsets` and `compare_interfaces`.
+[[nodiscard]] inline std::vector<header_difference> compare_headers(const wire_model& a,
+                                                                    const wire_model& b) {
+    auto result = compare_opsets(a, b);
+    const auto compare_names = [&](const std::string& what, std::vector<id> graph_record::*list) {
+        const auto first = interface_values(a, list);
+        const auto second = interface_values(b, list);
         for (std::size_t i = 0; i < std::max(first.size(), second.size()); ++i) {
-            const auto from = i < first.size() ? first[i] : std::string();
-            const auto to = i < second.size() ? second[i] : std::string();
+            const auto from = i < first.size() ? a.value_name(first[i]) : std::string_view();
+            const auto to = i < second.size() ? b.value_name(second[i]) : std::string_view();
             if (from != to) {
-                result.push_back({what + " " + std::to_string(i), from, to});
+                result.push_back(
+                    {what + " " + std::to_string(i), std::string(from), std::string(to)});
             }
         }
     };
     compare_names("input", &graph_record::inputs);
     compare_names("output", &graph_record::outputs);
+    const auto types = compare_interfaces(a, b);
+    result.insert(result.end(), types.begin(), types.end());
     return result;
 }
 
