@@ -9,16 +9,19 @@
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/sync_navigation.hpp>
+#include <stemma/types/described_attribute.hpp>
 #include <stemma_report/html_diff.hpp>
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cli {
@@ -74,6 +77,46 @@ void print_weight(const stemma::weight_difference& weight, const stemma::attribu
             : std::string());
 }
 
+bool is_constant(const stemma::wire_model& model, id value) {
+    return value != no_id &&
+           (model.is_initializer(value) ||
+            (model.producer(value) != no_id && model.op_type(model.producer(value)) == "Constant"));
+}
+
+/// Returns: what differs between two nodes of equal type: `: epsilon 1e-05 -> 0.001`, or "".
+std::string change_of(const stemma::wire_model& first, id v, const stemma::wire_model& second,
+                      id w) {
+    std::map<std::string, std::pair<std::string, std::string>> values;
+    for (const auto& one : stemma::describe_attributes(first, v)) {
+        values[one.name].first = one.text;
+    }
+    for (const auto& one : stemma::describe_attributes(second, w)) {
+        values[one.name].second = one.text;
+    }
+    std::string text;
+    const auto note = [&](const std::string& what, const std::string& from, const std::string& to) {
+        text.append(text.empty() ? ": " : ", ");
+        text.append(fmt::format("{} {} -> {}", what, from, to));
+    };
+    for (const auto& [name, value] : values) {
+        if (value.first != value.second) {
+            note(name, value.first.empty() ? "default" : value.first,
+                 value.second.empty() ? "default" : value.second);
+        }
+    }
+    const auto from = first.inputs(v);
+    const auto to = second.inputs(w);
+    for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
+        const auto x = i < from.size() ? from[i] : no_id;
+        const auto y = i < to.size() ? to[i] : no_id;
+        if ((x == no_id) != (y == no_id) || is_constant(first, x) != is_constant(second, y)) {
+            note(fmt::format("input {}", i), x == no_id ? "none" : std::string(first.value_name(x)),
+                 y == no_id ? "none" : std::string(second.value_name(y)));
+        }
+    }
+    return text;
+}
+
 void print_nodes(const stemma::module_difference& entry, const stemma::attributed_model& first,
                  const stemma::attributed_model& second, const std::string& margin) {
     for (auto node : entry.only_first) {
@@ -81,8 +124,13 @@ void print_nodes(const stemma::module_difference& entry, const stemma::attribute
             stemma::place_of(first.model(), node));
     }
     for (auto node : entry.only_second) {
-        put("{}  + {} {}\n", margin, second.model().op_type(node),
-            stemma::place_of(second.model(), node));
+        const auto changed = std::find_if(entry.changed.begin(), entry.changed.end(),
+                                          [&](const auto& pair) { return pair.second == node; });
+        put("{}  + {} {}{}\n", margin, second.model().op_type(node),
+            stemma::place_of(second.model(), node),
+            changed == entry.changed.end()
+                ? std::string()
+                : change_of(first.model(), changed->first, second.model(), node));
     }
     for (const auto& [v, w] : entry.rewired) {
         put("{}  ~ {} {}\n", margin, first.model().op_type(v), stemma::place_of(first.model(), v));
@@ -117,23 +165,22 @@ public:
 
 private:
     /// Prints the ancestors of a module that were not printed yet. Returns: the indent.
-    std::size_t print_above(const stemma::module_tree& tree, id m, const char* side) {
+    std::size_t print_above(const stemma::module_tree& tree, id m) {
         std::vector<id> way;
         for (auto above = m; above != 0; above = tree.index().parent(above)) {
             way.push_back(above);
         }
         way.push_back(0);
         std::reverse(way.begin(), way.end());
-        auto& printed = side[0] == 'f' ? printed_first_ : printed_second_;
         std::size_t same = 0;
-        while (same < std::min(printed.size(), way.size()) && printed[same] == way[same]) {
+        while (same < std::min(printed_.size(), way.size()) && printed_[same] == way[same]) {
             ++same;
         }
         constexpr std::size_t widest = 40;
         for (auto i = same; i + 1 < way.size(); ++i) {
             put("{}{}\n", std::string(2 * std::min(i, widest), ' '), name_of(tree, way[i]));
         }
-        printed = way;
+        printed_ = way;
         return 2 * std::min(way.size() - 1, widest);
     }
 
@@ -148,24 +195,18 @@ private:
         return name;
     }
 
-    /// Added modules appear where their parent would be in the first tree.
+    /// Added modules appear where their parent would be in the first tree, below added parents.
     void print(const stemma::module_difference& entry) {
         std::size_t indent = 0;
         std::string name;
         if (entry.first != no_id) {
-            indent = print_above(first_.modules(), entry.first, "first");
+            indent = print_above(first_.modules(), entry.first);
             name = name_of(first_.modules(), entry.first);
             named_.insert(entry.first);
         } else {
-            const auto parent = partner_of_parent(entry.second);
-            indent = parent == no_id ? 0 : print_above(first_.modules(), parent, "first");
-            if (parent != no_id && !is_named(parent)) {
-                put("{}{}\n", std::string(indent, ' '), name_of(first_.modules(), parent));
-            }
-            indent += 2;
-            name = parent_is_added(entry.second) || parent == no_id
-                       ? second_.modules().report_path(entry.second)
-                       : name_of(second_.modules(), entry.second);
+            indent = print_above_added(entry.second);
+            name = name_of(second_.modules(), entry.second);
+            named_second_.insert(entry.second);
         }
         const std::string margin(indent, ' ');
         put("{}{}  {}{}\n", margin, name, changes_of(entry), details(entry));
@@ -177,18 +218,34 @@ private:
         }
     }
 
-    [[nodiscard]] bool parent_is_added(id n) const {
-        return found_.pairs.to_first[second_.modules().index().parent(n)] == no_id;
-    }
-
-    [[nodiscard]] id partner_of_parent(id n) const {
+    /// Prints the ancestors of a module of the second tree without a partner that were not printed
+    /// yet: partners, then added ones. Returns: the indent.
+    std::size_t print_above_added(id n) {
         const auto& tree = second_.modules().index();
+        std::vector<id> added;
         id m = no_id;
-        for (auto above = tree.parent(n); m == no_id && above != no_id;
-             above = tree.parent(above)) {
+        for (auto above = tree.parent(n); above != no_id; above = tree.parent(above)) {
             m = found_.pairs.to_first[above];
+            if (m != no_id) {
+                break;
+            }
+            added.push_back(above);
         }
-        return m;
+        std::size_t indent = 0;
+        if (m != no_id) {
+            indent = print_above(first_.modules(), m);
+            if (!is_named(m)) {
+                put("{}{}\n", std::string(indent, ' '), name_of(first_.modules(), m));
+            }
+            indent += 2;
+        }
+        for (auto above = added.rbegin(); above != added.rend(); ++above) {
+            if (named_second_.insert(*above).second) {
+                put("{}{}\n", std::string(indent, ' '), name_of(second_.modules(), *above));
+            }
+            indent += 2;
+        }
+        return indent;
     }
 
     /// Whether a module is on the path printed last, or was printed itself.
@@ -222,9 +279,9 @@ private:
     const stemma::attributed_model& first_;
     const stemma::attributed_model& second_;
     const diff_options& options_;
-    std::vector<id> printed_first_;
-    std::vector<id> printed_second_;
-    std::set<id> named_;
+    std::vector<id> printed_;   // the path printed last, of the first tree
+    std::set<id> named_;        // modules of the first tree that were printed
+    std::set<id> named_second_; // added ones
 };
 
 /// Returns: the single module that a query selects.
