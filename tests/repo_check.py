@@ -152,6 +152,56 @@ UMBRELLAS = {"stemma/core.hpp", "stemma/verbs.hpp", "stemma/stemma.hpp", "stemma
 THIRD_PARTY = {"boost", "range", "nlohmann", "onnx", "google", "fmt", "CLI", "catch2", "benchmark"}
 # The header of range-v3 that costs no compile time.
 CHEAP_RANGES = "range/v3/range_fwd.hpp"
+# Names of the standard library, by the headers that declare them.
+STANDARD = {
+    "algorithm": "adjacent_find all_of any_of binary_search clamp copy_if count_if fill find_if includes "
+                 "is_sorted lower_bound max_element min_element mismatch none_of nth_element partial_sort reverse "
+                 "rotate set_difference set_intersection set_union sort stable_sort transform unique upper_bound",
+    "array": "array",
+    "atomic": "atomic",
+    "bit": "bit_cast bit_width countr_zero popcount",
+    "charconv": "from_chars to_chars",
+    "chrono": "chrono",
+    "cmath": "ceil exp floor isfinite isinf isnan ldexp log log1p pow sqrt",
+    "compare": "strong_ordering",
+    "concepts": "convertible_to integral same_as",
+    "cstddef": "byte ptrdiff_t size_t",
+    "cstdint": "int16_t int32_t int64_t int8_t uint16_t uint32_t uint64_t uint8_t",
+    "cstring": "memchr memcmp memcpy memset strlen",
+    "deque": "deque",
+    "filesystem": "filesystem",
+    "fstream": "ifstream ofstream",
+    "functional": "function greater hash less reference_wrapper",
+    "iterator": "back_inserter inserter make_move_iterator",
+    "limits": "numeric_limits",
+    "list": "list",
+    "map": "map multimap",
+    "memory": "make_shared make_unique shared_ptr unique_ptr weak_ptr",
+    "mutex": "call_once lock_guard mutex once_flag unique_lock",
+    "numeric": "accumulate gcd iota partial_sum",
+    "optional": "nullopt optional",
+    "ostream": "ostream",
+    "queue": "priority_queue queue",
+    "set": "set",
+    "span": "span",
+    "sstream": "istringstream ostringstream",
+    "stdexcept": "invalid_argument logic_error runtime_error",
+    "string": "stoi stoull string to_string",
+    "string_view": "string_view",
+    "thread": "thread",
+    "tuple": "tie tuple",
+    "type_traits": "conditional_t decay_t is_convertible_v is_invocable_v is_same_v remove_cvref_t",
+    "unordered_map": "unordered_map",
+    "unordered_set": "unordered_set",
+    "utility": "exchange forward in_place move pair",
+    "variant": "get_if holds_alternative monostate variant visit",
+    "vector": "vector",
+}
+DECLARED_IN = {}
+for header, names in STANDARD.items():
+    for name in names.split():
+        DECLARED_IN.setdefault(name, set()).add(header)
+
 INCLUDE_LINE = re.compile(r"\s*#\s*include\s*([<\"])([^>\"]+)[>\"]")
 
 complaints = []
@@ -304,6 +354,18 @@ def check_includes():
                     complain(name, number, "two groups of includes without an empty line between them",
                              "put an empty line in front of it")
             previous = (group, number)
+
+
+def check_standard_includes():
+    """A header includes what it uses of the standard library, so that it compiles alone."""
+    for name in HEADERS:
+        included = {target for form, target in INCLUDE_LINE.findall(TEXT[name])}
+        code = re.sub(r"//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", "", TEXT[name])
+        for used in sorted(set(re.findall(r"\bstd::(\w+)", code))):
+            declared = DECLARED_IN.get(used, included)
+            if not declared & included:
+                complain(name, 1, f"uses std::{used} without the header that declares it",
+                         f"add #include <{min(declared)}>")
 
 
 def check_language():
@@ -679,6 +741,7 @@ def main():
     check_guards()
     check_mirror()
     check_includes()
+    check_standard_includes()
     check_language()
     check_namespaces()
     check_layers()

@@ -48,7 +48,8 @@ inline constexpr std::array<character_range, 33> joined_characters{
      {0x2060, 0x2064}, {0x20d0, 0x20f0}, {0x302a, 0x302d},  {0x3099, 0x309a}, {0xfe00, 0xfe0f},
      {0xfe20, 0xfe2f}, {0xfeff, 0xfeff}, {0xe0001, 0xe01ef}}};
 
-/// Returns: the columns of a terminal that a character takes: 0, 1 or 2. Complexity: O(1).
+/// Returns: the columns of a terminal that a character takes: 0, 1 or 2. Unlike `wcwidth`, it does
+/// not depend on the locale. Complexity: O(1).
 [[nodiscard]] constexpr std::size_t character_width(char32_t character) noexcept {
     const auto in = [&](const auto& ranges) {
         const auto after =

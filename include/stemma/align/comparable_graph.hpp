@@ -10,6 +10,7 @@
 #include <stemma/model/operator_edge.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <map>

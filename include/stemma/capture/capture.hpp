@@ -17,6 +17,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -8,6 +8,7 @@
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 
+#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -90,8 +91,8 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
     json.begin_object();
     path("first", first.modules(), entry.first);
     path("second", second.modules(), entry.second);
-    json.member("class", entry.first != no_id ? first.modules().class_name(entry.first)
-                                              : second.modules().class_name(entry.second));
+    json.member_or_null("class", entry.first != no_id ? first.modules().class_name(entry.first)
+                                                      : second.modules().class_name(entry.second));
     json.key("changes");
     json.begin_array(true);
     for (auto change : entry.changes) {

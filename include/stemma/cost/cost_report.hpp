@@ -13,6 +13,7 @@
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -9,10 +9,12 @@
 #include <stemma/io/detail/json_stream.hpp>
 #include <stemma/io/json_writer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 

@@ -10,6 +10,7 @@
 #include <stemma/model/module_view.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 

@@ -15,6 +15,7 @@
 #include <boost/iterator/iterator_facade.hpp>
 #include <boost/property_map/property_map.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <span>

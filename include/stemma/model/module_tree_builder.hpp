@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

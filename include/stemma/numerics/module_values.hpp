@@ -12,6 +12,7 @@
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

@@ -17,6 +17,7 @@
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>

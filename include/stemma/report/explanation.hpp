@@ -19,12 +19,14 @@
 #include <stemma/types/value_descriptions.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {

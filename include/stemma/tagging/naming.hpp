@@ -9,6 +9,7 @@
 #include <stemma/model/tag_table.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <string>
 #include <string_view>
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {

@@ -56,6 +56,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t max_modules = 2048; // of which every pair is looked at
+
     void note_involved(const changed_read& read, std::map<id, std::vector<id>>& involved) const {
         if (read.before == no_id || read.after == no_id) {
             return;
@@ -72,16 +74,23 @@ private:
         }
     }
 
-    /// Returns: a minimal set of some siblings that explains why data flows the other way.
+    /// Returns: a minimal set of some siblings that explains why data flows the other way; of very
+    /// many, why their operators stand in another order.
     [[nodiscard]] std::vector<id> find_moved(std::vector<id> modules) const {
         std::erase_if(modules, [&](id m) {
             const auto n = pairs_.to_second[m];
             return n == no_id || a_.first_node(m) == no_id || b_.first_node(n) == no_id;
         });
         std::vector<id> partners;
+        std::vector<module_run> runs;
         for (auto m : modules) {
             partners.push_back(pairs_.to_second[m]);
+            runs.push_back({a_.first_node(m), b_.first_node(partners.back()), m});
         }
+        if (modules.size() > max_modules) {
+            return find_reordered(std::move(runs));
+        }
+        runs.clear();
         const module_reach before(a_, modules);
         const module_reach after(b_, partners);
         const auto only = [](const module_reach& reach, id from, id to) {
@@ -97,7 +106,6 @@ private:
         }
         const auto rank_before = ranks(a_, modules, before, reversed);
         const auto rank_after = ranks(b_, partners, after, reversed);
-        std::vector<module_run> runs;
         for (id i = 0; i < modules.size(); ++i) {
             if (reversed[i]) {
                 runs.push_back({rank_before[i], rank_after[i], modules[i]});

@@ -12,6 +12,7 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <queue>

@@ -15,6 +15,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -81,8 +82,12 @@ public:
                             : header.offset <= size ? size - header.offset
                                                     : 0;
         if (header.offset > size || length > size - header.offset) {
-            STEMMA_THROW(error(error_code::malformed, file.path(), "",
-                               "ends before the data of tensor " + std::to_string(tensor)));
+            const bool is_number = header.offset != tensor_header::unreadable &&
+                                   header.length != tensor_header::unreadable;
+            STEMMA_THROW(error(error_code::malformed, file.path(),
+                               std::string(model_->text(model_->tensors()[tensor].name)),
+                               is_number ? "its data ends beyond the file"
+                                         : "the place of its data is not a number"));
         }
         return add(tensor, {std::string(header.location), header.offset, length});
     }

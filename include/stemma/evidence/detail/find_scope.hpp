@@ -8,6 +8,7 @@
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 

@@ -12,6 +12,7 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -23,6 +23,7 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>

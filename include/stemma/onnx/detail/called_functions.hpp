@@ -7,6 +7,7 @@
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <unordered_set>
 #include <vector>

@@ -8,6 +8,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>

@@ -11,6 +11,7 @@
 #include <stemma/tagging/tagger.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>

@@ -11,6 +11,7 @@
 #include <stemma/record/detail/lineage_text.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

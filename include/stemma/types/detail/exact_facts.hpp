@@ -16,6 +16,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace stemma::inline STEMMA_ABI::detail {
 

@@ -10,6 +10,7 @@
 #include <stemma/weights/detail/weight_norm.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
