@@ -57,13 +57,19 @@ template <named_operators Ops>
             auto from = ops.parameter_value(p);
             for (id steps = 0; !fits[from] && model.producer(from) != no_id && steps < parameters;
                  ++steps) {
-                from = model.inputs(model.producer(from))[0];
+                const auto inputs = model.inputs(model.producer(from));
+                if (inputs.empty() || inputs[0] == no_id) {
+                    break; // a Constant
+                }
+                from = inputs[0];
             }
             fits[ops.parameter_value(p)] = fits[from];
         }
         for (id node = 0; node < reads.size(); ++node) {
             for (auto value : model.inputs(node)) {
-                reads[node] |= value != no_id && fits[value] ? 1 : 0;
+                if (value != no_id && fits[value]) {
+                    reads[node] = 1;
+                }
             }
         }
     } else if constexpr (parameter_readers<Ops>) {
