@@ -171,7 +171,8 @@ class Diff(Case):
         name = "bert_micro_12l"
         for at in [2, 5]:
             _, named = self.edited(name, lambda m: m.move_scope(layer(at), f"/extra/layer.{at}"))
-            self.assertEqual(named, {f"encoder.layer.{at}": ["moved"]})
+            self.assertEqual(named, {f"encoder.layer.{at}": ["moved"], "extra": ["added"],
+                                     "extra.layer": ["added"]})
             _, named = self.edited(name, lambda m: m.swap_layers(layer(at), layer(at + 1),
                                                                  result_of(at - 1)))
             self.assertEqual(named, {f"encoder.layer.{at}": ["moved"],

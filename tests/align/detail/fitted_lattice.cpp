@@ -21,17 +21,17 @@ using stemma::detail::placement;
 
 namespace {
 
-/// @returns the number of operators whose likeliest operation is their own, of 22, if the capture
-/// has `missing` more before them.
+/// @returns the number of operators whose likeliest operation is their own, of 122, if the capture
+/// has `missing` more before the last 20.
 std::size_t count_right(int missing) {
     test::alignment_scene scene;
     const auto module = scene.add_module();
     auto x = scene.linear({}, module);
-    for (int i = 0; i < missing; ++i) {
-        scene.capture(module, "torch.softmax", {x});
-    }
     std::vector<id> truth(scene.graph.size(), 0);
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 120; ++i) {
+        for (int gone = 0; i == 100 && gone < missing; ++gone) {
+            scene.capture(module, "torch.softmax", {x});
+        }
         scene.capture(module, i % 2 == 0 ? "torch.tanh" : "torch.sigmoid", {x});
         x = scene.last(scene.export_node(module, i % 2 == 0 ? "Tanh" : "Sigmoid", {x.node}));
         truth.push_back(x.operation);
@@ -66,11 +66,10 @@ std::size_t count_right(int missing) {
 
 } // namespace
 
-TEST_CASE("fitted_lattice: operations that left nothing are passed over, few or many",
-          "[alignment]") {
-    for (const auto missing : {0, 2, 6}) {
+TEST_CASE("fitted_lattice: operations that left nothing are passed over", "[alignment]") {
+    for (const auto missing : {0, 6}) {
         CAPTURE(missing);
-        CHECK(count_right(missing) == 22);
+        CHECK(count_right(missing) == 122);
     }
 }
 

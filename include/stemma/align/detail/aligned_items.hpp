@@ -67,11 +67,11 @@ struct alignment_weights {
     double owner = 1;  ///< an owner of bodies: skips what ran there
     double entry = 2;  ///< starting or ending a body anywhere in what its owner skipped
     double beam = 25;  ///< alignments less likely than the best one by more are hopeless
-    /// The same if operators fit worse than `poor_fit`: more than `jump`, so that a wrong start is
-    /// left again. Used if they fit better by `better_fit`.
+    /// The same if operators fit worse than `poor_fit`, and better with this one: more than `jump`,
+    /// so that a wrong start is left again.
     double wide_beam = 35;
-    double poor_fit = -0.5;  ///< logarithm of the likelihood for each operator
-    double better_fit = 0.2; ///< the same
+    double poor_fit = -0.6;   ///< logarithm of the likelihood for each operator
+    double hopeless_fit = -1; ///< the same: then the wide beam is of no use
 };
 
 template <class Lexicon>

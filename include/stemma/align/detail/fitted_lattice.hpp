@@ -11,8 +11,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Aligns a sequence of operators with a narrow beam, or with a wide one if operators fit badly and
-/// that one helps: a wrong start in a stretch of similar operations is left again.
+/// Aligns a sequence of operators with a narrow beam, or with a wide one if operators fit badly
+/// with the former and well with the latter: a wrong start in a stretch of similar operations is
+/// left again. Not if hardly any fit: an optimizer reordered them, and equal branches would be
+/// confused.
 class fitted_lattice {
 public:
     fitted_lattice(const aligned_nodes& nodes, const aligned_items& items,
@@ -28,9 +30,10 @@ public:
         }
         const auto fit = narrow_.run(chain, first, last, weights_.beam, score, candidates);
         const auto count = static_cast<double>(chain.size());
-        if (!is_decided_ && fit < weights_.poor_fit * count) {
-            const auto other = wide_.run(chain, first, last, weights_.wide_beam, score, candidates);
-            is_wide_ = other > fit + weights_.better_fit * count;
+        if (!is_decided_ && fit < weights_.poor_fit * count &&
+            fit > weights_.hopeless_fit * count) {
+            is_wide_ = wide_.run(chain, first, last, weights_.wide_beam, score, candidates) >
+                       weights_.poor_fit * count;
         }
         is_decided_ = true;
     }
