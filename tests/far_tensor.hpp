@@ -2,6 +2,7 @@
 #ifndef STEMMA_TESTS_FAR_TENSOR_HPP
 #define STEMMA_TESTS_FAR_TENSOR_HPP
 
+#include "scratch_folder.hpp"
 #include "wire_builder.hpp"
 
 #include <cstddef>
@@ -42,6 +43,14 @@ inline message far_model() {
     const auto boolean = message().inner(1, message().number(1, 9).inner(2, message()));
     content.inner(11, message().text(1, "p").inner(2, boolean));
     return model(content);
+}
+
+/// Writes it to a folder, with the files, which hold their names. Returns: its path.
+inline std::string write_far_model(const scratch_folder& folder) {
+    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
+        static_cast<void>(folder.make(name, name));
+    }
+    return folder.make("model.onnx", far_model().bytes());
 }
 
 } // namespace test

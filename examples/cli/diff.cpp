@@ -123,14 +123,17 @@ void print_nodes(const stemma::module_difference& entry, const stemma::attribute
         put("{}  - {} {}\n", margin, first.model().op_type(node),
             stemma::place_of(first.model(), node));
     }
+    std::map<id, id> before; // by node of the second model
+    for (const auto& [v, w] : entry.changed) {
+        before.emplace(w, v);
+    }
     for (auto node : entry.only_second) {
-        const auto changed = std::find_if(entry.changed.begin(), entry.changed.end(),
-                                          [&](const auto& pair) { return pair.second == node; });
+        const auto changed = before.find(node);
         put("{}  + {} {}{}\n", margin, second.model().op_type(node),
             stemma::place_of(second.model(), node),
-            changed == entry.changed.end()
+            changed == before.end()
                 ? std::string()
-                : change_of(first.model(), changed->first, second.model(), node));
+                : change_of(first.model(), changed->second, second.model(), node));
     }
     for (const auto& [v, w] : entry.rewired) {
         put("{}  ~ {} {}\n", margin, first.model().op_type(v), stemma::place_of(first.model(), v));

@@ -2,6 +2,7 @@
 #include <stemma/compare/diff_models.hpp>
 
 #include "../catch.hpp"
+#include "../chain_graph.hpp"
 #include "../model_files.hpp"
 #include "../wire_builder.hpp"
 
@@ -228,16 +229,7 @@ TEST_CASE("diff_models: modules moved only if data flows the other way") {
 }
 
 TEST_CASE("diff_models: readers of moved modules are not rewired, others are") {
-    const auto with = [](const test::names& order, const char* skip, const test::names& outputs) {
-        std::vector<test::message> nodes;
-        std::string last = "x";
-        for (const auto& one : order) {
-            nodes.push_back(test::node(one, {last}, {"v" + one}, "/layers/" + one + "/" + one));
-            last = "v" + one;
-        }
-        nodes.push_back(test::node("Add", {last, skip}, {"y"}, "/head/Add"));
-        return test::graph(nodes, {"x"}, outputs);
-    };
+    const auto with = test::chain_graph;
     const test::names y{"y"};
     const auto base = with({"Abs", "Exp", "Neg", "Sin", "Cos"}, "vAbs", y);
     CHECK(changes(base, with({"Abs", "Neg", "Exp", "Sin", "Cos"}, "vAbs", y)) ==

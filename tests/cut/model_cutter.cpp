@@ -268,10 +268,7 @@ TEST_CASE("model_cutter: checks all files of a folder before it writes one",
 TEST_CASE("model_cutter: parts have the external data of bodies and attributes beside them",
           "[onnx][model_cutter]") {
     const test::scratch_folder folder;
-    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
-        static_cast<void>(folder.make(name, name));
-    }
-    stemma::attributed_model opened(folder.make("model.onnx", test::far_model().bytes()), {});
+    stemma::attributed_model opened(test::write_far_model(folder), {});
     const auto module = stemma::find_modules(opened, "m").front();
     stemma::model_cutter cutter(opened.model(), {.many = true, .sync = false});
     const auto check = [&](const std::string& to, auto write) {

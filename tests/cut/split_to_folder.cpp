@@ -98,10 +98,7 @@ TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][sp
 TEST_CASE("split_to_folder: parts have the external data of bodies and attributes beside them",
           "[onnx][split_to_folder]") {
     const test::scratch_folder folder;
-    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
-        static_cast<void>(folder.make(name, name));
-    }
-    stemma::attributed_model opened(folder.make("model.onnx", test::far_model().bytes()), {});
+    stemma::attributed_model opened(test::write_far_model(folder), {});
     const auto parts = folder.file("parts");
     stemma::split_to_folder(opened, parts, {.sync = false});
     CHECK(test::read_bytes(parts + "/b.bin") == "b.bin");

@@ -94,7 +94,8 @@ public:
         return plans;
     }
 
-    /// Plans a part with these vertices of graph `g`, convex or not. Complexity: as above.
+    /// Plans a part with these vertices of graph `g`, convex or not, that returns no initializer.
+    /// Complexity: as above.
     [[nodiscard]] cut_plan plan_exactly(id g, std::span<const id> positions) {
         auto& prepared = facts(g);
         const std::vector<id> members(positions.begin(), positions.end());
@@ -185,7 +186,7 @@ private:
             }
             const auto reentry =
                 find_reentry(prepared.view().graph, prepared.set, prepared.stretch(members));
-            auto plan = make_plan(g, members);
+            auto plan = make_part(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
                 for (auto v : reentry) {
@@ -223,12 +224,12 @@ private:
                 }
             }
             if (runs.empty()) {
-                plans.push_back(make_plan(g, members));
+                plans.push_back(make_part(g, members));
             }
             prepared.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
                 prepared.put_inside(of_run, true);
-                plans.push_back(make_plan(g, of_run));
+                plans.push_back(make_part(g, of_run));
                 prepared.put_inside(of_run, false);
             }
         }
@@ -256,6 +257,18 @@ private:
         return pulled;
     }
 
+    /// As `make_plan`. A graph can return initializers; then so does a part that reads them.
+    [[nodiscard]] cut_plan make_part(id g, const std::vector<id>& members) {
+        auto plan = make_plan(g, members);
+        for (auto value : model_.graph(g).outputs) {
+            if (value != no_id && model_.is_initializer(value) && seen_[value] == plan_number_) {
+                seen_[value] = 0; // it may be returned twice
+                plan.outputs.push_back(value);
+            }
+        }
+        return plan;
+    }
+
     /// Requires: the set of graph `g` consists of the members.
     [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
         auto& prepared = facts(g);
@@ -281,7 +294,6 @@ private:
         put_in_order(g, plan);
         ++plan_number_;
         find_inputs(g, plan);
-        find_returned_initializers(g, plan);
         find_functions(plan);
         for (auto node : plan.nodes) {
             marks_[node] = mark::none;
@@ -380,16 +392,6 @@ private:
                 if (is_first(value)) {
                     plan.initializers.push_back(value);
                 }
-            }
-        }
-    }
-
-    /// A graph can return initializers; then so does a part that reads them.
-    void find_returned_initializers(id g, cut_plan& plan) const {
-        for (auto value : model_.graph(g).outputs) {
-            if (value != no_id && model_.is_initializer(value) && seen_[value] == plan_number_ &&
-                !detail::range::contains(plan.outputs, value)) {
-                plan.outputs.push_back(value);
             }
         }
     }

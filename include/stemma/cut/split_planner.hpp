@@ -182,10 +182,6 @@ private:
         for (std::size_t p = 0; p < parts.size(); ++p) {
             auto& part = parts[p];
             part.plan = cuts_.plan_exactly(0, members[p]);
-            auto& outputs = part.plan.outputs;
-            outputs.erase(std::remove_if(outputs.begin(), outputs.end(),
-                                         [&](id value) { return model_.is_initializer(value); }),
-                          outputs.end());
             give_something_out(part.plan);
             std::set_difference(part.plan.clones.begin(), part.plan.clones.end(),
                                 part.nodes.begin(), part.nodes.end(),

@@ -7,11 +7,11 @@
 #include <stemma/error.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -30,10 +30,14 @@ namespace detail {
            location.find('\0') == location.npos;
 }
 
-/// Adds the external data files of all tensors in a message. Complexity: O(fields).
+/// Adds the external data files of the tensors in a message that at least `depth` messages are
+/// around. Complexity: O(fields).
 inline void list_external_files(wire_reader fields, tensors_in message,
-                                std::vector<std::string>& files) {
-    for_each_tensor(fields, message, [&](wire_reader tensor) {
+                                std::vector<std::string>& files, std::size_t depth = 0) {
+    for_each_tensor(fields, message, [&](wire_reader tensor, std::size_t around) {
+        if (around < depth) {
+            return;
+        }
         const auto header = read_tensor_header(tensor);
         if (header.external) {
             files.emplace_back(header.location);
@@ -51,23 +55,9 @@ inline void list_external_files(wire_reader fields, tensors_in message,
 /// Returns: the external data files of tensors other than the initializers of the main graph: those
 /// of attributes, bodies, functions and sparse tensors. Complexity: O(fields of the model).
 [[nodiscard]] inline std::vector<std::string> nested_external_files(const wire_model& model) {
+    constexpr std::size_t deeper = 3; // than the initializers in the graph of the model
     std::vector<std::string> files;
-    const auto visit = [&](wire_reader fields, tensors_in message, const auto& into) {
-        for (wire_field field; fields.next(field);) {
-            const auto holds = field.type == wire_type::bytes
-                                   ? tensors_of_field(message, field.number)
-                                   : tensors_in::nothing;
-            if (holds != tensors_in::nothing && holds != tensors_in::tensor) {
-                into(fields.inner(field), holds);
-            }
-        }
-    };
-    visit(model.reader(), tensors_in::model, [&](wire_reader fields, tensors_in holds) {
-        const auto list = [&](wire_reader inner, tensors_in inside) {
-            list_external_files(inner, inside, files);
-        };
-        holds == tensors_in::graph ? visit(fields, holds, list) : list(fields, holds);
-    });
+    list_external_files(model.reader(), tensors_in::model, files, deeper);
     return each_once(std::move(files));
 }
 

@@ -204,6 +204,13 @@ public:
         }
         return graph(g).kind == graph_kind::body;
     }
+    /// Returns: the main graph or function that contains a graph, or is it. Complexity: O(depth).
+    [[nodiscard]] id outermost(id g) const noexcept {
+        while (graph(g).kind == graph_kind::body) {
+            g = graph_of(graph(g).owner);
+        }
+        return g;
+    }
     /// Returns: the node that produces a value, or `no_id`.
     [[nodiscard]] id producer(id value) const noexcept {
         return value < result_count_ ? producers_[value] : no_id;

@@ -278,11 +278,7 @@ public:
     /// Returns: the function whose body contains a node, at any depth, or `no_id`.
     /// Complexity: O(depth of the bodies).
     [[nodiscard]] id enclosing_function(id node) const noexcept {
-        auto g = model_->graph_of(node);
-        while (model_->graph(g).kind == graph_kind::body) {
-            g = model_->graph_of(model_->graph(g).owner);
-        }
-        return model_->graph(g).function;
+        return model_->graph(model_->outermost(model_->graph_of(node))).function;
     }
 
     /// Whether a node is in a function made by folding, or calls one.

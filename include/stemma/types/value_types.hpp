@@ -19,6 +19,24 @@
 
 namespace stemma::inline STEMMA_ABI {
 
+namespace detail {
+
+/// Returns: the TypeProto in a ValueInfoProto, "" if it has none; the last one if it is repeated.
+/// Complexity: O(fields).
+[[nodiscard]] inline std::string_view declared_type(const wire_model& model,
+                                                    const value_info_ref& info) {
+    std::string_view type;
+    auto fields = model.reader(info.message);
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(onnx_fields::value_info::type)) {
+            type = fields.text(field);
+        }
+    }
+    return type;
+}
+
+} // namespace detail
+
 /// The types of values: declared by the file, or added.
 ///  A type is the bytes of a TypeProto. While one thread adds types, others may query values that
 /// already have one.
@@ -78,14 +96,7 @@ public:
 
 private:
     [[nodiscard]] std::string_view type_in(const value_info_ref& info) const {
-        std::string_view type;
-        auto fields = model_->reader(info.message);
-        for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::value_info::type)) {
-                type = fields.text(field);
-            }
-        }
-        return type;
+        return detail::declared_type(*model_, info);
     }
 
     const wire_model* model_;

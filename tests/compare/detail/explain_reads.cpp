@@ -2,6 +2,7 @@
 #include <stemma/compare/detail/explain_reads.hpp>
 
 #include "../../catch.hpp"
+#include "../../chain_graph.hpp"
 #include "../../wire_builder.hpp"
 
 #include <stemma/compare/detail/changed_reads.hpp>
@@ -19,18 +20,10 @@ namespace test::compare_detail_explain_reads {
 
 namespace {
 
-/// A chain of modules of one operator each, and one that reads its end and another value.
+/// A model of a `chain_graph`.
 stemma::attributed_model chain(const test::names& order, const std::string& skip) {
-    std::vector<test::message> nodes;
-    std::string last = "x";
-    for (const auto& one : order) {
-        nodes.push_back(test::node(one, {last}, {"v" + one}, "/layers/" + one + "/" + one));
-        last = "v" + one;
-    }
-    nodes.push_back(test::node("Add", {last, skip}, {"y"}, "/head/Add"));
-    return {stemma::mapped_file::holding(
-                test::model(test::graph(nodes, {"x"}, test::names{"y"})).bytes(), "memory"),
-            {}};
+    const auto graph = test::chain_graph(order, skip, {"y"});
+    return {stemma::mapped_file::holding(test::model(graph).bytes(), "memory"), {}};
 }
 
 /// Returns: modules that moved, then those of readers whose reads changed otherwise after a `|`.

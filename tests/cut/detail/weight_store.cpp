@@ -143,10 +143,7 @@ TEST_CASE("weight_store: data without a length extend to the end of their file",
 
 TEST_CASE("weight_store: copies files whose data nodes refer to", "[onnx][weight_store]") {
     const test::scratch_folder folder;
-    for (const auto* name : {"w.bin", "c.bin", "b.bin"}) {
-        static_cast<void>(folder.make(name, name));
-    }
-    const stemma::mapped_file file(folder.make("model.onnx", test::far_model().bytes()));
+    const stemma::mapped_file file(test::write_far_model(folder));
     const stemma::wire_model model(file.bytes(), file.path());
     const auto add_all = [&](stemma::detail::weight_store& store) {
         for (stemma::id node = 0; node < model.node_count(); ++node) {

@@ -165,11 +165,8 @@ private:
     }
 
     [[nodiscard]] static bool is_of_function(const onnx_model& model, id value) {
-        auto g = model.graph_of_value(value);
-        while (model.graph(g).kind == graph_kind::body) {
-            g = model.graph_of(model.graph(g).owner);
-        }
-        return model.graph(g).kind == graph_kind::function;
+        return model.graph(model.outermost(model.graph_of_value(value))).kind ==
+               graph_kind::function;
     }
 
     const compared_model& a_;

@@ -5,11 +5,10 @@
 #include <stemma/compare/detail/pair_interface.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
-#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -69,11 +68,8 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
         if (found == types.end() || !found->second.name.empty()) {
             continue;
         }
-        auto fields = model.reader(info.message);
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(onnx_fields::value_info::type)) {
-                found->second = describe_type(fields.text(field));
-            }
+        if (const auto type = declared_type(model, info); !type.empty()) {
+            found->second = describe_type(type);
         }
     }
     return types;

@@ -82,15 +82,16 @@ private:
             return n == no_id || a_.first_node(m) == no_id || b_.first_node(n) == no_id;
         });
         std::vector<id> partners;
-        std::vector<module_run> runs;
         for (auto m : modules) {
             partners.push_back(pairs_.to_second[m]);
-            runs.push_back({a_.first_node(m), b_.first_node(partners.back()), m});
         }
+        std::vector<module_run> runs;
         if (modules.size() > max_modules) {
+            for (id i = 0; i < modules.size(); ++i) {
+                runs.push_back({a_.first_node(modules[i]), b_.first_node(partners[i]), modules[i]});
+            }
             return find_reordered(std::move(runs));
         }
-        runs.clear();
         const module_reach before(a_, modules);
         const module_reach after(b_, partners);
         const auto only = [](const module_reach& reach, id from, id to) {

@@ -2,7 +2,6 @@
 #ifndef STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
-#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
@@ -29,7 +28,7 @@ public:
     /// Decides which version of every initializer counts.
     /// Requires: `folder` outlives this. Throws: `error` of `refused` if parts contradict each
     /// other. Complexity: O(n log n) in initializers, plus the bytes of edited ones.
-    explicit edited_tensors(const split_folder& folder) : folder_(folder) {
+    explicit edited_tensors(const split_folder& folder) : folder_(folder), sparse_(find_sparse()) {
         std::map<std::string, std::vector<id>> holders;
         for (id p = 0; p < folder_.parts().size(); ++p) {
             for (const auto& name : folder_.manifest().parts[p].initializers) {
@@ -121,7 +120,7 @@ private:
                     p, "its initializer '" + std::string(name) + "' differs from that of " +
                            (known.first->second.part == no_id ? "the source" : "another part"));
             }
-            if (is_sparse(name)) {
+            if (sparse_.contains(name)) {
                 folder_.refuse(p, "its initializer '" + std::string(name) +
                                       "' is sparse in the source");
             }
@@ -131,12 +130,16 @@ private:
         }
     }
 
-    /// Whether the source has a sparse initializer of that name.
-    [[nodiscard]] bool is_sparse(std::string_view name) const {
+    /// Returns: the names of the sparse initializers of the source. Complexity: O(initializers).
+    [[nodiscard]] std::unordered_set<std::string_view> find_sparse() const {
         const auto& source = *folder_.skeleton().model;
-        return detail::range::any_of(source.tensors(), [&](const auto& tensor) {
-            return tensor.graph == 0 && tensor.sparse && source.text(tensor.name) == name;
-        });
+        std::unordered_set<std::string_view> names;
+        for (const auto& tensor : source.tensors()) {
+            if (tensor.graph == 0 && tensor.sparse) {
+                names.insert(source.text(tensor.name));
+            }
+        }
+        return names;
     }
 
     [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
@@ -263,6 +266,7 @@ private:
     }
 
     const split_folder& folder_;
+    std::unordered_set<std::string_view> sparse_; // see `find_sparse`
     std::map<std::string, tensor_entry, std::less<>> tensors_;
     std::vector<std::string> added_;
 };

@@ -125,11 +125,7 @@ private:
     }
 
     [[nodiscard]] bool is_in_function(id node) const {
-        auto g = model_.graph_of(node);
-        while (model_.graph(g).kind == graph_kind::body) {
-            g = model_.graph_of(model_.graph(g).owner);
-        }
-        return model_.graph(g).kind == graph_kind::function;
+        return model_.graph(model_.outermost(model_.graph_of(node))).kind == graph_kind::function;
     }
 
     [[nodiscard]] static attribution of_call(const inlined_place& call) {

@@ -5,6 +5,8 @@
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -47,30 +49,37 @@ inline constexpr tensor_field tensor_fields[] = {
     {tensors_in::sparse_tensor, onnx_fields::sparse_tensor::indices, tensors_in::tensor},
 };
 
-/// Returns: what a length-delimited field `number` of a message contains.
+/// `tensor_fields` by message and number.
+inline constexpr auto tensors_by_field = [] {
+    std::array<std::array<tensors_in, 32>, 8> holds{};
+    for (const auto& entry : tensor_fields) {
+        holds[static_cast<std::size_t>(entry.message)][entry.number] = entry.holds;
+    }
+    return holds;
+}();
+
+/// Returns: what a length-delimited field `number` of a message contains. Complexity: O(1).
 [[nodiscard]] constexpr tensors_in tensors_of_field(tensors_in message,
                                                     std::uint32_t number) noexcept {
-    for (const auto& entry : tensor_fields) {
-        if (entry.message == message && entry.number == number) {
-            return entry.holds;
-        }
-    }
-    return tensors_in::nothing;
+    const auto& fields = tensors_by_field[static_cast<std::size_t>(message)];
+    return number < fields.size() ? fields[number] : tensors_in::nothing;
 }
 
-/// Calls `f(reader)` for every tensor in a message: initializers, and those in attributes, bodies,
-/// functions and sparse tensors. Complexity: O(fields).
+/// Calls `f(reader, depth)` for every tensor in a message: initializers, and those in attributes,
+/// bodies, functions and sparse tensors; `depth` messages are around it, of which `message` is the
+/// first. Complexity: O(fields).
 template <class Function>
-void for_each_tensor(wire_reader fields, tensors_in message, const Function& f) {
+void for_each_tensor(wire_reader fields, tensors_in message, const Function& f,
+                     std::size_t depth = 0) {
     if (message == tensors_in::tensor) {
-        f(fields);
+        f(fields, depth);
         return;
     }
     for (wire_field field; fields.next(field);) {
         const auto holds = field.type == wire_type::bytes ? tensors_of_field(message, field.number)
                                                           : tensors_in::nothing;
         if (holds != tensors_in::nothing) {
-            for_each_tensor(fields.inner(field), holds, f);
+            for_each_tensor(fields.inner(field), holds, f, depth + 1);
         }
     }
 }

@@ -38,7 +38,7 @@ void for_each_input(const Ops& ops, Function f) {
 
 /// Returns: by vertex index, whether an operator reads a parameter, or an input of the model, whose
 /// name matches a pattern; parameters that an Identity passes on have its name and the original
-/// one. Complexity: O(parameters * Identities behind each + inputs of all nodes).
+/// one. Complexity: O(parameters + inputs of all nodes).
 template <named_operators Ops>
 [[nodiscard]] vertex_marks find_readers(const Ops& ops, std::string_view asked) {
     const glob pattern(asked, '.');
@@ -54,16 +54,13 @@ template <named_operators Ops>
             fits[value] = fits[value] || pattern.matches(model.value_name(value));
         });
         for (id p = 0; p < parameters; ++p) {
-            auto from = ops.parameter_value(p);
-            for (id steps = 0; !fits[from] && model.producer(from) != no_id && steps < parameters;
-                 ++steps) {
-                const auto inputs = model.inputs(model.producer(from));
-                if (inputs.empty() || inputs[0] == no_id) {
-                    break; // a Constant
+            // What an Identity passes on comes after what it reads.
+            const auto value = ops.parameter_value(p);
+            if (const auto node = model.producer(value); node != no_id) {
+                for (auto from : model.inputs(node)) {
+                    fits[value] = fits[value] || (from != no_id && fits[from]);
                 }
-                from = inputs[0];
             }
-            fits[ops.parameter_value(p)] = fits[from];
         }
         for (id node = 0; node < reads.size(); ++node) {
             for (auto value : model.inputs(node)) {
