@@ -65,6 +65,11 @@ public:
     [[nodiscard]] std::string_view op_type(id v) const { return types_[v]; }
     [[nodiscard]] std::size_t parameter_count() const { return names_.size(); }
     [[nodiscard]] std::string_view parameter_name(id p) const { return names_[p]; }
+    void keep_matrices(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = marked[p] && shapes.of(p).size() > 1;
+        }
+    }
     [[nodiscard]] id owner(id v) const { return owners_[v]; }
     [[nodiscard]] id body(id v) const { return bodies_[v]; }
     [[nodiscard]] bool reads_data(id v) const { return reads_[v]; }

@@ -15,8 +15,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::align_align {
@@ -423,6 +425,70 @@ TEST_CASE("align: equal branches in exchanged order are told apart by their read
     }
     scene.export_node(0, "Concat", {ends[0], ends[1], ends[2]});
     CHECK(count_wrong(scene, align_scene(scene)) == 0);
+}
+
+TEST_CASE("align: attention without names is told apart by what reads what", "[align]") {
+    alignment_scene scene;
+    alignment_scene::tensor x;
+    for (int layer = 0; layer < 3; ++layer) {
+        const auto self = scene.add_module();
+        const auto query = scene.add_module(self);
+        const auto key = scene.add_module(self);
+        const auto value = scene.add_module(self);
+        const auto out = scene.add_module(self);
+        // Captured in the order of the program.
+        auto& captured = scene.captured;
+        const auto run = [&](id module, const char* name, std::vector<id> sources) {
+            captured.add({module, 0, true, true}, name);
+            for (const auto source : sources) {
+                captured.add_source(source);
+            }
+            return captured.size() - 1;
+        };
+        const std::vector<std::int64_t> square{8, 8};
+        const auto layer_of = [&](id module, std::vector<id> sources) {
+            const auto made = run(module, "torch.nn.functional.linear", std::move(sources));
+            captured.add_parameter("w" + std::to_string(module), square);
+            return made;
+        };
+        const auto input = x.operation == no_id ? std::vector<id>{} : std::vector<id>{x.operation};
+        const auto mixed = layer_of(query, input);
+        const auto k = layer_of(key, input);
+        const auto k_heads =
+            run(self, "torch.Tensor.permute", {run(self, "torch.Tensor.view", {k})});
+        const auto v = layer_of(value, input);
+        run(self, "torch.Tensor.size", {v});
+        const auto v_heads =
+            run(self, "torch.Tensor.permute", {run(self, "torch.Tensor.view", {v})});
+        const auto q_heads =
+            run(self, "torch.Tensor.permute", {run(self, "torch.Tensor.view", {mixed})});
+        const auto scores = run(self, "torch.matmul", {q_heads, k_heads});
+        const auto softmax = run(self, "torch.nn.functional.softmax", {scores});
+        const auto context = run(self, "torch.matmul", {softmax, v_heads});
+        const auto joined = run(self, "torch.Tensor.view", {context});
+        x.operation = layer_of(out, {joined});
+        // Written by an optimizer: keys first, values where they are read.
+        const auto weights = [&] {
+            return scene.graph.parameter("p" + std::to_string(scene.graph.parameter_count()),
+                                         square);
+        };
+        const auto heads = [&](id module) {
+            const auto product = scene.export_node(module, "MatMul", {x.node}, {weights()});
+            const auto shaped = scene.export_node(self, "Reshape", {product});
+            return scene.export_node(self, "Transpose", {shaped});
+        };
+        const auto keys = heads(key);
+        const auto queries = heads(query);
+        const auto product = scene.export_node(self, "MatMul", {queries, keys});
+        const auto shares = scene.export_node(self, "Softmax", {product});
+        const auto values = heads(value);
+        const auto mean = scene.export_node(self, "MatMul", {shares, values});
+        const auto whole = scene.export_node(self, "Reshape", {mean});
+        x.node = scene.export_node(out, "MatMul", {whole}, {weights()});
+    }
+    const auto found = align_scene(scene);
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(count_sure(found) == scene.graph.size());
 }
 
 TEST_CASE("align: the branch that ran may be any, and has the operators that fit", "[align]") {

@@ -5,6 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 
+import { percent } from "./confidence.mjs";
 import { modulesAfter } from "./origins.mjs";
 import { FixtureSuite, firstLine } from "./suite.mjs";
 import { byName, readJson, relationOf, truthOf } from "./truth.mjs";
@@ -17,6 +18,7 @@ const captures = [["modules"], ["modules", "trace"], ["modules", "fx"], ["module
 // bodies may go to the wrong one of the two. A trace of torch.fx does not see into them: the alignment's quality is
 // exactly 0.5, the least that is believed.
 const maxFewerExact = 8;
+const minExactTraced = 97; // percent of all nodes, with modules and a trace
 const halfFitting = /^scripted_children\//;
 
 const contaminated = "more contaminated nodes than without the capture";
@@ -24,6 +26,8 @@ const fewer = "fewer exact nodes than without the capture";
 const unoptimizable = "not optimized by ONNX Runtime";
 
 class CapturedTest extends FixtureSuite {
+    traced = { nodes: 0, exact: 0 };
+
     constructor() {
         super(["pairs", "nodes", "alone", "captured"], [contaminated, fewer, unoptimizable]);
     }
@@ -68,6 +72,10 @@ class CapturedTest extends FixtureSuite {
             this.row.nodes += graphs.nodes.length;
             this.row.alone += alone.exact;
             this.row.captured += both.exact;
+            if (parts.join() === "modules,trace") {
+                this.traced.nodes += truth.filter((module) => module !== null).length;
+                this.traced.exact += both.exact;
+            }
             const line = `${where}: ${parts.join(" and ")}:`;
             if (both.contaminated > alone.contaminated) {
                 this.note(contaminated, `${line} ${both.contaminated}, without ${alone.contaminated}`);
@@ -102,6 +110,11 @@ class CapturedTest extends FixtureSuite {
         const count = this.lists.get(fewer).length;
         if (count > maxFewerExact) {
             this.fail("all", `${count} have fewer exact nodes with a capture, at most ${maxFewerExact} may`);
+        }
+        const exact = percent(this.traced.exact, this.traced.nodes);
+        console.log(`\nexact with modules and a trace: ${exact.toFixed(2)} % of ${this.traced.nodes}`);
+        if (exact < minExactTraced) {
+            this.fail("all", `${exact} % exact with modules and a trace, the goal is ${minExactTraced} %`);
         }
     }
 

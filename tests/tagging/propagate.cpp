@@ -31,9 +31,10 @@ public:
     [[nodiscard]] id at(std::string_view path) const { return test::module_at(tree, path); }
     operator_record& record(id v) { return operator_scene::at(v); }
 
-    id know(id v, std::string_view path, float confidence = 0.95F) {
+    id know(id v, std::string_view path, float confidence = 0.95F,
+            provenance source = provenance::scope) {
         known_.resize(size());
-        known_[v] = {at(path), no_id, confidence, provenance::scope, false};
+        known_[v] = {at(path), no_id, confidence, source, false};
         return v;
     }
 
@@ -92,6 +93,22 @@ TEST_CASE("propagate: an owner of bodies is no surer than the evidence in them")
     s.know(s.add_inside(owner, {}), "blocks.0.fc", 0.6F);
     s.know(s.add_inside(owner, {}), "blocks.0.norm", 0.3F);
     CHECK(s.of(owner).confidence == 0.3F);
+}
+
+TEST_CASE("propagate: a body that computes more than its layer is run by the layer's parent") {
+    const auto [source, has_more, path] = GENERATE(table<provenance, bool, const char*>({
+        {provenance::parameter, true, "blocks.0"},
+        {provenance::parameter, false, "blocks.0.fc"},
+        {provenance::scope, true, "blocks.0.fc"},
+    }));
+    scene s;
+    const auto owner = s.add();
+    const auto product = s.know(s.add_inside(owner, {}), "blocks.0.fc", 0.85F, source);
+    if (has_more) {
+        s.add_inside(owner, {product});
+    }
+    CHECK(s.of(owner).module == s.at(path));
+    CHECK(s.of(product).module == s.at("blocks.0.fc"));
 }
 
 TEST_CASE("propagate: inner bodies are settled before outer ones") {

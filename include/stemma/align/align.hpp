@@ -6,6 +6,7 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligner.hpp>
 #include <stemma/align/detail/captured_order.hpp>
+#include <stemma/align/detail/reading_order.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -25,8 +26,8 @@ namespace stemma::inline STEMMA_ABI {
 /// flow. The confidence of a module is its share of all alignments by weight; if the capture as a
 /// whole does not fit, it is low everywhere. If data flow contradicts the order of the operators or
 /// much does not fit, as after an optimizer reordered them, the order in which they read each other
-/// is tried too, and the better fit wins. If operands are in other positions than captured, equal
-/// branches are exchanged.
+/// is tried too, then with the operations in that order as well, and the best fit wins. If operands
+/// are in other positions than captured, equal branches are exchanged.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
@@ -35,26 +36,40 @@ template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
                               const detail::path_mapping& mapping = {},
                               const detail::parameter_shapes& shapes = {},
                               const Lexicon& lexicon = {}) {
-    const auto run = [&](detail::run_order order, std::span<const id> ran = {}) {
-        return detail::aligner<Ops, Lexicon>(ops, order, ran, modules, captured, mapping, shapes,
+    const auto run = [&](const captured_operations& operations, detail::run_order order,
+                         std::span<const id> ran = {}) {
+        return detail::aligner<Ops, Lexicon>(ops, order, ran, modules, operations, mapping, shapes,
                                              lexicon)
             .run();
     };
-    auto result = run(detail::run_order::as_written);
-    if (result.flows < result.links || result.quality() < 0.95 ||
-        result.fitting_inside < result.inside) {
-        auto other = run(detail::run_order::as_read);
+    using detail::run_order;
+    auto result = run(captured, run_order::as_written);
+    const auto flows_otherwise = [&] {
+        return result.flows < result.links || result.quality() < 0.95;
+    };
+    const auto keep_better = [&](alignment other) {
         const auto fit = [](const alignment& one) {
             return std::pair(one.quality(), one.share_inside());
         };
         if (fit(other) > fit(result)) {
             result = std::move(other);
         }
+    };
+    if (flows_otherwise() || result.fitting_inside < result.inside) {
+        keep_better(run(captured, run_order::as_read));
+    }
+    if (flows_otherwise()) {
+        const auto reordered = detail::reading_order(captured).find();
+        auto other = run(reordered.operations, run_order::as_read);
+        for (auto& entry : other.of) {
+            entry.operation = entry.operation == no_id ? no_id : reordered.number[entry.operation];
+        }
+        keep_better(std::move(other));
     }
     constexpr int max_rounds = 3; // branches within exchanged branches show afterwards
     auto order = detail::captured_order_finder(ops, captured, result).find();
     for (int round = 0; round < max_rounds && order.crossed > 0; ++round) {
-        auto other = run(detail::run_order::as_read, order.operation);
+        auto other = run(captured, run_order::as_read, order.operation);
         auto next = detail::captured_order_finder(ops, captured, other).find();
         if (other.quality() < result.quality() || next.crossed >= order.crossed) {
             break;

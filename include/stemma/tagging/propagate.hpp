@@ -28,31 +28,48 @@ namespace stemma::inline STEMMA_ABI {
 namespace detail {
 
 /// Assigns owners of bodies without evidence to the common ancestor of the evidence in their
-/// bodies, innermost bodies first.
+/// bodies, innermost bodies first. If that is a layer, of which only weights are read beside
+/// operators that nothing is known about, its parent runs the body: a layer has no control flow.
 template <operator_view Ops>
 void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
     const auto inner = operators_in_bodies(ops);
     if (inner.empty()) {
         return;
     }
+    const auto& graph = ops.graph();
+    std::vector<bool> fed(result.size()); // by another operator
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto [in, none] = in_edges(*it, graph);
+        fed[index_of(graph, *it)] = in != none;
+    }
     struct said {
         common_module module;
         float least = confidence::bodies; // the least confidence in the bodies
+        bool only_weights = true;         // whether the evidence in the bodies is all of weights
+        bool others = false;              // whether operators without evidence compute there, too
     };
     std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
         const auto entry = heard.find(v);
-        if (result[v].module == no_id && entry != heard.end()) {
-            result[v] = {entry->second.module.get(modules), no_id, entry->second.least,
-                         provenance::owner, false};
+        if (result[v].module == no_id && entry != heard.end() &&
+            entry->second.module.low != no_id) {
+            const auto& inside = entry->second;
+            auto m = inside.module.get(modules);
+            if (inside.only_weights && inside.others && modules.end(m) == m + 1 && m != 0) {
+                m = modules.parent(m);
+            }
+            result[v] = {m, no_id, inside.least, provenance::owner, false};
         }
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
         settle(op->v);
+        auto& here = heard[op->owner];
         if (result[op->v].module != no_id) {
-            auto& here = heard[op->owner];
             here.module.add(result[op->v].module);
             here.least = std::min(here.least, result[op->v].confidence);
+            here.only_weights &= result[op->v].source == provenance::parameter;
+        } else {
+            here.others |= fed[op->v];
         }
     }
     for (const auto& op : inner) {

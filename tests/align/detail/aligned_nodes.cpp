@@ -58,6 +58,20 @@ TEST_CASE("aligned_nodes: constants are excluded, and shape computations are kno
     CHECK(ranges::equal(nodes.readers[1], std::vector<id>{2, 4}));
 }
 
+TEST_CASE("aligned_nodes: a stored number makes no data of a shape, a matrix does", "[alignment]") {
+    test::exported_graph graph;
+    const auto axis = graph.parameter("axis", {1});
+    const auto table = graph.parameter("table", {4, 8});
+    const auto input = graph.add("Relu", {no_id});
+    const auto shape = graph.add("Shape", {input});
+    const auto size = graph.add("Gather", {shape}, {axis});
+    const auto row = graph.add("Gather", {size}, {table});
+    graph.finish();
+    const auto nodes = stemma::detail::aligned_nodes_finder(graph).find();
+    CHECK(nodes.vertex == std::vector<id>{input, shape, size, row});
+    CHECK(nodes.of_shapes == std::vector<bool>{false, true, true, false});
+}
+
 TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is first",
           "[alignment]") {
     test::exported_graph graph;

@@ -63,6 +63,22 @@ TEST_CASE("join_fused: a missing activation was fused into the layer before it",
     CHECK(found.quality() == 1);
 }
 
+TEST_CASE("join_fused: neither what a layer reads nor the next layer is part of it",
+          "[alignment]") {
+    scene s;
+    const auto before = s.add_module();
+    const auto next = s.add_module();
+    const auto sigmoid = s.run(before, "torch.sigmoid", no_id);
+    const auto conv = s.run(s.layer, "torch.conv2d", sigmoid);
+    s.read("a.weight", {8, 3, 3, 3});
+    const auto relu = s.run(s.activation, "torch.nn.functional.relu", conv);
+    s.run(next, "torch.conv2d", relu);
+    s.read("b.weight", {4, 8, 1, 1});
+    const auto w = s.graph.parameter("a.weight", {8, 3, 3, 3});
+    const auto fused = s.graph.add("FusedConv", {no_id}, {w});
+    CHECK(s.aligned().of[fused].module == s.block);
+}
+
 TEST_CASE("join_fused: a remaining activation is not part of its layer", "[alignment]") {
     scene s;
     const auto conv = s.run(s.layer, "torch.conv2d", no_id);

@@ -103,6 +103,10 @@ public:
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
         , place_(count_, no_id) {
         found_.owner_of.push_back(no_id);
+        if constexpr (sized_parameters<Ops>) {
+            matrices_.assign(static_cast<std::size_t>(ops.parameter_count()), true);
+            ops.keep_matrices(matrices_);
+        }
     }
 
     [[nodiscard]] aligned_nodes find() {
@@ -221,6 +225,9 @@ private:
         return false;
     }
 
+    /// Whether a parameter may be a number to compute shapes with, which an optimizer stored.
+    [[nodiscard]] bool is_index(id p) const { return p < matrices_.size() && !matrices_[p]; }
+
     /// Returns: the chain of an operator, possibly a new one.
     [[nodiscard]] id chain_of(vertex_type v) {
         if constexpr (nested_operators<Ops>) {
@@ -268,7 +275,7 @@ private:
         if constexpr (parameter_readers<Ops>) {
             ops_.for_each_parameter(v, [&](id p) {
                 found_.parameters.add(p);
-                shapes_only = false;
+                shapes_only = shapes_only && is_index(p);
                 fixed = false;
             });
         }
@@ -290,7 +297,8 @@ private:
     std::size_t count_;
     std::span<const id> ran_; // by vertex index; may be empty
     bool as_written_;
-    std::vector<id> place_; // by vertex index
+    std::vector<id> place_;      // by vertex index
+    std::vector<bool> matrices_; // by parameter: must be a weight; empty if that cannot be told
     std::map<std::pair<id, id>, id> chain_of_body_;
     aligned_nodes found_;
 };

@@ -35,8 +35,7 @@ public:
         , made_(captured.size(), false) {
         for (id n = 0; n < nodes.size(); ++n) {
             const auto item = result.of[nodes.vertex[n]].operation;
-            if (item != no_id &&
-                items.table[items.profile[item]][nodes.type[n]] == correspondence::head) {
+            if (item != no_id && leads(item, nodes.type[n])) {
                 made_[item] = true;
             }
         }
@@ -83,13 +82,28 @@ private:
 
     void join(id item, id type) {
         const auto is_connected = [&](id other) {
-            return items_.flows(item, other) || items_.flows(other, item);
+            return (items_.flows(item, other) && !is_layer(other, type)) ||
+                   items_.flows(other, item);
         };
         if (!made_[item] && items_.fuses[items_.profile[item]][type] &&
+            !(is_layer(item, type) && std::any_of(joined_.begin(), joined_.end(),
+                                                  [&](id other) { return leads(other, type); })) &&
             std::any_of(joined_.begin(), joined_.end(), is_connected)) {
             made_[item] = true;
             joined_.push_back(item);
         }
+    }
+
+    [[nodiscard]] bool leads(id item, id type) const {
+        return items_.table[items_.profile[item]][type] == correspondence::head;
+    }
+
+    /// Whether an operation leads, and multiplies by weights, such as a convolution: a fused
+    /// operator has only one such, and everything else in it follows.
+    [[nodiscard]] bool is_layer(id item, id type) const {
+        const auto parameters = captured_.parameters_of(item);
+        return leads(item, type) && std::any_of(parameters.begin(), parameters.end(),
+                                                [](const auto& p) { return p.shape.size() > 1; });
     }
 
     const aligned_nodes& nodes_;
