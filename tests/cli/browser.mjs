@@ -47,15 +47,24 @@ const paleTexts = `(() => {
   return [...pale];
 })()`;
 
-/** A page in a separate browser; `close` closes both. */
+/** The browser of all pages, as starting one takes longer than most tests. */
+let browser;
+function launch() {
+  const executablePath = spawnSync("sh", ["-c", `command -v ${chromium}`]).stdout.toString().trim();
+  return from("playwright-core").chromium.launch({executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"]});
+}
+export async function closeBrowser() {
+  await (await browser)?.close();
+}
+
+/** A page that shares nothing with others, as in a separate browser. */
 export class Page {
   /** Opens an address. `dark`: with the preference for dark colors. */
   static async open(url, {dark = false, width = 1280, height = 800} = {}) {
     const page = new Page();
-    const executablePath = spawnSync("sh", ["-c", `command -v ${chromium}`]).stdout.toString().trim();
-    page.browser = await from("playwright-core").chromium.launch({executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"]});
-    const context = await page.browser.newContext({viewport: {width, height}, colorScheme: dark ? "dark" : "light"});
-    page.view = await context.newPage();
+    browser ??= launch();
+    page.context = await (await browser).newContext({viewport: {width, height}, colorScheme: dark ? "dark" : "light"});
+    page.view = await page.context.newPage();
     page.view.on("request", request => page.requests.push(request.url()));
     page.view.on("pageerror", problem => page.problems.push(problem.stack));
     page.view.on("console", message => message.type() === "error" && page.problems.push(message.text()));
@@ -120,6 +129,6 @@ export class Page {
   }
 
   close() {
-    return this.browser.close();
+    return this.context.close();
   }
 }

@@ -58,8 +58,9 @@ const crossings = (page, m) => page.evaluate(`(() => {
   for (const edge of edges) {
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", curve(edge.points));
+    const length = path.getTotalLength();
     for (let i = 1; i < 40; ++i) {
-      const {x, y} = path.getPointAtLength(path.getTotalLength() * i / 40);
+      const {x, y} = path.getPointAtLength(length * i / 40);
       count += boxes.some(box => Math.abs(x - box.x) < box.width / 2 - 1 && Math.abs(y - box.y) < box.height / 2 - 1) ? 1 : 0;
     }
   }
@@ -231,9 +232,12 @@ const tests = {
         assert.equal(await page.evaluate(`(() => {
           const labels = [...document.querySelectorAll("svg .flow")].map(e => e.getBBox());
           return labels.length === 0 ? 0 : [...document.querySelectorAll("svg path.edge")].filter(e => {
-            for (let at = 0; at < e.getTotalLength(); at += 4) {
+            const around = e.getBBox(), length = e.getTotalLength();
+            const near = labels.filter(label => label.x <= around.x + around.width && around.x <= label.x + label.width &&
+              label.y <= around.y + around.height && around.y <= label.y + label.height);
+            for (let at = 0; near.length > 0 && at < length; at += 4) {
               const {x, y} = e.getPointAtLength(at);
-              if (labels.some(label => x > label.x && x < label.x + label.width && y > label.y + 2 && y < label.y + label.height - 2)) {
+              if (near.some(label => x > label.x && x < label.x + label.width && y > label.y + 2 && y < label.y + label.height - 2)) {
                 return true;
               }
             }
@@ -375,8 +379,9 @@ const tests = {
       for (const {points, from, to} of edges) {
         const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
         path.setAttribute("d", curve(points));
+        const length = path.getTotalLength();
         for (let i = 1; i < 200; ++i) {
-          const {x, y} = path.getPointAtLength(path.getTotalLength() * i / 200);
+          const {x, y} = path.getPointAtLength(length * i / 200);
           through += boxes.some((box, b) => b !== from && b !== to && Math.abs(x - box.x) < 45 && Math.abs(y - box.y) < 15) ? 1 : 0;
         }
       }

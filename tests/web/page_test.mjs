@@ -8,7 +8,7 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync}
 import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import {extname, join, resolve} from "node:path";
-import {Page, from, needBrowser} from "../cli/browser.mjs";
+import {Page, closeBrowser, from, needBrowser} from "../cli/browser.mjs";
 import {chainModel, deepNames} from "../cli/chain_model.mjs";
 
 needBrowser();
@@ -275,7 +275,7 @@ try {
   assert.deepEqual(problems, []);
   console.log("the page does what it should");
 } finally {
-  await page.close();
+  await closeBrowser();
   server.closeAllConnections();
   server.close();
 }
