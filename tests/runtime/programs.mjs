@@ -51,12 +51,12 @@ function start() {
     fs.rmSync(folder, { recursive: true });
 }
 
-/** @returns status, stdout and stderr of a finished program; `error`: why it could not start. */
-export function runProgram(program, words) {
+/** @returns status, stdout and stderr of a finished program; `error`: why it could not start. `cwd`: where it runs. */
+export function runProgram(program, words, cwd = process.cwd()) {
     if (!other) {
         start();
     }
-    fs.writeSync(other.questions, `${JSON.stringify([program, words])}\n`);
+    fs.writeSync(other.questions, `${JSON.stringify([program, words, cwd])}\n`);
     const answer = other.answers.next();
     if (answer === null) {
         throw new Error(`${program}: the process that starts programs has ended`);
@@ -68,8 +68,9 @@ if (process.argv[1] === here) {
     const questions = new LineReader(fs.openSync(process.argv[2], "r"));
     const answers = fs.openSync(process.argv[3], "w");
     for (let question = questions.next(); question !== null; question = questions.next()) {
-        const [program, words] = JSON.parse(question);
+        const [program, words, cwd] = JSON.parse(question);
         const { status, stdout, stderr, error, signal } = spawnSync(program, words, {
+            cwd,
             encoding: "utf8",
             maxBuffer: 1 << 30,
         });

@@ -5,12 +5,13 @@
 //
 // usage: answers_test.mjs PROGRAM PAGE FOLDER...
 import assert from "node:assert/strict";
-import {execFileSync, spawnSync} from "node:child_process";
+import {execFileSync} from "node:child_process";
 import {existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {basename, dirname, join, resolve} from "node:path";
 import {chainModel, deepNames} from "../cli/chain_model.mjs";
+import {runProgram} from "../runtime/programs.mjs";
 
 process.setMaxListeners(0); // each library that is loaded adds some
 const [program, page, ...folders] = process.argv.slice(2).map(path => resolve(path));
@@ -61,7 +62,7 @@ const answers = new Map();
 function run(folder, ...args) {
   const key = JSON.stringify([folder, ...args]);
   if (!answers.has(key)) {
-    const done = spawnSync(program, args, {cwd: folder, encoding: "utf8", maxBuffer: 1 << 30});
+    const done = runProgram(program, args, folder);
     const written = option => done.status === 0 && args.includes(option) ? readFileSync(args[args.indexOf(option) + 1]) : undefined;
     answers.set(key, {...done, output: written("-o"), sidecar: written("--sidecar")});
   }
