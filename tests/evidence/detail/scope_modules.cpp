@@ -281,6 +281,25 @@ TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most 
     CHECK(grown("0").empty());
 }
 
+TEST_CASE("grow_scopes: what a module calls again tells of a further call without weights") {
+    const auto grown = [](const std::string& inner, const std::string& weight) {
+        grown_scene<weighted_operators> s;
+        const auto first = s.ops.add({}, "/att/q/Conv", "Conv"); // by weights that were computed
+        const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
+        const auto again = s.ops.add({act}, inner + "/Conv", "Conv");
+        const auto sum = s.ops.add({again}, "/att_1/Add", "Add");
+        if (!weight.empty()) {
+            s.ops.read_parameter(sum, weight);
+        }
+        s.grow();
+        return s.path(sum);
+    };
+    CHECK(grown("/att/q_1", "") == "att");
+    CHECK(grown("/att/q_1", "att_1.weight") == "att_1");
+    CHECK(grown("/att_1/q", "") == "att_1");
+    CHECK(grown("/att/q_2", "") == "att_1");
+}
+
 TEST_CASE("grow_scopes: a module run by its forward has the names of its caller") {
     grown_scene<> s;
     for (const auto* path : {"wrap.norm", "ffn.w_1", "ffn.w_2"}) {

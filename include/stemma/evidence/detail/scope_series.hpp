@@ -104,10 +104,16 @@ public:
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
-    /// two scopes in `first` do of which one has the number of `s`.
+    /// two scopes in `first` do of which one has the number of `s`. What a module calls is in
+    /// scopes in `first` in later calls, too, so these also tell if `s` contains none and reads no
+    /// weights of its own.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) const {
-        return have_common(weights_of(first), weights_of(s)) || inner_calls(first, s).first > 0;
+        const auto before = weights_of(first);
+        const auto read = weights_of(s);
+        const auto inner = inner_calls(first, s);
+        return have_common(before, read) || inner.alike > 0 ||
+               (inside_[s].empty() && read.empty() && inner.unknown > 0 && inner.others == 0);
     }
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
@@ -145,10 +151,16 @@ private:
         return std::any_of(a.begin(), a.end(), [&](id p) { return b.contains(p); });
     }
 
-    /// Returns: the number of scopes in `first` that have the number of `s` and read a weight that
-    /// the same without a number reads; and the number of those that read only others.
-    [[nodiscard]] std::pair<std::size_t, std::size_t> inner_calls(id first, id s) const {
-        std::pair<std::size_t, std::size_t> count;
+    /// Scopes in another one that have a number, compared with those without it.
+    struct call_counts {
+        std::size_t alike = 0;   ///< read the same weight
+        std::size_t others = 0;  ///< read only other ones
+        std::size_t unknown = 0; ///< one of the two reads none
+    };
+
+    /// Returns: how many scopes in `first` have the number of `s`.
+    [[nodiscard]] call_counts inner_calls(id first, id s) const {
+        call_counts count;
         const auto counted = split_count(table_.scopes[s].instance());
         for (const auto inner : inside_[first]) {
             const auto again = split_count(table_.scopes[inner].instance());
@@ -158,16 +170,15 @@ private:
             }
             const auto read = weights_of(before);
             const auto later = weights_of(inner);
-            if (!read.empty() && !later.empty()) {
-                ++(have_common(read, later) ? count.first : count.second);
-            }
+            const bool is_known = !read.empty() && !later.empty();
+            ++(!is_known ? count.unknown : have_common(read, later) ? count.alike : count.others);
         }
         return count;
     }
 
     [[nodiscard]] bool calls_alike(id first, id s) const {
-        const auto [alike, others] = inner_calls(first, s);
-        return alike > others;
+        const auto count = inner_calls(first, s);
+        return count.alike > count.others;
     }
 
     /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
