@@ -18,6 +18,7 @@ import contextlib
 import functools
 import glob
 import importlib
+import importlib.util
 import inspect
 import itertools
 import json
@@ -872,14 +873,16 @@ def fields(data, at, end):
 # Writing ------------------------------------------------------------------------------------------
 
 class json_file:
-    """Writes JSON element by element. The file appears complete or not at all."""
+    """Writes JSON element by element. The file appears complete or not at all; links stay, and what is no regular
+    file, such as a pipe, is written to."""
 
     def __init__(self, path):
-        self.path, self.text = path, None
+        self.path, self.text = path if path is None else os.path.realpath(path), None
         self.first = True
+        self.replaces = path is not None and (os.path.isfile(self.path) or not os.path.exists(self.path))
 
     def __enter__(self):
-        folder = os.path.dirname(os.path.abspath(self.path)) if self.path is not None else None
+        folder = os.path.dirname(self.path) if self.replaces else None
         self.file = tempfile.NamedTemporaryFile("w+", encoding="utf-8", dir=folder, delete=False)
         self.file.write("{")
         return self
@@ -888,13 +891,16 @@ class json_file:
         try:
             if kind is None:
                 self.file.write("\n}\n")
-                if self.path is None:
+                if not self.replaces:
                     self.file.seek(0)
                     self.text = self.file.read()
             self.file.close()
-            if kind is None and self.path is not None:
+            if kind is None and self.replaces:
                 os.chmod(self.file.name, 0o666 & ~umask())
                 os.replace(self.file.name, self.path)
+            elif kind is None and self.path is not None:
+                with open(self.path, "w", encoding="utf-8") as other:
+                    other.write(self.text)
         finally:
             self.file.close()
             with contextlib.suppress(FileNotFoundError):
@@ -967,6 +973,27 @@ def tag(program, model, capture, output, options=()):
     return subprocess.run([program, "tag", files[0], "-m", files[1], "-o", files[2], *options]).returncode
 
 
+def find_function(options, text):
+    """The function that `FILE.py:FUNCTION` or `MODULE:FUNCTION` names."""
+    source, _, function = text.rpartition(":")
+    folder, name = os.path.split(source)
+    sys.path.insert(0, folder or os.curdir)
+    if name.endswith(".py"):
+        if not os.path.isfile(source):
+            options.error(f"{source}: no such file")
+        spec = importlib.util.spec_from_file_location(name[:-3], source)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(name[:-3], module)
+        spec.loader.exec_module(module)
+    elif not name:
+        options.error(f"{text}: neither FILE.py:FUNCTION nor MODULE:FUNCTION")
+    else:
+        module = importlib.import_module(name)
+    if not callable(getattr(module, function, None)):
+        options.error(f"{source} has no function '{function}'")
+    return getattr(module, function)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
     options.add_argument("model", metavar="FILE.py:FUNCTION",
@@ -988,10 +1015,14 @@ def main():
             program = find_stemma(chosen.stemma)
         except FileNotFoundError as problem:
             options.error(str(problem))
-    source, _, function = chosen.model.rpartition(":")
-    folder, name = os.path.split(source)
-    sys.path.insert(0, folder or os.curdir)
-    made = getattr(importlib.import_module(name[:-3] if name.endswith(".py") else name), function)()
+    if chosen.export is not None and os.path.realpath(chosen.output) == os.path.realpath(chosen.export):
+        options.error(f"--output and --export both name {chosen.output}")
+    if chosen.tag is not None and os.path.realpath(chosen.tag) == os.path.realpath(chosen.output):
+        options.error(f"--output and --tag both name {chosen.output}")
+    for path in filter(None, [chosen.output, chosen.export]):
+        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            options.error(f"{path}: {'is a folder' if os.path.isdir(path) else 'no such folder'}")
+    made = find_function(options, chosen.model)()
     done = capture(*made, path=chosen.output, trace=not chosen.no_trace,
                    fx=None if chosen.fx == "none" else chosen.fx, torchscript=chosen.torchscript,
                    export=chosen.export,

@@ -454,6 +454,8 @@ def run(chosen, tag_options):
             program = capture.find_stemma(chosen.stemma)
         except FileNotFoundError as problem:
             raise Refusal(f"{problem}; --no-tags exports without it") from None
+    if chosen.keep_capture is not None and os.path.realpath(chosen.keep_capture) == os.path.realpath(chosen.output):
+        raise Refusal(f"--output and --keep-capture both name {chosen.output}")
     folder = os.path.dirname(os.path.abspath(chosen.output))
     if not os.path.isdir(folder) or os.path.isdir(chosen.output):
         raise Refusal(f"{chosen.output}: {'is a folder' if os.path.isdir(chosen.output) else 'no such folder'}")

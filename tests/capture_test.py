@@ -516,6 +516,33 @@ class Captures(Case):
         self.assertTrue({"trace", "fx", "torchscript", "export", "modules"} <= set(document))
         self.stemma("analyze", self.folder / "out.onnx", "-m", self.folder / "out.json")
 
+    def test_a_file_has_any_name_and_errors_are_one_line(self):
+        source = "import torch\n\ndef make():\n    return torch.nn.Linear(4, 4), (torch.rand(1, 4),)\n"
+        for name in ("queue.py", "2.net.py"):
+            (self.folder / name).write_text(source)
+
+        def run(*words):
+            return subprocess.run([sys.executable, ROOT / "examples" / "capture.py", *words], cwd=self.folder,
+                                  capture_output=True, text=True, timeout=120)
+
+        (self.folder / "link.json").symlink_to("real.json")
+        self.assertEqual(run("queue.py:make", "-o", "link.json").returncode, 0)
+        self.assertTrue((self.folder / "link.json").is_symlink())
+        os.mkfifo(self.folder / "pipe")
+        with subprocess.Popen(["cat", self.folder / "pipe"], stdout=subprocess.PIPE) as reader:
+            self.assertEqual(run("2.net.py:make", "-o", "pipe").returncode, 0)
+            sent = json.loads(reader.stdout.read())
+        self.assertEqual(sent["modules"], json.loads((self.folder / "real.json").read_text())["modules"])
+        for words, why in ((["no.py:make", "-o", "x"], "no.py: no such file"),
+                           (["queue.py:no", "-o", "x"], "queue.py has no function 'no'"),
+                           (["queue.py", "-o", "x"], "queue.py: neither FILE.py:FUNCTION nor MODULE:FUNCTION"),
+                           (["queue.py:make", "-o", "."], ".: is a folder"),
+                           (["queue.py:make", "-o", "no/x"], "no/x: no such folder"),
+                           (["queue.py:make", "-o", "x", "--export", "./x"], "--output and --export both name x")):
+            done = run(*words)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[-1]), (2, f"capture.py: error: {why}"))
+        self.assertFalse((self.folder / "x").exists())
+
 
 class Events(Case):
     def events(self, model, args):

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace cli {
 
@@ -35,7 +36,8 @@ int probe(const probe_request& asked) {
     }
     const bool named = !asked.manifest.empty();
     const auto manifest = named ? asked.manifest : asked.output.path + ".json";
-    if (!named && !asked.output.force && std::filesystem::exists(manifest)) {
+    std::error_code unknown; // writing says what is wrong
+    if (!named && !asked.output.force && std::filesystem::exists(manifest, unknown)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }
     stemma::detail::refuse_own_data(opened->model(), manifest);

@@ -92,6 +92,7 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
         put("  {:>5.1f} %  {}\n", 100 * time / std::max(times.total(), 1e-9),
             name.empty() ? "(unknown)" : name);
     }
+    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     std::vector<id> mixed;
     for (id m = 1; m < times.size(); ++m) {
         if (times[m].providers.size() > 1) {
@@ -101,7 +102,8 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
     for (std::size_t i = 0; i < std::min(rows, mixed.size()); ++i) {
         std::string parts;
         for (const auto& [name, time] : times[mixed[i]].providers) {
-            parts += fmt::format("{}{} {} ms", parts.empty() ? "" : ", ", name, milliseconds(time));
+            parts += fmt::format("{}{} {} ms", parts.empty() ? "" : ", ", name,
+                                 milliseconds(time / runs));
         }
         put("  {}: {}\n", shortened(path_text(opened, mixed[i]), 50), parts);
     }
@@ -113,10 +115,12 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
     print_modules(options, opened, times);
     print_providers(opened, times, options.rows);
     const auto& rest = times.unmatched();
+    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     if (!rest.empty()) {
         put("\n{}\n", shaded("times without a node", shade::strong));
         for (std::size_t i = 0; i < std::min(options.rows, rest.size()); ++i) {
-            put("  {:>10}  {}\n", milliseconds(rest[i].microseconds), shortened(rest[i].name, 80));
+            put("  {:>10}  {}\n", milliseconds(rest[i].microseconds / runs),
+                shortened(rest[i].name, 80));
         }
         print_rest(rest.size(), options.rows);
     }

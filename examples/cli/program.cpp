@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <new>
 #include <string>
@@ -254,22 +255,30 @@ int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& 
     auto words = arguments_of(argc, argv);
     add_commands(app, chosen, words.empty() ? "" : words[0]);
     std::reverse(words.begin(), words.end()); // as CLI11 takes them
-    try {
-        app.parse(words);
-    } catch (const CLI::ParseError& e) {
-        return refuse(app, e);
-    }
-    try {
-        const int status = chosen();
-        if (std::fflush(stdout) != 0) {
+    const auto flushed = [](int status) -> int {
+        if (!std::cout.flush() || std::fflush(stdout) != 0) {
             cli::print_error("standard output: cannot be written");
             return cli::cannot_write;
         }
         return status;
+    };
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError& e) {
+        return flushed(refuse(app, e));
+    }
+    try {
+        return flushed(chosen());
     } catch (const stemma::error& e) {
         const bool exists = e.code() == stemma::error_code::exists;
         cli::print_error(std::string(e.what()) + (exists ? "; use --force to replace it" : ""));
         return status_of(e.code());
+    } catch (const std::filesystem::filesystem_error& e) {
+        cli::print_error(e.what());
+        return cli::bad_input;
+    } catch (const std::system_error&) { // fmt's
+        cli::print_error("standard output: cannot be written");
+        return cli::cannot_write;
     } catch (const std::bad_alloc&) {
         cli::print_error("out of memory");
         return cli::bad_input;

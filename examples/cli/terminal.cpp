@@ -250,21 +250,29 @@ void print_error(std::string_view text) {
 
 namespace {
 
-/// Returns: the pager command; "" for none.
-std::string pager_command() {
-    if (const char* named = std::getenv("PAGER")) {
-        return std::string_view(named) == "cat" ? "" : named;
+/// Whether a shell finds a program to run.
+bool is_program(const std::string& name) {
+    if (name.find('/') != std::string::npos) {
+        return access(name.c_str(), X_OK) == 0;
     }
     const char* path = std::getenv("PATH");
     std::string_view folders = path == nullptr ? "" : path;
     while (!folders.empty()) {
         const auto folder = folders.substr(0, folders.find(':'));
         folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
-        if (!folder.empty() && access(std::string(folder).append("/less").c_str(), X_OK) == 0) {
-            return "less";
+        if (!folder.empty() && access((std::string(folder) + '/' + name).c_str(), X_OK) == 0) {
+            return true;
         }
     }
-    return "";
+    return false;
+}
+
+/// Returns: the pager command; "" for none.
+std::string pager_command() {
+    const char* named = std::getenv("PAGER");
+    const std::string command = named == nullptr ? "less" : named;
+    const auto program = command.substr(0, command.find(' '));
+    return program == "cat" || !is_program(program) ? "" : command;
 }
 
 } // namespace

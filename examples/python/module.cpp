@@ -143,8 +143,8 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
                     [&](auto& sink) { stemma::write_diff(sink, found, one, two, nodes); });
             });
         },
-        "other"_a, py::kw_only(), "nodes"_a = false, "weights"_a = true, "tolerance"_a = 0.0,
-        "Which modules of another model differ (stemma.diff/1).");
+        "other"_a.none(false), py::kw_only(), "nodes"_a = false, "weights"_a = true,
+        "tolerance"_a = 0.0, "Which modules of another model differ (stemma.diff/1).");
     type.def(
         "numerics",
         [](const model_ptr& a, const model_ptr& b, const path& values, const path& other_values,
@@ -154,7 +154,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
             return numerics(a, b, values, other_values, module, depth,
                             {max_abs, max_rel, min_cosine, min_sqnr});
         },
-        "other"_a, "values"_a, "other_values"_a, py::kw_only(), "module"_a = "",
+        "other"_a.none(false), "values"_a, "other_values"_a, py::kw_only(), "module"_a = "",
         "depth"_a = py::none(), "min_sqnr"_a = py::none(), "max_abs"_a = py::none(),
         "max_rel"_a = py::none(), "min_cosine"_a = py::none(),
         "Which modules of another model compute something else (stemma.numerics/1).");

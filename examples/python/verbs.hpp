@@ -35,6 +35,9 @@ struct open_request {
 inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
                             const open_request& asked) {
     const auto start = std::chrono::steady_clock::now();
+    if (!(asked.min_confidence >= 0 && asked.min_confidence <= 1)) {
+        throw py::value_error("min_confidence is not a number from 0 to 1");
+    }
     stemma::attribution_options how;
     how.min_confidence = asked.min_confidence;
     how.recompute = asked.recompute;
@@ -53,6 +56,12 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     }
     auto opened = bytes ? stemma::open_bytes(*std::move(bytes), name, std::move(how))
                         : stemma::open(name, std::move(how));
+    if (asked.original != nullptr && opened.parts().tags().origins.empty()) {
+        const auto notes = opened.parts().capture_notes();
+        throw stemma::error(stemma::error_code::not_found,
+                            asked.original->model.parts().file().path(), "",
+                            notes.empty() ? "has no node in common with " + name : notes.front());
+    }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     return std::make_shared<opened_model>(std::move(opened), taken.count());
 }
@@ -64,14 +73,26 @@ inline stemma::tag_summary summary_of(const model_ptr& of, stemma::attributed_mo
     return summary;
 }
 
-/// Returns: the node or module with a name.
-inline std::string asked_name(const py::handle& what) {
+/// Returns: the name of a node, value or module of model `of`, or the text itself.
+inline std::string asked_name(const model_ptr& of, const py::handle& what) {
+    const auto own = [&](const auto& one) -> const auto& {
+        if (one.of != of) {
+            throw py::value_error("a handle of another model");
+        }
+        return one.ref;
+    };
     if (py::isinstance<py_node>(what)) {
-        const auto& one = what.cast<const py_node&>();
-        return stemma::position_text(one.of->model.parts().model(), stemma::to_index(one.ref.id()));
+        const auto& node = own(what.cast<const py_node&>());
+        return stemma::position_text(of->model.parts().model(), stemma::to_index(node.id()));
+    }
+    if (py::isinstance<py_value>(what)) {
+        return std::string(own(what.cast<const py_value&>()).name());
     }
     if (py::isinstance<py_module>(what)) {
-        return what.cast<const py_module&>().ref.path();
+        return own(what.cast<const py_module&>()).path();
+    }
+    if (!py::isinstance<py::str>(what)) {
+        throw py::type_error("a name, or a handle of a node, value or module is wanted");
     }
     return what.cast<std::string>();
 }
@@ -79,7 +100,7 @@ inline std::string asked_name(const py::handle& what) {
 inline py::object explain(const model_ptr& of, const py::args& asked) {
     texts names;
     for (const auto one : asked) {
-        names.push_back(asked_name(one));
+        names.push_back(asked_name(of, one));
     }
     return told(of, [&](stemma::attributed_model& opened) {
         stemma::explainer explainer(opened);

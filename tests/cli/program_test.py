@@ -459,10 +459,11 @@ class BadInput(Case):
         self.fail_with(4, "tag", model, "-q", "-o", self.folder)
         if os.path.exists("/dev/full"):
             self.fail_with(4, "tag", model, "-q", "-o", "/dev/full")
-            with open("/dev/full", "w") as full:
-                result = subprocess.run([str(PROGRAM), "tree", str(model)], stdout=full,
-                                        stderr=subprocess.PIPE, text=True)
-            self.assertEqual(result.returncode, 4)
+            for words in (["tree", str(model)], ["manual", "page"], ["help", "tree"], ["--version"]):
+                with open("/dev/full", "w") as full:
+                    result = subprocess.run([str(PROGRAM), *words], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual((words, result.returncode), (words, 4))
+        self.fail_with(4, "probe", model, "-q", "-o", self.folder / ("long" * 63))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_graphs_that_break_the_rules(self):

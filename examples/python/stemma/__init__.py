@@ -65,7 +65,10 @@ def open(model: Source, *, capture: Union[Path, Iterable[Path]] = (), original: 
 
 
 def carry(original: Model, changed: Source, **options: Any) -> Model:
-    """Opens a model that a tool derived from `original`, with the tags of its nodes' origins."""
+    """Opens a model that a tool derived from `original`, with the tags of its nodes' origins. An original of another
+    model is an error."""
+    if original is None:
+        raise TypeError("an original is wanted, not None")
     return open(changed, original=original, **options)
 
 

@@ -185,3 +185,19 @@ def test_carry(tmp_path):
         assert carried.nodes[3].tag == stemma.carry(original, changed.read_bytes()).nodes[3].tag
     with pytest.raises(TypeError):
         stemma.open(changed, original=original, capture=MICRO / "modules.json")
+    with pytest.raises(TypeError):
+        stemma.carry(None, changed)
+    with pytest.raises(stemma.Error, match="is not the original of this model"):
+        stemma.carry(original, MICRO.parent / "mlp/model.onnx")
+
+
+def test_arguments_are_checked():
+    model, other = stemma.open(MICRO / "model.onnx"), stemma.open(MICRO / "model.onnx")
+    assert model.explain(model.values[5]) == model.explain(model.values[5].name)
+    for ask in (lambda: model.explain(other.nodes[0]), lambda: stemma.open(MICRO / "model.onnx", min_confidence=2),
+                lambda: stemma.open(MICRO / "model.onnx", min_confidence=float("nan"))):
+        with pytest.raises(ValueError):
+            ask()
+    for ask in (lambda: model.explain(None), lambda: model.diff(None), lambda: model.numerics(None, "a", "b")):
+        with pytest.raises(TypeError):
+            ask()
