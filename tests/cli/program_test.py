@@ -463,7 +463,7 @@ class BadInput(Case):
                 with open("/dev/full", "w") as full:
                     result = subprocess.run([str(PROGRAM), *words], stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual((words, result.returncode), (words, 4))
-        self.fail_with(4, "probe", model, "-q", "-o", self.folder / ("long" * 63))
+        self.fail_with(4, "probe", model, "-q", "-o", self.folder / ("long" * 70))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_graphs_that_break_the_rules(self):

@@ -56,7 +56,7 @@ struct alignment {
     }
 
     /// Returns: whether capture and model may be of the same model at all.
-    [[nodiscard]] bool is_plausible() const noexcept { return quality() > 0.5; }
+    [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
 
     /// Returns: whether data flow between the operators as between their operations. If not, many
     /// were taken for others, as in a graph without names that an optimizer reordered.
