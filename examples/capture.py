@@ -973,22 +973,42 @@ def tag(program, model, capture, output, options=()):
     return subprocess.run([program, "tag", files[0], "-m", files[1], "-o", files[2], *options]).returncode
 
 
+def import_source(source):
+    """The module of a file, which may import what is beside it, or of a name."""
+    folder, name = os.path.split(source)
+    sys.path.insert(0, folder or os.curdir)
+    if not name.endswith(".py"):
+        return importlib.import_module(name)
+    name = name[:-3]
+    spec = importlib.util.spec_from_file_location(name, source)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def why_not_written(files):
+    """Why files cannot be written, by the options that name them; None if nothing is known against it."""
+    options = {}
+    for option, path in files.items():
+        if path is None:
+            continue
+        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+            return f"{path}: {'is a folder' if os.path.isdir(path) else 'no such folder'}"
+        same = options.setdefault(os.path.realpath(path), option)
+        if same != option:
+            return f"{same} and {option} both name {files[same]}"
+    return None
+
+
 def find_function(options, text):
     """The function that `FILE.py:FUNCTION` or `MODULE:FUNCTION` names."""
     source, _, function = text.rpartition(":")
-    folder, name = os.path.split(source)
-    sys.path.insert(0, folder or os.curdir)
-    if name.endswith(".py"):
-        if not os.path.isfile(source):
-            options.error(f"{source}: no such file")
-        spec = importlib.util.spec_from_file_location(name[:-3], source)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules.setdefault(name[:-3], module)
-        spec.loader.exec_module(module)
-    elif not name:
+    if not source:
         options.error(f"{text}: neither FILE.py:FUNCTION nor MODULE:FUNCTION")
-    else:
-        module = importlib.import_module(name)
+    if source.endswith(".py") and not os.path.isfile(source):
+        options.error(f"{source}: no such file")
+    module = import_source(source)
     if not callable(getattr(module, function, None)):
         options.error(f"{source} has no function '{function}'")
     return getattr(module, function)
@@ -1015,13 +1035,10 @@ def main():
             program = find_stemma(chosen.stemma)
         except FileNotFoundError as problem:
             options.error(str(problem))
-    if chosen.export is not None and os.path.realpath(chosen.output) == os.path.realpath(chosen.export):
-        options.error(f"--output and --export both name {chosen.output}")
-    if chosen.tag is not None and os.path.realpath(chosen.tag) == os.path.realpath(chosen.output):
-        options.error(f"--output and --tag both name {chosen.output}")
-    for path in filter(None, [chosen.output, chosen.export]):
-        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-            options.error(f"{path}: {'is a folder' if os.path.isdir(path) else 'no such folder'}")
+    for tagged in ({"--export": chosen.export}, {"--tag": chosen.tag}):  # a model may be tagged in place
+        wrong = why_not_written({"--output": chosen.output, **tagged})
+        if wrong is not None:
+            options.error(wrong)
     made = find_function(options, chosen.model)()
     done = capture(*made, path=chosen.output, trace=not chosen.no_trace,
                    fx=None if chosen.fx == "none" else chosen.fx, torchscript=chosen.torchscript,

@@ -122,27 +122,13 @@ def dotted(tree, wrong):
     return tree.id
 
 
-def import_file(path):
-    if not os.path.isfile(path):
-        raise Refusal(f"{path}: no such file")
-    name = os.path.splitext(os.path.basename(path))[0]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(name, module)
-    spec.loader.exec_module(module)
-    return module
-
-
 def made_by(source, text):
     """Calls a function or class."""
     name, args, kwargs = read_call(text)
     with shown_whole(source):
-        if source.endswith(".py"):
-            module = import_file(source)
-        else:
-            sys.path.insert(0, os.curdir)
-            module = importlib.import_module(source)
+        if source.endswith(".py") and not os.path.isfile(source):
+            raise Refusal(f"{source}: no such file")
+        module = capture.import_source(source)
     maker = module
     for part in name.split("."):
         if not hasattr(maker, part):
@@ -454,11 +440,9 @@ def run(chosen, tag_options):
             program = capture.find_stemma(chosen.stemma)
         except FileNotFoundError as problem:
             raise Refusal(f"{problem}; --no-tags exports without it") from None
-    if chosen.keep_capture is not None and os.path.realpath(chosen.keep_capture) == os.path.realpath(chosen.output):
-        raise Refusal(f"--output and --keep-capture both name {chosen.output}")
-    folder = os.path.dirname(os.path.abspath(chosen.output))
-    if not os.path.isdir(folder) or os.path.isdir(chosen.output):
-        raise Refusal(f"{chosen.output}: {'is a folder' if os.path.isdir(chosen.output) else 'no such folder'}")
+    wrong = capture.why_not_written({"--output": chosen.output, "--keep-capture": chosen.keep_capture})
+    if wrong is not None:
+        raise Refusal(wrong)
     shapes = [Shape(text) for text in chosen.shape]
 
     torch.manual_seed(0)

@@ -22,6 +22,11 @@ namespace cli {
 
 namespace {
 
+template <class... Args>
+void put_data(fmt::format_string<Args...> format, Args&&... args) {
+    standard_output().write(fmt::format(format, std::forward<Args>(args)...));
+}
+
 using options_of_command = std::vector<const CLI::Option*>;
 
 struct status_text {
@@ -159,7 +164,7 @@ void print_option(const CLI::Option& option) {
     if (!option.get_default_str().empty()) {
         text += "; default: " + option.get_default_str();
     }
-    fmt::print(".TP\n{}\n{}\n", head, roff(text));
+    put_data(".TP\n{}\n{}\n", head, roff(text));
 }
 
 /// Returns: a key that identifies an option across commands.
@@ -168,7 +173,7 @@ std::string identity(const CLI::Option& option) {
 }
 
 void print_text(const std::string& text) {
-    fmt::print("{}\n", replaced(roff(text), "\n\n", "\n.PP\n"));
+    put_data("{}\n", replaced(roff(text), "\n\n", "\n.PP\n"));
 }
 
 /// Returns: a footer as roff; indented lines are verbatim commands.
@@ -200,13 +205,13 @@ void print_page(const CLI::App& app) {
     const auto is_common = [&](const CLI::Option& option) {
         return uses[identity(option)] * 2 > commands.size();
     };
-    fmt::print(".\\\" Written by 'stemma manual page'.\n"
-               ".TH STEMMA 1 \"\" \"stemma {}.{}.{}\" \"User Commands\"\n",
-               STEMMA_VERSION_MAJOR, STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH);
-    fmt::print(".SH NAME\nstemma \\- module hierarchy of ONNX graphs\n"
-               ".SH SYNOPSIS\n.B stemma\n.I COMMAND\n.RI [ OPTION .\\|.\\|.]\n.SH DESCRIPTION\n");
+    put_data(".\\\" Written by 'stemma manual page'.\n"
+             ".TH STEMMA 1 \"\" \"stemma {}.{}.{}\" \"User Commands\"\n",
+             STEMMA_VERSION_MAJOR, STEMMA_VERSION_MINOR, STEMMA_VERSION_PATCH);
+    put_data(".SH NAME\nstemma \\- module hierarchy of ONNX graphs\n"
+             ".SH SYNOPSIS\n.B stemma\n.I COMMAND\n.RI [ OPTION .\\|.\\|.]\n.SH DESCRIPTION\n");
     print_text(app.get_description());
-    fmt::print(".SH OPTIONS\nOf the program, and of most commands:\n");
+    put_data(".SH OPTIONS\nOf the program, and of most commands:\n");
     for (const auto* option : options_of(app, false)) {
         print_option(*option);
     }
@@ -219,13 +224,13 @@ void print_page(const CLI::App& app) {
             }
         }
     }
-    fmt::print(".SH COMMANDS\n");
+    put_data(".SH COMMANDS\n");
     for (const auto* command : commands) {
         std::string positionals;
         for (const auto* option : options_of(*command, true)) {
             positionals += fmt::format(" {}", roff(option->get_name(true)));
         }
-        fmt::print(".SS stemma {}{}\n", roff(command->get_name()), positionals);
+        put_data(".SS stemma {}{}\n", roff(command->get_name()), positionals);
         print_text(command->get_description());
         for (const bool positional : {true, false}) {
             for (const auto* option : options_of(*command, positional)) {
@@ -234,13 +239,13 @@ void print_page(const CLI::App& app) {
                 }
             }
         }
-        fmt::print("{}", footer_text("\n" + command->get_footer()));
+        put_data("{}", footer_text("\n" + command->get_footer()));
     }
-    fmt::print(".SH EXIT STATUS\n");
+    put_data(".SH EXIT STATUS\n");
     for (const auto& [status, meaning] : statuses) {
-        fmt::print(".TP\n{}\n{}\n", static_cast<int>(status), meaning);
+        put_data(".TP\n{}\n{}\n", static_cast<int>(status), meaning);
     }
-    fmt::print(".SH EXAMPLES\n{}", footer_text(app.get_footer()));
+    put_data(".SH EXAMPLES\n{}", footer_text(app.get_footer()));
 }
 
 // Shell completion: commands, options, and restricted values; files otherwise.
@@ -285,8 +290,8 @@ void print_bash(const CLI::App& app) {
             }
         }
     }
-    fmt::print("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
-               R"sh(_stemma_of_model() {{
+    put_data("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
+             R"sh(_stemma_of_model() {{
     local i model=
     local -a more=()
     for ((i = 2; i < ${{#COMP_WORDS[@]}}; ++i)); do
@@ -336,7 +341,7 @@ _stemma() {{
 }}
 complete -o bashdefault -o default -F _stemma stemma
 )sh",
-               names, all_names(app), values, options, asking);
+             names, all_names(app), values, options, asking);
 }
 
 std::vector<std::string> replaced_in(std::vector<std::string> words, std::string_view from,
@@ -353,8 +358,8 @@ std::string in_quotes(const std::string& text) {
 }
 
 void print_zsh(const CLI::App& app) {
-    fmt::print("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
-               R"zsh(_stemma_of_model() {{
+    put_data("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
+             R"zsh(_stemma_of_model() {{
     local i model=
     local -a more extra=(${{(M)@:#--names}}) # _arguments passes options of its own, too
     for ((i = 2; i <= $#words; ++i)); do
@@ -372,10 +377,9 @@ _stemma() {{
     local -a commands=(
 )zsh");
     for (const auto* command : commands_of(app)) {
-        fmt::print("        {}\n",
-                   in_quotes(command->get_name() + ":" + command->get_description()));
+        put_data("        {}\n", in_quotes(command->get_name() + ":" + command->get_description()));
     }
-    fmt::print(
+    put_data(
         "        'help:describe a command'\n    )\n    if ((CURRENT == 2)); then\n"
         "        _describe command commands\n        _files -g '*.onnx'\n        return\n    fi\n"
         "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
@@ -394,25 +398,25 @@ _stemma() {{
                                    : "(" + joined(replaced_in(choices, ":", "\\:")) + ")";
     };
     for (const auto* command : commands_of(app)) {
-        fmt::print("    {})\n        _arguments -s", command->get_name());
+        put_data("    {})\n        _arguments -s", command->get_name());
         for (const auto* option : options_of(*command, false)) {
             for (const auto& name : names_of(*option)) {
                 auto text = "*" + name + "[" + in_brackets(option->get_description()) + "]";
                 if (takes_value(*option)) {
                     text += ":" + in_brackets(value_of(*option)) + ":" + values(*option);
                 }
-                fmt::print(" \\\n            {}", in_quotes(text));
+                put_data(" \\\n            {}", in_quotes(text));
             }
         }
         for (const auto* option : options_of(*command, true)) {
             const bool several = option->get_items_expected_max() > 1;
-            fmt::print(
+            put_data(
                 " \\\n            {}",
                 in_quotes((several ? "*:" : ":") + option->get_name(true) + ":" + values(*option)));
         }
-        fmt::print("\n        ;;\n");
+        put_data("\n        ;;\n");
     }
-    fmt::print("    esac\n}}\n_stemma \"$@\"\n");
+    put_data("    esac\n}}\n_stemma \"$@\"\n");
 }
 
 void print_fish(const CLI::App& app) {
@@ -435,10 +439,10 @@ void print_fish(const CLI::App& app) {
                         ? fmt::format(" -x -a '(__fish_append , {})'", joined(choices))
                         : " -x -a " + text(joined(choices));
         }
-        fmt::print("{} -d {}\n", line, text(option.get_description()));
+        put_data("{} -d {}\n", line, text(option.get_description()));
     };
-    fmt::print("# Completion of stemma for fish; written by 'stemma manual fish'.\n"
-               R"fish(function __stemma_of_model
+    put_data("# Completion of stemma for fish; written by 'stemma manual fish'.\n"
+             R"fish(function __stemma_of_model
     set -l model
     set -l more
     set -l before
@@ -462,20 +466,20 @@ complete -c stemma -n __fish_use_subcommand -f -a help -d 'describe a command'
         print("__fish_use_subcommand", *option);
     }
     for (const auto* command : commands_of(app)) {
-        fmt::print("complete -c stemma -n __fish_use_subcommand -f -a {0} -d {1}\n"
-                   "complete -c stemma -n '__fish_seen_subcommand_from help' -f -a {0} -d {1}\n",
-                   command->get_name(), text(command->get_description()));
+        put_data("complete -c stemma -n __fish_use_subcommand -f -a {0} -d {1}\n"
+                 "complete -c stemma -n '__fish_seen_subcommand_from help' -f -a {0} -d {1}\n",
+                 command->get_name(), text(command->get_description()));
         const auto condition = "__fish_seen_subcommand_from " + command->get_name();
         for (const auto* option : options_of(*command, false)) {
             print(condition, *option);
         }
         for (const auto* option : options_of(*command, true)) {
             if (const auto choices = choices_of(*option); !choices.empty()) {
-                fmt::print("complete -c stemma -n {} -f -a {}\n", text(condition),
-                           text(joined(choices)));
+                put_data("complete -c stemma -n {} -f -a {}\n", text(condition),
+                         text(joined(choices)));
             } else if (is_of_model(*option)) {
-                fmt::print("complete -c stemma -n {} -a '(_{})'\n", text(condition),
-                           words_of_model(*option));
+                put_data("complete -c stemma -n {} -a '(_{})'\n", text(condition),
+                         words_of_model(*option));
             }
         }
     }

@@ -53,7 +53,6 @@ std::string milliseconds(double microseconds) {
 void print_modules(const profile_options& options, const stemma::attributed_model& opened,
                    const stemma::module_times& times) {
     const auto& tree = opened.modules().index();
-    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     put("{}\n", shaded(fmt::format("{:>10} {:>7} {:>9} {:>21}  {}", "ms", "share", "calls",
                                    times.runs() > 1 ? "fastest-slowest run" : "", "module"),
                        shade::strong));
@@ -62,22 +61,21 @@ void print_modules(const profile_options& options, const stemma::attributed_mode
         if (time.calls == 0 || tree.depth(m) > options.depth) {
             continue;
         }
+        const auto calls = times.per_run(time.calls);
         const auto spread = times.runs() > 1
                                 ? milliseconds(time.least) + "-" + milliseconds(time.most)
                                 : std::string();
         const auto name = m == 0 ? path_text(opened, m) : std::string(opened.modules().name(m));
-        put("{:>10} {:>5.1f} % {:>9} {:>21}  {}{}\n", milliseconds(time.microseconds / runs),
+        put("{:>10} {:>5.1f} % {:>9} {:>21}  {}{}\n",
+            milliseconds(times.per_run(time.microseconds)),
             100 * time.microseconds / std::max(times.total(), 1e-9),
-            fmt::format("{:.{}f}", time.calls / runs,
-                        time.calls / runs ==
-                                static_cast<double>(static_cast<std::size_t>(time.calls / runs))
-                            ? 0
-                            : 1),
-            spread, std::string(2 * std::min<std::size_t>(tree.depth(m), 24), ' '),
+            fmt::format("{:.{}f}", calls, calls == std::floor(calls) ? 0 : 1), spread,
+            std::string(2 * std::min<std::size_t>(tree.depth(m), 24), ' '),
             shaded(shortened(name, 50), shade::name));
     }
     if (!times.unmatched().empty()) {
-        put("{:>10} {:>5.1f} % {:>9} {:>21}  {}\n", milliseconds(times.unmatched_total() / runs),
+        put("{:>10} {:>5.1f} % {:>9} {:>21}  {}\n",
+            milliseconds(times.per_run(times.unmatched_total())),
             100 * times.unmatched_total() / std::max(times.total(), 1e-9), "", "", "(unmatched)");
     }
 }
@@ -92,7 +90,6 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
         put("  {:>5.1f} %  {}\n", 100 * time / std::max(times.total(), 1e-9),
             name.empty() ? "(unknown)" : name);
     }
-    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     std::vector<id> mixed;
     for (id m = 1; m < times.size(); ++m) {
         if (times[m].providers.size() > 1) {
@@ -103,7 +100,7 @@ void print_providers(const stemma::attributed_model& opened, const stemma::modul
         std::string parts;
         for (const auto& [name, time] : times[mixed[i]].providers) {
             parts += fmt::format("{}{} {} ms", parts.empty() ? "" : ", ", name,
-                                 milliseconds(time / runs));
+                                 milliseconds(times.per_run(time)));
         }
         put("  {}: {}\n", shortened(path_text(opened, mixed[i]), 50), parts);
     }
@@ -115,11 +112,10 @@ void print_text(const profile_options& options, const stemma::attributed_model& 
     print_modules(options, opened, times);
     print_providers(opened, times, options.rows);
     const auto& rest = times.unmatched();
-    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     if (!rest.empty()) {
         put("\n{}\n", shaded("times without a node", shade::strong));
         for (std::size_t i = 0; i < std::min(options.rows, rest.size()); ++i) {
-            put("  {:>10}  {}\n", milliseconds(rest[i].microseconds / runs),
+            put("  {:>10}  {}\n", milliseconds(times.per_run(rest[i].microseconds)),
                 shortened(rest[i].name, 80));
         }
         print_rest(rest.size(), options.rows);
@@ -143,7 +139,6 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
     std::vector<id> nodes(opened.model().node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});
     auto rows = stemma::group_by_line(opened, nodes, [&](id node) { return times.node(node); });
-    const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
     if (options.common.format != "text") {
         const stemma::line_columns columns{
             {"microseconds", [](const stemma::line_row& row) { return std::llround(row.amount); }}};
@@ -162,7 +157,7 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
                        shade::strong));
     for (std::size_t i = 0; i < std::min(options.rows, rows.size()); ++i) {
         const auto& row = rows[i];
-        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(row.amount / runs),
+        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.per_run(row.amount)),
             100 * row.amount / std::max(times.total(), 1e-9), grouped(row.nodes.size()),
             row.line == 0
                 ? shaded("(unknown)", shade::dim)
@@ -171,7 +166,7 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
     }
     print_rest(rows.size(), options.rows);
     if (times.unmatched_total() > 0) {
-        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.unmatched_total() / runs),
+        put("{:>10} {:>5.1f} % {:>7}  {}\n", milliseconds(times.per_run(times.unmatched_total())),
             100 * times.unmatched_total() / std::max(times.total(), 1e-9), "",
             shaded("(unmatched)", shade::dim));
     }
@@ -180,9 +175,6 @@ void print_lines(const profile_options& options, const stemma::attributed_model&
 /// Two profiles side by side, per run.
 void print_pairs(const profile_options& options, const stemma::timed_modules& first,
                  const stemma::timed_modules& second) {
-    const auto a_run = [](const stemma::timed_modules& of, double time) {
-        return time / static_cast<double>(std::max<std::size_t>(of.times->runs(), 1));
-    };
     const auto row = [](double before, double after, const std::string& text) {
         const auto ratio =
             before > 0 && after > 0 ? fmt::format("{:.2f}x", after / before) : std::string();
@@ -209,10 +201,11 @@ void print_pairs(const profile_options& options, const stemma::timed_modules& fi
                 shaded(shortened(name, 60), shade::name));
     }
     if (!first.times->unmatched().empty() || !second.times->unmatched().empty()) {
-        row(a_run(first, first.times->unmatched_total()),
-            a_run(second, second.times->unmatched_total()), "(unmatched)");
+        row(first.times->per_run(first.times->unmatched_total()),
+            second.times->per_run(second.times->unmatched_total()), "(unmatched)");
     }
-    row(a_run(first, first.times->total()), a_run(second, second.times->total()), "total");
+    row(first.times->per_run(first.times->total()), second.times->per_run(second.times->total()),
+        "total");
 }
 
 /// A profile with its model.

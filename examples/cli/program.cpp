@@ -273,12 +273,6 @@ int cli::run_program(int argc, char** argv, const stemma::onnx_policy_registry& 
         const bool exists = e.code() == stemma::error_code::exists;
         cli::print_error(std::string(e.what()) + (exists ? "; use --force to replace it" : ""));
         return status_of(e.code());
-    } catch (const std::filesystem::filesystem_error& e) {
-        cli::print_error(e.what());
-        return cli::bad_input;
-    } catch (const std::system_error&) { // fmt's
-        cli::print_error("standard output: cannot be written");
-        return cli::cannot_write;
     } catch (const std::bad_alloc&) {
         cli::print_error("out of memory");
         return cli::bad_input;

@@ -74,8 +74,7 @@ std::string rounded_text(double number) {
 }
 
 double per_run(const tree_numbers& known, id m) {
-    const auto& times = *known.times;
-    return times[m].microseconds / static_cast<double>(std::max<std::size_t>(times.runs(), 1));
+    return known.times->per_run((*known.times)[m].microseconds);
 }
 
 template <stemma::cost_measure Measure>
@@ -169,14 +168,14 @@ private:
 
     void print_times() const {
         const auto& times = *known_.times;
-        const auto runs = static_cast<double>(std::max<std::size_t>(times.runs(), 1));
         const auto rest = times.unmatched().empty()
                               ? std::string()
                               : fmt::format(", of which {:.3f} ms without a node",
-                                            times.unmatched_total() / runs / 1000);
-        put("{}\n", shaded(fmt::format("{:.3f} ms a run in {}{}", times.total() / runs / 1000,
-                                       counted(times.runs(), "run"), rest),
-                           shade::dim));
+                                            times.per_run(times.unmatched_total()) / 1000);
+        put("{}\n",
+            shaded(fmt::format("{:.3f} ms a run in {}{}", times.per_run(times.total()) / 1000,
+                               counted(times.runs(), "run"), rest),
+                   shade::dim));
     }
 
     /// Sets the widths of names and lines. Output for programs keeps full names.

@@ -56,11 +56,9 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     }
     auto opened = bytes ? stemma::open_bytes(*std::move(bytes), name, std::move(how))
                         : stemma::open(name, std::move(how));
-    if (asked.original != nullptr && opened.parts().tags().origins.empty()) {
-        const auto notes = opened.parts().capture_notes();
-        throw stemma::error(stemma::error_code::not_found,
-                            asked.original->model.parts().file().path(), "",
-                            notes.empty() ? "has no node in common with " + name : notes.front());
+    if (asked.original != nullptr) {
+        stemma::detail::refuse_stranger(opened.parts(),
+                                        asked.original->model.parts().file().path());
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     return std::make_shared<opened_model>(std::move(opened), taken.count());

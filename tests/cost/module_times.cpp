@@ -26,6 +26,7 @@ TEST_CASE("module_times: modules and unmatched time add up to the total", "[cost
     const auto times = stemma::find_times(measured, opened);
     CHECK(times.total() == 40);
     CHECK(times.unmatched_total() == 4);
+    CHECK(times.per_run(times.unmatched_total()) == 2);
     CHECK(times[0].microseconds == 36);
     CHECK(times[0].own == 32); // fused: of the common module
     CHECK(times[0].least == 9);

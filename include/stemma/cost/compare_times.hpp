@@ -10,9 +10,7 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,12 +34,8 @@ struct paired_time {
 
 namespace detail {
 
-[[nodiscard]] inline double microseconds_a_run(const timed_modules& of, double microseconds) {
-    return microseconds / static_cast<double>(std::max<std::size_t>(of.times->runs(), 1));
-}
-
 [[nodiscard]] inline double microseconds_of_module(const timed_modules& of, id m) {
-    return m == no_id ? 0 : microseconds_a_run(of, (*of.times)[m].microseconds);
+    return m == no_id ? 0 : of.times->per_run((*of.times)[m].microseconds);
 }
 
 } // namespace detail
@@ -90,8 +84,8 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
         json.member("format", source.format);
         json.member("runs", of.times->runs());
         json.member("dropped_runs", source.dropped);
-        json.member("us", detail::microseconds_a_run(of, of.times->total()));
-        json.member("unmatched_us", detail::microseconds_a_run(of, of.times->unmatched_total()));
+        json.member("us", of.times->per_run(of.times->total()));
+        json.member("unmatched_us", of.times->per_run(of.times->unmatched_total()));
         json.end_object();
     };
     const auto write_time = [&](std::string_view key, const timed_modules& of, id m) {
@@ -102,10 +96,10 @@ void write_paired_times(Sink& sink, const timed_modules& first, const profile_so
         }
         const auto& time = (*of.times)[m];
         json.begin_object();
-        json.member("us", detail::microseconds_a_run(of, time.microseconds));
-        json.member("own_us", detail::microseconds_a_run(of, time.own));
+        json.member("us", of.times->per_run(time.microseconds));
+        json.member("own_us", of.times->per_run(time.own));
         json.member("share", detail::share_of(time.microseconds, of.times->total()));
-        json.member("calls", detail::microseconds_a_run(of, time.calls));
+        json.member("calls", of.times->per_run(time.calls));
         json.end_object();
     };
     json.begin_object();
@@ -137,8 +131,7 @@ template <text_sink Sink>
 void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_modules& second) {
     const auto number = detail::microseconds_text;
     const auto own = [&](const timed_modules& of, id m) {
-        return m == no_id ? std::string()
-                          : number(detail::microseconds_a_run(of, (*of.times)[m].own));
+        return m == no_id ? std::string() : number(of.times->per_run((*of.times)[m].own));
     };
     sink.write("module,class,first_us,second_us,difference_us,first_own_us,second_own_us\n");
     for (const auto& pair : compare_times(first, second)) {
@@ -149,8 +142,8 @@ void write_paired_times_csv(Sink& sink, const timed_modules& first, const timed_
             pair.second == no_id ? "" : number(pair.after), number(pair.after - pair.before),
             own(first, pair.first), own(second, pair.second)));
     }
-    const auto before = detail::microseconds_a_run(first, first.times->unmatched_total());
-    const auto after = detail::microseconds_a_run(second, second.times->unmatched_total());
+    const auto before = first.times->per_run(first.times->unmatched_total());
+    const auto after = second.times->per_run(second.times->unmatched_total());
     sink.write(detail::csv_row("(unmatched)", "", number(before), number(after),
                                number(after - before), number(before), number(after)));
 }

@@ -104,6 +104,11 @@ public:
     /// How many runs there are.
     [[nodiscard]] std::size_t runs() const noexcept { return runs_; }
 
+    /// Returns: the share of one run in a number that all runs add up to.
+    [[nodiscard]] double per_run(double total) const noexcept {
+        return total / static_cast<double>(std::max<std::size_t>(runs_, 1));
+    }
+
     /// Returns: microseconds of a node; the first of several fused nodes has them all, unless they
     /// are distributed.
     [[nodiscard]] double node(index_arg<node_id> node) const noexcept { return nodes_[node]; }

@@ -304,6 +304,21 @@ private:
         std::move(name));
 }
 
+namespace detail {
+
+/// Throws: `error` of `error_code::not_found` if a model opened with `carried_from` shares nothing
+/// with its original, the file `original`.
+inline void refuse_stranger(attributed_model& opened, const std::string& original) {
+    if (opened.tags().origins.empty()) {
+        const auto notes = opened.capture_notes();
+        STEMMA_THROW(error(error_code::not_found, original, "",
+                           notes.empty() ? "has no node in common with " + opened.model().file()
+                                         : notes.front()));
+    }
+}
+
+} // namespace detail
+
 /// Returns: a model that some tool made from `original`, attributed by what is known about that:
 /// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
 /// origins are attributed as in `options`, but without its captures, which belong to `original`;
@@ -318,12 +333,7 @@ carry_tags(std::shared_ptr<attributed_model> original, const std::string& change
     options.captures = carried_from(std::move(original));
     options.recompute = true;
     auto opened = std::make_unique<attributed_model>(changed, std::move(options));
-    if (opened->tags().origins.empty()) {
-        const auto notes = opened->capture_notes();
-        STEMMA_THROW(
-            error(error_code::not_found, name, "",
-                  notes.empty() ? "has no node in common with " + changed : notes.front()));
-    }
+    detail::refuse_stranger(*opened, name);
     return opened;
 }
 

@@ -51,15 +51,16 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
     std::unordered_map<id, said> heard; // by owner
     const auto settle = [&](id v) {
         const auto entry = heard.find(v);
-        if (result[v].module == no_id && entry != heard.end() &&
-            entry->second.module.low != no_id) {
-            const auto& inside = entry->second;
-            auto m = inside.module.get(modules);
-            if (inside.only_weights && inside.others && modules.end(m) == m + 1 && m != 0) {
-                m = modules.parent(m);
-            }
-            result[v] = {m, no_id, inside.least, provenance::owner, false};
+        if (result[v].module != no_id || entry == heard.end() ||
+            entry->second.module.low == no_id) {
+            return;
         }
+        const auto& inside = entry->second;
+        auto m = inside.module.get(modules);
+        if (inside.only_weights && inside.others && modules.end(m) == m + 1 && m != 0) {
+            m = modules.parent(m);
+        }
+        result[v] = {m, no_id, inside.least, provenance::owner, false};
     };
     for (auto op = inner.rbegin(); op != inner.rend(); ++op) {
         settle(op->v);

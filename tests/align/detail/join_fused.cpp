@@ -35,6 +35,15 @@ struct scene : test::alignment_scene {
         captured.add_parameter(name, shape);
     }
 
+    /// A layer, its activation and a layer of module `next` read each other; `source` is first.
+    void run_two_layers(id next, id source) {
+        const auto conv = run(layer, "torch.conv2d", source);
+        read("a.weight", {8, 3, 3, 3});
+        const auto relu = run(activation, "torch.nn.functional.relu", conv);
+        run(next, "torch.conv2d", relu);
+        read("b.weight", {4, 8, 1, 1});
+    }
+
     [[nodiscard]] stemma::alignment aligned() {
         graph.finish();
         return stemma::align(graph, tree(), captured, {}, graph.shapes);
@@ -46,11 +55,7 @@ struct scene : test::alignment_scene {
 TEST_CASE("join_fused: a missing activation was fused into the layer before it", "[alignment]") {
     scene s;
     const auto next = s.add_module();
-    const auto conv = s.run(s.layer, "torch.conv2d", no_id);
-    s.read("a.weight", {8, 3, 3, 3});
-    const auto relu = s.run(s.activation, "torch.nn.functional.relu", conv);
-    s.run(next, "torch.conv2d", relu);
-    s.read("b.weight", {4, 8, 1, 1});
+    s.run_two_layers(next, no_id);
     const auto w = s.graph.parameter("a.weight", {8, 3, 3, 3});
     const auto v = s.graph.parameter("b.weight", {4, 8, 1, 1});
     const auto first = s.graph.add("FusedConv", {no_id}, {w});
@@ -69,11 +74,7 @@ TEST_CASE("join_fused: neither what a layer reads nor the next layer is part of 
     const auto before = s.add_module();
     const auto next = s.add_module();
     const auto sigmoid = s.run(before, "torch.sigmoid", no_id);
-    const auto conv = s.run(s.layer, "torch.conv2d", sigmoid);
-    s.read("a.weight", {8, 3, 3, 3});
-    const auto relu = s.run(s.activation, "torch.nn.functional.relu", conv);
-    s.run(next, "torch.conv2d", relu);
-    s.read("b.weight", {4, 8, 1, 1});
+    s.run_two_layers(next, sigmoid);
     const auto w = s.graph.parameter("a.weight", {8, 3, 3, 3});
     const auto fused = s.graph.add("FusedConv", {no_id}, {w});
     CHECK(s.aligned().of[fused].module == s.block);

@@ -2,10 +2,12 @@
 #ifndef STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 #define STEMMA_ALIGN_DETAIL_ALIGNED_NODES_HPP
 
+#include <stemma/align/detail/visit_inputs_first.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
+#include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -101,12 +103,9 @@ public:
         , count_(num_vertices(graph_))
         , ran_(ran)
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
-        , place_(count_, no_id) {
+        , place_(count_, no_id)
+        , matrices_(mark_matrices(ops)) {
         found_.owner_of.push_back(no_id);
-        if constexpr (sized_parameters<Ops>) {
-            matrices_.assign(static_cast<std::size_t>(ops.parameter_count()), true);
-            ops.keep_matrices(matrices_);
-        }
     }
 
     [[nodiscard]] aligned_nodes find() {
@@ -151,33 +150,15 @@ private:
                 return out == out_last;
             });
         sort_by_time(ends.begin(), results);
-        std::vector<std::uint8_t> state(count_, 0); // 1: being visited, 2: done
-        std::vector<vertex_type> open;
-        for (const auto& end : ends) {
-            open.push_back(end);
-            while (!open.empty()) {
-                const auto v = open.back();
-                auto& at = state[index_of(graph_, v)];
-                if (at == 0) {
-                    at = 1;
-                    const auto first = open.size();
-                    for (auto [in, in_last] = in_edges(v, graph_); in != in_last; ++in) {
-                        if (state[index_of(graph_, source(*in, graph_))] == 0) {
-                            open.push_back(source(*in, graph_));
-                        }
-                    }
-                    const auto inputs = open.begin() + static_cast<std::ptrdiff_t>(first);
-                    sort_by_time(inputs, open.end());
-                    std::reverse(inputs, open.end());
-                    continue;
+        visit_inputs_first(
+            ends, count_, [&](const vertex_type& v) { return index_of(graph_, v); },
+            [&](const vertex_type& v, std::vector<vertex_type>& inputs) {
+                for (auto [in, in_last] = in_edges(v, graph_); in != in_last; ++in) {
+                    inputs.push_back(source(*in, graph_));
                 }
-                open.pop_back();
-                if (at == 1) {
-                    at = 2;
-                    f(v);
-                }
-            }
-        }
+                sort_by_time(inputs.begin(), inputs.end());
+            },
+            f);
     }
 
     template <class Iterator>

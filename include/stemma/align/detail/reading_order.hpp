@@ -3,6 +3,7 @@
 #define STEMMA_ALIGN_DETAIL_READING_ORDER_HPP
 
 #include <stemma/align/captured_operations.hpp>
+#include <stemma/align/detail/visit_inputs_first.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -34,23 +35,31 @@ public:
                 ++readers_[source];
             }
         }
-        for (id i = 0; i + 1 < captured.size(); ++i) {
-            if (only_looks(i)) {
-                lookers_[captured.sources_of(i).back()].push_back(i);
-            }
-        }
     }
 
     /// Complexity: O(operations + what they read).
     [[nodiscard]] reordered_operations find() {
+        std::vector<id> ends;
         for (id i = 0; i < captured_.size(); ++i) {
-            if (readers_[i] == 0 && (i + 1 == captured_.size() || !only_looks(i))) {
-                visit(i);
+            if (i + 1 < captured_.size() && only_looks(i)) {
+                for (const auto source : captured_.sources_of(i)) {
+                    lookers_[source].push_back(i);
+                }
+            } else if (readers_[i] == 0) {
+                ends.push_back(i);
             }
         }
+        // What nothing but lookers read comes last.
         for (id i = 0; i < captured_.size(); ++i) {
-            visit(i);
+            ends.push_back(i);
         }
+        visit_inputs_first(
+            ends, captured_.size(), [](id i) { return i; },
+            [&](id i, std::vector<id>& inputs) {
+                const auto sources = captured_.sources_of(i);
+                inputs.assign(sources.begin(), sources.end());
+            },
+            [&](id i) { append(i); });
         for (const auto& fault : captured_.faults()) {
             result_.operations.add_fault(fault);
         }
@@ -67,25 +76,7 @@ private:
                            [&](id source) { return readers_[source] > 1; });
     }
 
-    /// Appends an operation after all it needs.
-    void visit(id wanted) {
-        open_.push_back(wanted);
-        while (!open_.empty()) {
-            const auto i = open_.back();
-            const auto before = open_.size();
-            const auto sources = captured_.sources_of(i);
-            for (auto s = sources.rbegin(); place_[i] == no_id && s != sources.rend(); ++s) {
-                if (place_[*s] == no_id) {
-                    open_.push_back(*s);
-                }
-            }
-            if (open_.size() == before) {
-                open_.pop_back();
-                append(i);
-            }
-        }
-    }
-
+    /// Appends an operation after its sources, and then those that look at nothing still to come.
     void append(id i) {
         if (place_[i] != no_id) {
             return;
@@ -103,15 +94,19 @@ private:
             to.add_source(place_[source]);
         }
         result_.number.push_back(i);
-        // What looks at several is appended with the last of them.
-        open_.insert(open_.end(), lookers_[i].rbegin(), lookers_[i].rend());
+        for (const auto looker : lookers_[i]) {
+            const auto sources = captured_.sources_of(looker);
+            if (std::all_of(sources.begin(), sources.end(),
+                            [&](id source) { return place_[source] != no_id; })) {
+                append(looker);
+            }
+        }
     }
 
     const captured_operations& captured_;
     std::vector<std::size_t> readers_;     // by operation: their number
-    std::vector<std::vector<id>> lookers_; // by operation
+    std::vector<std::vector<id>> lookers_; // by operation: those that look at it
     std::vector<id> place_;                // by operation: its new number
-    std::vector<id> open_;
     reordered_operations result_;
 };
 

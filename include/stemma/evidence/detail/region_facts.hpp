@@ -45,17 +45,14 @@ public:
         , tree_(context.index())
         , owners_(context.owners())
         , bypassed_(context.bypassed())
-        , tied_(ops_, owners_) {
+        , tied_(ops_, owners_)
+        , weights_(mark_matrices(ops_)) {
         for (auto m : bypassed_) {
             attends[tree_.parent(m)] = true;
         }
         const auto& scopes = context.scopes();
         const auto& chains = context.hierarchies().chain_of;
         const auto& steady = context.independent();
-        if constexpr (sized_parameters<Ops>) {
-            weights_.resize(static_cast<std::size_t>(ops_.parameter_count()), true);
-            ops_.keep_matrices(weights_);
-        }
         for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
             const auto v = index_of(ops_.graph(), *it);
             bool has_name = scopes.scope_of[v] != no_id || (!chains.empty() && chains[v] != no_id);

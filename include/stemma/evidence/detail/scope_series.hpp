@@ -7,6 +7,7 @@
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -44,13 +45,10 @@ public:
         , parameters_(table.scopes.size())
         , inside_(table.scopes.size())
         , place_(table.scopes.size(), no_id) {
-        if constexpr (sized_parameters<Ops>) {
-            std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()), true);
-            ops.keep_matrices(marked);
-            for (id p = 0; p < marked.size(); ++p) {
-                if (marked[p]) {
-                    weights_.insert(origin(ops, p));
-                }
+        const auto marked = mark_matrices(ops);
+        for (id p = 0; p < marked.size(); ++p) {
+            if (marked[p]) {
+                weights_.insert(origin(ops, p));
             }
         }
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
@@ -104,15 +102,16 @@ public:
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
-    /// two scopes in `first` do of which one has the number of `s`. What a module calls is in
-    /// scopes in `first` in later calls, too, so these also tell if `s` contains none and reads no
-    /// weights of its own.
+    /// two scopes in `first` do of which one has the number of `s`. Without weights, a scope with
+    /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) const {
-        const auto before = weights_of(first);
         const auto read = weights_of(s);
+        if (have_common(weights_of(first), read)) {
+            return true;
+        }
         const auto inner = inner_calls(first, s);
-        return have_common(before, read) || inner.alike > 0 ||
+        return inner.alike > 0 ||
                (inside_[s].empty() && read.empty() && inner.unknown > 0 && inner.others == 0);
     }
 

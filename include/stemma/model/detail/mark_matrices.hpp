@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_DETAIL_MARK_MATRICES_HPP
+#define STEMMA_MODEL_DETAIL_MARK_MATRICES_HPP
+
+#include <stemma/model/operator_view.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: by parameter, whether it must be a weight; empty if the view cannot tell.
+/// Complexity: that of `keep_matrices`.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> mark_matrices(const Ops& ops) {
+    if constexpr (sized_parameters<Ops>) {
+        std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()), true);
+        ops.keep_matrices(marked);
+        return marked;
+    } else {
+        return {};
+    }
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_MODEL_DETAIL_MARK_MATRICES_HPP
