@@ -8,7 +8,8 @@
 #include <iostream>
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    const stemma::attributed_model opened(arguments[1],
+                                          {.captures = stemma::captures({arguments[2]})});
     const auto& model = opened.model();
     const auto& found = opened.tags();
     for (stemma::id node = 0; node < model.node_count(); ++node) {

@@ -162,13 +162,12 @@ TEST_CASE("parameter_ref: a weight with its module, type and size") {
 TEST_CASE("value_ref: tags are those of find_value_tags") {
     const auto path = fixture("bert_micro/model.onnx");
     const auto model = stemma::open(path);
-    stemma::attributed_model opened(path, {});
-    const auto sets =
+    const stemma::attributed_model opened(path, {});
+    const auto all =
         stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
     for (const auto value : model.values()) {
         std::vector<id> expected;
-        opened.tags().pool.for_each(sets[to_index(value.id())],
-                                    [&](id m) { expected.push_back(m); });
+        all.pool.for_each(all.sets[to_index(value.id())], [&](id m) { expected.push_back(m); });
         REQUIRE(indices(value.tags()) == expected);
     }
 }

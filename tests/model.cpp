@@ -107,7 +107,10 @@ TEST_CASE("model: supports concurrent queries") {
             }
             for (const auto node : model.nodes()) {
                 sum += static_cast<std::size_t>(ranges::distance(node.tags()));
+                sum += node.claims().size();
             }
+            sum += model.tagged().size() + model.notes().size();
+            sum += model.cut("encoder.layer.0").bytes().size();
             sum += static_cast<std::size_t>(ranges::distance(model.parameters()));
         });
     }

@@ -69,7 +69,7 @@ public:
         stemma::tag_editor editor(
             model, modules, found, carriers,
             carriers.metadata ? stemma::detail::find_value_tags(model, modules, found)
-                              : std::vector<stemma::id_set>(),
+                              : stemma::detail::value_tags{},
             text, table,
             carriers.mark
                 ? stemma::detail::to_json(stemma::detail::sketch_of(model, found.attributions))

@@ -134,7 +134,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 } // namespace
 
-browser::browser(stemma::attributed_model& opened)
+browser::browser(const stemma::attributed_model& opened)
     : opened_(opened)
     , modules_(opened.modules())
     , explainer_(opened)

@@ -31,7 +31,7 @@ public:
     };
 
     /// Requires: `opened` outlives this.
-    explicit browser(stemma::attributed_model& opened);
+    explicit browser(const stemma::attributed_model& opened);
 
     /// Handles a key.
     request press(int key);
@@ -91,7 +91,7 @@ private:
     std::string picture(const place& at);
     [[nodiscard]] std::string box_text(const stemma::folded_box& box) const;
 
-    stemma::attributed_model& opened_;
+    const stemma::attributed_model& opened_;
     const stemma::module_tree& modules_;
     stemma::explainer explainer_;
     stemma::detail::grouped_ids own_nodes_; // by module

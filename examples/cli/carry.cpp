@@ -71,8 +71,7 @@ int carry(const carry_options& options) {
         print_counts(*opened);
     }
     if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync,
-                              sources_to_write(options.output));
+        stemma::write_sidecar(options.sidecar, *opened, summary, writing(options.output));
         if (prints_text) {
             print_row("sidecar", options.sidecar);
         }

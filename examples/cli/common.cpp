@@ -292,7 +292,7 @@ open_model(const common_options& options,
     return opened;
 }
 
-void print_notes(stemma::attributed_model& opened) {
+void print_notes(const stemma::attributed_model& opened) {
     for (const auto& one : stemma::model_notes(opened)) {
         auto text = one.place.empty() ? std::string() : one.place + ": ";
         if (one.node != stemma::no_id) {

@@ -267,7 +267,7 @@ open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile = {});
 
 /// Prints notes about an opened model to standard error.
-void print_notes(stemma::attributed_model& opened);
+void print_notes(const stemma::attributed_model& opened);
 
 /// Notes that external data, which runtimes look up beside the model, stays behind: `files`.
 void warn_of_external_data(const common_options& options, const std::string& output,

@@ -129,7 +129,7 @@ void write_explorer(const export_options& options, const stemma::attributed_mode
     write_overlay(options.weight_bytes, stemma::overlay::weight_bytes);
 }
 
-void write_page(const export_options& options, stemma::attributed_model& opened) {
+void write_page(const export_options& options, const stemma::attributed_model& opened) {
     const auto overlays = read_overlays(options, opened);
     write_output(options.output,
                  [&](auto& sink) { stemma_report::write_html_report(sink, opened, overlays); });

@@ -171,7 +171,7 @@ void note_strangers(const numerics_request& asked, const stemma::attributed_mode
 }
 
 void isolate(const numerics_request& asked, const stemma::observed_model& a,
-             const stemma::observed_model& b, stemma::attributed_model& second,
+             const stemma::observed_model& b, const stemma::attributed_model& second,
              const stemma::numerics_report& report) {
     stemma::cut_options how;
     how.policy =

@@ -56,8 +56,7 @@ int tag(const tag_options& options) {
         print_accuracy(summary); // asked for, and no message
     }
     if (!options.sidecar.empty()) {
-        stemma::write_sidecar(options.sidecar, *opened, summary, !options.output.no_sync,
-                              sources_to_write(options.output));
+        stemma::write_sidecar(options.sidecar, *opened, summary, writing(options.output));
         if (options.prints_text()) {
             print_row("sidecar", options.sidecar);
         }

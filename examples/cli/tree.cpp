@@ -340,7 +340,7 @@ private:
 
 /// Collects what the columns need. Throws: `error` of `error_code::refused` for columns without the
 /// options they need, and vice versa.
-tree_numbers find_numbers(stemma::attributed_model& opened, const tree_options& options) {
+tree_numbers find_numbers(const stemma::attributed_model& opened, const tree_options& options) {
     const auto uses = [&](column_source source) {
         const auto is_of = [&](const std::string& name) {
             const auto* column = find_column(name);

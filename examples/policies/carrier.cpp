@@ -24,7 +24,8 @@ struct path_only {
 static_assert(stemma::explain_carrier_policy<path_only>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    const stemma::attributed_model opened(arguments[1],
+                                          {.captures = stemma::captures({arguments[2]})});
     const auto tagged = stemma::tagged_bytes(opened, path_only{});
 
     const stemma::wire_model read(tagged, "tagged");

@@ -58,7 +58,8 @@ struct multiplications {
 static_assert(stemma::explain_cost_policy<multiplications>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    const stemma::attributed_model opened(arguments[1],
+                                          {.captures = stemma::captures({arguments[2]})});
     const auto& found = opened.tags();
     const stemma::model_loads loads(opened.model(), opened.modules(), found.attributions);
     stemma::cut_planner<> cuts(opened.model());

@@ -35,7 +35,8 @@ struct for_c {
 static_assert(stemma::explain_cut_policy<for_c>());
 
 int main(int, char** arguments) {
-    stemma::attributed_model opened(arguments[1], {.captures = stemma::captures({arguments[2]})});
+    const stemma::attributed_model opened(arguments[1],
+                                          {.captures = stemma::captures({arguments[2]})});
     stemma::id module = 0;
     while (opened.modules().path(module) != "encoder.layer.0.output") {
         ++module;

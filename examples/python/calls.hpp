@@ -8,7 +8,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,9 +37,8 @@ inline py::object parsed(const std::string& json) {
 /// Returns: the parsed answer of `answer(model)`, JSON text.
 template <class Function>
 py::object told(const model_ptr& of, Function answer) {
-    return parsed(ask(of, [&](stemma::model& model) -> std::string {
-        return answer(static_cast<stemma::attributed_model&>(model));
-    }));
+    return parsed(
+        ask(of, [&](const stemma::model& model) -> std::string { return answer(model.parts()); }));
 }
 
 /// The same of two models, which may be one.
@@ -49,9 +47,6 @@ py::object told(const model_ptr& a, const model_ptr& b, Function answer) {
     std::string json;
     {
         const py::gil_scoped_release others_run;
-        std::unique_lock first(a->asking, std::defer_lock);
-        std::unique_lock second(b->asking, std::defer_lock);
-        a == b ? first.lock() : std::lock(first, second);
         json = answer(a->model.parts(), b->model.parts());
     }
     return parsed(json);

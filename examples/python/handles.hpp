@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,13 +20,12 @@ namespace stemma_python {
 
 namespace py = pybind11;
 
-/// A model, and a lock: threads that ask the same model wait for each other, all others run.
+/// A model, which several threads may ask at once.
 struct opened_model {
     opened_model(stemma::model opened, double taken) : model(std::move(opened)), seconds(taken) {}
 
     stemma::model model;
     double seconds = 0; ///< that it took to open
-    std::mutex asking{};
 };
 
 using model_ptr = std::shared_ptr<opened_model>;
@@ -48,7 +46,6 @@ using py_parameter = held<stemma::parameter_ref>;
 template <class Function>
 auto ask(const model_ptr& of, Function f) {
     const py::gil_scoped_release others_run;
-    const std::lock_guard lock(of->asking);
     return f(of->model);
 }
 

@@ -117,7 +117,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "tree",
         [](const model_ptr& of, const std::string& module, const std::optional<unsigned>& depth) {
-            return told(of, [&](stemma::attributed_model& opened) {
+            return told(of, [&](const stemma::attributed_model& opened) {
                 const auto shown =
                     stemma::find_branches(opened, module, depth.value_or(stemma::no_id));
                 return written([&](auto& sink) { stemma::write_tree(sink, opened, shown); });
@@ -133,15 +133,17 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "diff",
         [](const model_ptr& a, const model_ptr& b, bool nodes, bool weights, double tolerance) {
-            return told(a, b, [&](stemma::attributed_model& one, stemma::attributed_model& two) {
-                stemma::diff_options how;
-                how.weights = weights;
-                how.tolerance = tolerance;
-                how.threads = stemma::thread_limit::of_machine();
-                const auto found = stemma::diff_models(one, two, how);
-                return written(
-                    [&](auto& sink) { stemma::write_diff(sink, found, one, two, nodes); });
-            });
+            return told(
+                a, b,
+                [&](const stemma::attributed_model& one, const stemma::attributed_model& two) {
+                    stemma::diff_options how;
+                    how.weights = weights;
+                    how.tolerance = tolerance;
+                    how.threads = stemma::thread_limit::of_machine();
+                    const auto found = stemma::diff_models(one, two, how);
+                    return written(
+                        [&](auto& sink) { stemma::write_diff(sink, found, one, two, nodes); });
+                });
         },
         "other"_a.none(false), py::kw_only(), "nodes"_a = false, "weights"_a = true,
         "tolerance"_a = 0.0, "Which modules of another model differ (stemma.diff/1).");
@@ -163,7 +165,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "placement",
         [](const model_ptr& of, const path& log) {
-            return told(of, [&](stemma::attributed_model& opened) {
+            return told(of, [&](const stemma::attributed_model& opened) {
                 const auto places =
                     stemma::place_modules(opened, stemma::read_placement(log.string()));
                 return written([&](auto& sink) { stemma::write_placement(sink, places, opened); });
@@ -173,7 +175,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "summary",
         [](const model_ptr& of, const std::string& oracle) {
-            return told(of, [&](stemma::attributed_model& opened) {
+            return told(of, [&](const stemma::attributed_model& opened) {
                 return written([&](auto& sink) {
                     stemma::write_summary(sink, summary_of(of, opened, oracle));
                 });
@@ -183,7 +185,7 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "sidecar",
         [](const model_ptr& of) {
-            return told(of, [&](stemma::attributed_model& opened) {
+            return told(of, [&](const stemma::attributed_model& opened) {
                 return written([&](auto& sink) {
                     stemma::write_sidecar(sink, opened, summary_of(of, opened, ""));
                 });
@@ -198,7 +200,7 @@ void bind_writers(py::class_<opened_model, model_ptr>& type) {
         [](const model_ptr& of, const path& output, const std::string& carriers,
            const std::string& data, bool force, bool name_nodes) {
             const auto how = writing(data, force, name_nodes);
-            return ask(of, [&](stemma::model& model) {
+            return ask(of, [&](const stemma::model& model) {
                 return stemma::write_tagged(model.parts(), output.string(),
                                             stemma::carriers_named(carriers), how);
             });
@@ -211,7 +213,7 @@ void bind_writers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "strip",
         [](const model_ptr& of) -> py::bytes {
-            return ask(of, [](stemma::model& model) {
+            return ask(of, [](const stemma::model& model) {
                 return stemma::strip_model(model.parts().model());
             });
         },

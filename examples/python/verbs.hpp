@@ -45,10 +45,8 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     how = stemma::with_policies(std::move(how), asked.names, registry());
     how.threads = asked.threads == 0 ? stemma::thread_limit::of_machine()
                                      : stemma::thread_limit{asked.threads};
-    std::unique_lock<std::mutex> lock;
     if (asked.original != nullptr) {
-        lock = std::unique_lock(asked.original->asking);
-        how.captures = stemma::carried_from(std::shared_ptr<stemma::attributed_model>(
+        how.captures = stemma::carried_from(std::shared_ptr<const stemma::attributed_model>(
             asked.original, &asked.original->model.parts()));
         how.recompute = true;
     } else {
@@ -64,7 +62,7 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     return std::make_shared<opened_model>(std::move(opened), taken.count());
 }
 
-inline stemma::tag_summary summary_of(const model_ptr& of, stemma::attributed_model& opened,
+inline stemma::tag_summary summary_of(const model_ptr& of, const stemma::attributed_model& opened,
                                       const std::string& oracle) {
     auto summary = stemma::summarize(opened, oracle);
     summary.seconds = of->seconds;
@@ -100,7 +98,7 @@ inline py::object explain(const model_ptr& of, const py::args& asked) {
     for (const auto one : asked) {
         names.push_back(asked_name(of, one));
     }
-    return told(of, [&](stemma::attributed_model& opened) {
+    return told(of, [&](const stemma::attributed_model& opened) {
         stemma::explainer explainer(opened);
         explainer.add_origins(stemma::identify_parameters(opened));
         std::vector<stemma::explanation> answers;
@@ -127,7 +125,7 @@ struct py_answer {
 inline py_answer run_query(const model_ptr& of, const std::string& query,
                            const std::optional<std::string>& sort,
                            const std::optional<std::size_t>& top) {
-    auto found = ask(of, [&](stemma::model& model) {
+    auto found = ask(of, [&](const stemma::model& model) {
         auto& opened = model.parts();
         auto answer = stemma::answer_query(stemma::parse_query(query), opened);
         std::optional<stemma::answer_order> order;
@@ -158,7 +156,7 @@ py::object listed(const py_answer& answer, const std::vector<stemma::id>& found)
 }
 
 inline py::object answer_json(const py_answer& answer) {
-    return told(answer.of, [&](stemma::attributed_model& opened) {
+    return told(answer.of, [&](const stemma::attributed_model& opened) {
         return written(
             [&](auto& sink) { stemma::write_answer(sink, answer.found, answer.query, opened); });
     });
@@ -174,7 +172,7 @@ inline stemma::write_options writing(const std::string& data, bool force, bool n
 }
 
 inline py::bytes to_bytes(const model_ptr& of, const std::string& carriers) {
-    return ask(of, [&](stemma::model& model) {
+    return ask(of, [&](const stemma::model& model) {
         return stemma::tagged_bytes(model.parts(), stemma::carriers_named(carriers));
     });
 }
@@ -190,7 +188,7 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
     how.infer = infer_with_onnx;
     notes said;
     how.note = said.listener();
-    auto made = ask(of, [&](stemma::model& model) {
+    auto made = ask(of, [&](const stemma::model& model) {
         if (!stemma::parse_query(query).asks_for_operators()) {
             return model.cut(query, how);
         }
@@ -220,7 +218,7 @@ inline py::object split(const model_ptr& of, const path& folder,
     how.infer = infer_with_onnx;
     notes said;
     how.note = said.listener();
-    auto manifest = told(of, [&](stemma::attributed_model& opened) {
+    auto manifest = told(of, [&](const stemma::attributed_model& opened) {
         if (parts) {
             how.partition = stemma::balanced_parts{*parts};
         } else if (depth) {
@@ -250,7 +248,7 @@ inline py::object fold(const model_ptr& of, const path& output, const std::strin
     folding.lift = lift;
     folding.vary_constants = vary_constants;
     const auto how = writing(data, force);
-    return told(of, [&](stemma::attributed_model& opened) {
+    return told(of, [&](const stemma::attributed_model& opened) {
         const stemma::model_fold folded(opened, folding, output.string());
         const auto bytes = folded.write(output.string(), how);
         return written([&](auto& sink) { stemma::write_folds(sink, folded, opened, bytes); });
@@ -259,7 +257,7 @@ inline py::object fold(const model_ptr& of, const path& output, const std::strin
 
 inline py::object analyze(const model_ptr& of, const std::string& filter,
                           const std::string& oracle) {
-    return told(of, [&](stemma::attributed_model& opened) {
+    return told(of, [&](const stemma::attributed_model& opened) {
         auto report = stemma::analyze_model(opened, filter, oracle);
         report.summary.seconds = of->seconds;
         return written([&](auto& sink) { stemma::write_report(sink, report, opened); });
@@ -269,7 +267,7 @@ inline py::object analyze(const model_ptr& of, const std::string& filter,
 inline py::object find_cost(const model_ptr& of, const std::map<std::string, std::int64_t>& dims) {
     stemma::cost_options how;
     how.dims = dims;
-    return told(of, [&](stemma::attributed_model& opened) {
+    return told(of, [&](const stemma::attributed_model& opened) {
         const auto cost = stemma::find_cost(opened, how);
         const auto report = stemma::analyze_model(opened);
         return written([&](auto& sink) {
@@ -284,7 +282,7 @@ inline py::object profile(const model_ptr& of, const py::args& files,
     for (const auto one : files) {
         paths.push_back(one.cast<path>().string());
     }
-    return told(of, [&](stemma::attributed_model& opened) {
+    return told(of, [&](const stemma::attributed_model& opened) {
         const auto read = stemma::read_profiles(paths, warm_up);
         const stemma::profile_source source{opened.model().file(), read.files, read.formats,
                                             read.measured.dropped(), divide};
@@ -304,22 +302,23 @@ inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& v
                            const path& other_values, const std::string& module,
                            const std::optional<unsigned>& depth,
                            const stemma::difference_bounds& bounds) {
-    return told(a, b, [&](stemma::attributed_model& mine, stemma::attributed_model& theirs) {
-        const stemma::value_file first(values.string());
-        const stemma::value_file second(other_values.string());
-        const auto borders = stemma::find_module_values(mine);
-        const auto other_borders = stemma::find_module_values(theirs);
-        const stemma::observed_model one{&mine, &borders, &first};
-        const stemma::observed_model two{&theirs, &other_borders, &second};
-        const auto report = stemma::compare_numerics(
-            one, two,
-            {bounds, stemma::find_branches(mine, module, depth.value_or(stemma::no_id)), {}});
-        if (report.values.empty()) {
-            throw stemma::error(stemma::error_code::not_found, other_values.string(), "",
-                                "has no counterpart of any value in " + values.string());
-        }
-        return written([&](auto& sink) { stemma::write_numerics(sink, report, one, two); });
-    });
+    return told(
+        a, b, [&](const stemma::attributed_model& mine, const stemma::attributed_model& theirs) {
+            const stemma::value_file first(values.string());
+            const stemma::value_file second(other_values.string());
+            const auto borders = stemma::find_module_values(mine);
+            const auto other_borders = stemma::find_module_values(theirs);
+            const stemma::observed_model one{&mine, &borders, &first};
+            const stemma::observed_model two{&theirs, &other_borders, &second};
+            const auto report = stemma::compare_numerics(
+                one, two,
+                {bounds, stemma::find_branches(mine, module, depth.value_or(stemma::no_id)), {}});
+            if (report.values.empty()) {
+                throw stemma::error(stemma::error_code::not_found, other_values.string(), "",
+                                    "has no counterpart of any value in " + values.string());
+            }
+            return written([&](auto& sink) { stemma::write_numerics(sink, report, one, two); });
+        });
 }
 
 inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclude,
@@ -330,7 +329,7 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
     }
     const auto format = chosen(stemma::parse_plan_format(to), "format", to,
                                "ort, ort-overrides, olive, nncf, tensorrt, aimet");
-    return text(ask(of, [&](stemma::model& model) {
+    return text(ask(of, [&](const stemma::model& model) {
         const auto& opened = model.parts();
         stemma::precision_plan made;
         if (exclude) {

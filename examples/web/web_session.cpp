@@ -111,7 +111,7 @@ private:
     std::string carry(const json& asked);
 
     [[nodiscard]] slot& slot_of(const json& asked);
-    [[nodiscard]] stemma::attributed_model& model_of(const json& asked);
+    [[nodiscard]] const stemma::attributed_model& model_of(const json& asked);
     [[nodiscard]] stemma::id module_of(const json& asked);
     [[nodiscard]] std::string handed(std::string list, std::string made);
     void read_all();
@@ -497,7 +497,7 @@ session::answers::slot& session::answers::slot_of(const json& asked) {
     return asked.value("slot", "a") == "b" ? second_ : first_;
 }
 
-stemma::attributed_model& session::answers::model_of(const json& asked) {
+const stemma::attributed_model& session::answers::model_of(const json& asked) {
     auto& slot = slot_of(asked);
     if (!slot.model) {
         throw refused("slot", "no model is open");

@@ -141,13 +141,8 @@ public:
 
     /// Returns: the model with all its parts, the argument of everything that is no member here:
     /// folding, splitting, comparing, checking, explaining and reporting. A model converts to it.
-    /// Requires: one thread at a time, unless it only reads through const.
-    [[nodiscard]] attributed_model& parts() & noexcept;
-    /// The same, read-only.
     [[nodiscard]] const attributed_model& parts() const& noexcept;
 
-    /// As `parts`.
-    operator attributed_model&() noexcept; // NOLINT(google-explicit-constructor): it is one
     /// As `parts`.
     operator const attributed_model&() const noexcept; // NOLINT(google-explicit-constructor)
 

@@ -14,7 +14,8 @@ namespace test::cut_model_part {
 
 namespace {
 
-stemma::model_part cut_attention(stemma::attributed_model& opened, stemma::cut_options options) {
+stemma::model_part cut_attention(const stemma::attributed_model& opened,
+                                 stemma::cut_options options) {
     stemma::id attention = 0;
     while (opened.modules().path(attention) != "encoder.layer.0.attention") {
         ++attention;

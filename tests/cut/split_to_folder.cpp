@@ -40,7 +40,7 @@ struct endless {
     }
 };
 
-void refused(stemma::attributed_model& opened, const stemma::split_options& options,
+void refused(const stemma::attributed_model& opened, const stemma::split_options& options,
              const std::string& word) {
     const test::scratch_folder folder;
     try {

@@ -31,6 +31,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -124,7 +125,7 @@ std::string dialect_file(const std::string& name) {
 }
 
 /// Returns: the model with its tags.
-std::string written(stemma::attributed_model& opened) {
+std::string written(const stemma::attributed_model& opened) {
     stemma::tag_editor editor(
         opened.model(), opened.modules(), opened.tags(), stemma::carrier_set{},
         stemma::detail::find_value_tags(opened.model(), opened.modules(), opened.tags()),
@@ -459,6 +460,39 @@ TEST_CASE("attributed_model: an open model can be read concurrently") {
         CHECK(nodes == opened.model().node_count());
         stemma::attributed_model alone(path, {});
         CHECK(written(opened) == written(alone));
+    }
+}
+
+TEST_CASE("attributed_model: several threads may ask for evidence at once") {
+    const auto path = test::fixture("shared_twice/model.onnx");
+    // Everything that is computed when it is asked for.
+    const auto answers = [](const stemma::attributed_model& opened) {
+        std::vector<std::size_t> counts{
+            opened.scopes().scopes.size(), opened.modules_of_scopes().of_scope.size(),
+            opened.hierarchies().problems.size(), opened.dialects().of.size()};
+        for (id node = 0; node < opened.model().node_count(); ++node) {
+            counts.push_back(opened.claims_about(node).size());
+        }
+        opened.for_each_claimed(stemma::provenance::scope,
+                                [&](id node, std::span<const stemma::claim> claims) {
+                                    counts.push_back(node + claims.size());
+                                });
+        return std::pair(counts, written(opened));
+    };
+    const auto expected = answers(stemma::attributed_model(path, {}));
+    const stemma::attributed_model opened(path, {});
+    std::vector<decltype(answers(opened))> results(4);
+    std::vector<std::thread> threads;
+    for (auto& result : results) {
+        threads.emplace_back([&] { result = answers(opened); });
+    }
+    for (auto& thread : threads) {
+        thread.join();
+    }
+    for (const auto& result : results) {
+        CHECK(result.first == expected.first);
+        const bool same = result.second == expected.second;
+        CHECK(same);
     }
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("write_sidecar: a file contains what a sink gets") {
     const auto summary = stemma::summarize(opened);
     stemma::string_sink sink;
     stemma::write_sidecar(sink, opened, summary);
-    stemma::write_sidecar(folder.file("tags.json"), opened, summary, false);
+    stemma::write_sidecar(folder.file("tags.json"), opened, summary, {.sync = false});
     CHECK(test::read_bytes(folder.file("tags.json")) == sink.text);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.sidecar/1");

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using stemma::id;
 
-std::string report_of(stemma::attributed_model& opened) {
+std::string report_of(const stemma::attributed_model& opened) {
     stemma::string_sink sink;
     stemma_report::write_html_report(sink, opened);
     return std::move(sink.text);

@@ -33,7 +33,7 @@ const char* const report = R"({"schema": "stemma.numerics/1", "modules": [
     {"module": "b", "verdict": "unclear", "outgoing": {"sqnr": 3}},
     {"module": "c", "verdict": "passes_on", "outgoing": {"sqnr": 0}}]})";
 
-stemma::attributed_model& small_model() {
+const stemma::attributed_model& small_model() {
     static stemma::attributed_model opened(
         stemma::mapped_file::holding(
             test::model(

@@ -41,13 +41,13 @@ std::vector<std::string> captures_beside(const fs::path& model) {
 }
 
 /// Returns: the bytes of a file tagged as by `tag`.
-std::string tagged_bytes(attributed_model& opened, const stemma::carrier_set& carriers) {
+std::string tagged_bytes(const attributed_model& opened, const stemma::carrier_set& carriers) {
     const auto& model = opened.model();
-    auto& found = opened.tags();
+    const auto& found = opened.tags();
     stemma::tag_editor editor(
         model, opened.modules(), found, carriers,
         carriers.metadata ? stemma::detail::find_value_tags(model, opened.modules(), found)
-                          : std::vector<stemma::id_set>(),
+                          : stemma::detail::value_tags{},
         to_json(opened.record(carriers), opened.modules()),
         carriers.model ? to_json(stemma::detail::to_table(found)) : std::string(),
         carriers.mark ? to_json(stemma::detail::sketch_of(model, found.attributions))

@@ -79,7 +79,7 @@ std::string tag_file(const std::string& bytes, const attributed& with,
     stemma::tag_editor editor(model, with.modules, found, carriers,
                               carriers.metadata
                                   ? stemma::detail::find_value_tags(model, with.modules, found)
-                                  : std::vector<stemma::id_set>(),
+                                  : stemma::detail::value_tags{},
                               text, table);
     return rewritten(model, editor);
 }

@@ -406,7 +406,7 @@ private:
 /// Requires: the evidence was not forgotten. Complexity: O(length of the result); memory for a
 /// buffer and the different types.
 template <stemma::text_sink Sink>
-void write_html_report(Sink& sink, stemma::attributed_model& opened,
+void write_html_report(Sink& sink, const stemma::attributed_model& opened,
                        std::span<const stemma::overlay_table> overlays = {}) {
     const auto summary = stemma::summarize(opened);
     sink.write(detail::page[0]);

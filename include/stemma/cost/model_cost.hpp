@@ -287,7 +287,7 @@ private:
 
 /// Computes the cost of the modules of an opened model; functions count per call.
 /// Requires: the model keeps its evidence. Throws and complexity: as `model_cost`.
-[[nodiscard]] inline model_cost find_cost(attributed_model& opened,
+[[nodiscard]] inline model_cost find_cost(const attributed_model& opened,
                                           const cost_options& options = {}) {
     const auto& model = opened.model();
     const auto& attributions = opened.tags().attributions;

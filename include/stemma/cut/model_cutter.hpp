@@ -58,7 +58,7 @@ public:
     /// node or module that the model does not have; of
     /// `not_found` for a module without nodes.
     /// Complexity: that of `cut_planner::plan`.
-    [[nodiscard]] model_part cut(attributed_model& opened, const cut_subject& subject) {
+    [[nodiscard]] model_part cut(const attributed_model& opened, const cut_subject& subject) {
         auto parts = cut_all(opened, subject);
         if (parts.size() > 1) {
             STEMMA_THROW(error(error_code::refused, opened.file().path(),
@@ -70,7 +70,8 @@ public:
 
     /// Cuts out as many parts as the policy requires. Returns: at least one.
     /// Throws: as above. Complexity: as above.
-    [[nodiscard]] std::vector<model_part> cut_all(attributed_model& opened, cut_subject subject) {
+    [[nodiscard]] std::vector<model_part> cut_all(const attributed_model& opened,
+                                                  cut_subject subject) {
         check(opened, subject);
         auto from = std::make_shared<model_part::origin>(
             model_part::origin{nullptr, detail::cut_source(opened), basis_});
@@ -102,7 +103,7 @@ public:
     /// that may not be replaced, of `cannot_write`, of `too_large`; of `refused` for a node or
     /// module that the model does not have, and if `path` has the model's weights. Complexity:
     /// O(bytes).
-    std::vector<cut_record> write(attributed_model& opened, cut_subject subject,
+    std::vector<cut_record> write(const attributed_model& opened, cut_subject subject,
                                   const std::string& path) {
         check(opened, subject);
         detail::refuse_own_data(opened.model(), path);
@@ -159,7 +160,7 @@ public:
     /// Returns: the records of written and refused parts, by module.
     /// Throws: `error` of `exists` for a file that may not be replaced, before anything is written;
     /// of `cannot_write`, of `too_large`. Complexity: O(bytes).
-    std::vector<cut_record> write_all(attributed_model& opened, std::span<const id> modules,
+    std::vector<cut_record> write_all(const attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
         const bool is_new = detail::make_folder(folder);

@@ -13,7 +13,6 @@
 #include <stemma/onnx/tensor_header.hpp>
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,9 +30,10 @@ namespace detail {
 }
 
 /// Returns: the modules in a tag set.
-[[nodiscard]] inline handle_list<module_ref> modules_in(const model_state& state, id_set set) {
+[[nodiscard]] inline handle_list<module_ref> modules_in(const model_state& state,
+                                                        const id_set_pool& pool, id_set set) {
     std::vector<id> modules;
-    state.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
+    pool.for_each(set, [&](id m) { modules.push_back(m); });
     return make_list<module_ref>(state, std::move(modules));
 }
 
@@ -164,8 +164,8 @@ STEMMA_INLINE std::string node_ref::tag() const {
 }
 
 STEMMA_INLINE handle_list<module_ref> node_ref::tags() const {
-    const std::lock_guard lock(state_->asking);
-    return detail::modules_in(*state_, state_->tags().tag_sets[index_]);
+    const auto& tags = state_->tags();
+    return detail::modules_in(*state_, tags.pool, tags.tag_sets[index_]);
 }
 
 STEMMA_INLINE std::string_view node_ref::provenance() const {
@@ -198,7 +198,6 @@ STEMMA_INLINE bool node_ref::has_conflict() const {
 }
 
 STEMMA_INLINE std::vector<claim_ref> node_ref::claims() const {
-    const std::lock_guard lock(state_->asking);
     return detail::make_claims(*state_, state_->opened.claims_about(index_));
 }
 
@@ -269,8 +268,8 @@ STEMMA_INLINE handle_list<node_ref> value_ref::readers() const {
 }
 
 STEMMA_INLINE handle_list<module_ref> value_ref::tags() const {
-    const std::lock_guard lock(state_->asking);
-    return detail::modules_in(*state_, state_->value_tags()[index_]);
+    const auto& tags = state_->value_tags();
+    return detail::modules_in(*state_, tags.pool, tags.sets[index_]);
 }
 
 STEMMA_INLINE value_ref parameter_ref::value() const {

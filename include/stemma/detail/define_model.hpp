@@ -16,7 +16,6 @@
 #include <stemma/query/parse_query.hpp>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -130,7 +129,6 @@ STEMMA_INLINE void model::write(const std::string& path) const {
 }
 
 STEMMA_INLINE void model::write(const std::string& path, const write_options& options) const {
-    const std::lock_guard lock(state_->asking);
     write_tagged(state_->opened, path, usual_carriers, options);
 }
 
@@ -139,12 +137,10 @@ STEMMA_INLINE std::string model::tagged() const {
 }
 
 STEMMA_INLINE std::string model::tagged(const write_options& options) const {
-    const std::lock_guard lock(state_->asking);
     return tagged_bytes(state_->opened, usual_carriers, options);
 }
 
 STEMMA_INLINE std::vector<std::string> model::notes() const {
-    const std::lock_guard lock(state_->asking);
     std::vector<std::string> texts;
     for (const auto& note : model_notes(state_->opened)) {
         texts.push_back(note.place.empty() ? note.text : note.place + ": " + note.text);
@@ -160,15 +156,7 @@ STEMMA_INLINE const operator_graph& model::graph() const& noexcept {
     return state_->opened.operators().graph();
 }
 
-STEMMA_INLINE attributed_model& model::parts() & noexcept {
-    return state_->opened;
-}
-
 STEMMA_INLINE const attributed_model& model::parts() const& noexcept {
-    return state_->opened;
-}
-
-STEMMA_INLINE model::operator attributed_model&() noexcept {
     return state_->opened;
 }
 

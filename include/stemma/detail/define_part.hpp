@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,7 +52,6 @@ STEMMA_INLINE part model::cut(std::string_view query) const& {
 }
 
 STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options) const& {
-    const std::lock_guard lock(state_->asking);
     const auto modules = find_modules(state_->opened, query);
     if (modules.size() > 1) {
         STEMMA_THROW(error(error_code::refused, state_->opened.file().path(), "cut",

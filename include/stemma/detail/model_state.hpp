@@ -15,7 +15,6 @@
 #include <stemma/record/detail/value_tags.hpp>
 
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -58,21 +57,17 @@ struct model_state {
         });
     }
 
-    /// Returns: the tag set of each value.
-    /// Requires: `asking` is held, as new sets go to the tagging's pool.
-    [[nodiscard]] const std::vector<id_set>& value_tags() const {
-        return value_tags_.get(
-            [&] { return detail::find_value_tags(file(), modules(), opened.tags()); });
+    [[nodiscard]] const detail::value_tags& value_tags() const {
+        return value_tags_.get([&] { return detail::find_value_tags(file(), modules(), tags()); });
     }
 
-    mutable attributed_model opened; // evidence and tag sets are computed on demand
-    mutable std::mutex asking;       // guards on-demand computation
+    attributed_model opened;
 
 private:
     made_once<detail::grouped_ids> readers_;
     made_once<detail::module_members> members_;
     made_once<placed_weights> weights_;
-    made_once<std::vector<id_set>> value_tags_;
+    made_once<detail::value_tags> value_tags_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

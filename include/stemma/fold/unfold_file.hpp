@@ -109,8 +109,8 @@ inline void check_functions(const wire_model& model) {
 }
 
 /// `known` has the modules of nodes; null if nodes are named after their calls.
-[[nodiscard]] inline unfolded_rope unfold_rope(const untagged_model& source,
-                                               attributed_model* known, unfolded_names names) {
+[[nodiscard]] inline unfolded_rope
+unfold_rope(const untagged_model& source, const attributed_model* known, unfolded_names names) {
     const auto& model = source.model();
     const bool had_tags =
         source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
@@ -143,7 +143,7 @@ inline void check_functions(const wire_model& model) {
 /// the tags into it; not if the nodes' modules are not known. The copy is as of `temporary_model`.
 /// Returns: whether it did. Complexity: O(bytes), and that of `tag_inlined`.
 template <class Write>
-bool tag_unfolded(attributed_model& known, const untagged_model& source, unfolded_rope& made,
+bool tag_unfolded(const attributed_model& known, const untagged_model& source, unfolded_rope& made,
                   const std::string& output, Write write) {
     if (!made.report.lost_tags || made.attributions.empty()) {
         return false;
@@ -168,7 +168,7 @@ bool tag_unfolded(attributed_model& known, const untagged_model& source, unfolde
 /// Throws: `error` of `error_code::not_found` if it has no functions; as `function_inliner::build`
 /// and `fold_opener::build`.
 /// Complexity: O(bytes), plus that of these.
-[[nodiscard]] inline std::string unfolded_bytes(attributed_model& opened,
+[[nodiscard]] inline std::string unfolded_bytes(const attributed_model& opened,
                                                 unfolded_names names = unfolded_names::as_before,
                                                 unfold_report* report = nullptr) {
     detail::check_functions(opened.model());
@@ -199,7 +199,7 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
                                  const write_options& options = {}) {
     auto file = map_model(input);
     const auto write = [&](const mapped_file& from, const wire_model& model,
-                           attributed_model* known) {
+                           const attributed_model* known) {
         detail::check_functions(model);
         const detail::untagged_model source(from, model, output);
         auto unfolded = detail::unfold_rope(source, known, names);

@@ -63,7 +63,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<isolated_part> write(attributed_model& second,
+    [[nodiscard]] std::vector<isolated_part> write(const attributed_model& second,
                                                    const std::string& folder, cut_options options) {
         std::vector<id> modules; // of the second
         std::map<id, id> module_of;
@@ -196,7 +196,7 @@ private:
 /// Throws: as `model_cutter::write_all`; `error` of `too_large` for 4 GiB of inputs.
 /// Complexity: O(bytes).
 inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,
-                                                  attributed_model& second,
+                                                  const attributed_model& second,
                                                   const numerics_report& report,
                                                   const std::string& folder,
                                                   cut_options options = {}) {

@@ -20,7 +20,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Whether a tagged file records the source lines of its nodes.
+/// Whether a tagged file or a sidecar records the source lines of its nodes.
 enum class written_sources : std::uint8_t {
     as_before,  ///< if stemma recorded them before
     shortened,  ///< with paths stripped of users' folders
@@ -34,7 +34,7 @@ struct write_options {
     bool sync = true;        ///< whether to wait until the bytes are on the medium
     thread_limit threads{};  ///< for writing, where that can be parallel
     bool name_nodes = false; ///< for `write_tagged`: names unnamed nodes
-    written_sources sources = written_sources::as_before; ///< of `write_tagged`
+    written_sources sources = written_sources::as_before; ///< of tagged files and sidecars
     const std::vector<std::string>* parameters = nullptr; ///< for `write_tagged`: by initializer
                                                           ///< the value of `parameter_key`, or ""
 };

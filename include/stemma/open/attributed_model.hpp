@@ -4,6 +4,7 @@
 
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/guarded.hpp>
 #include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
@@ -57,7 +58,7 @@ namespace stemma::inline STEMMA_ABI {
 ///
 /// Tags in the file are used if they still fit it and neither captures nor options say otherwise.
 /// If the graph has changed since, their tree is still used, and remaining tags on nodes are
-/// evidence. Immovable, as its parts refer to each other.
+/// evidence. Immovable, as its parts refer to each other. Const members are thread-safe.
 class attributed_model {
 public:
     /// Throws: `error` if the file cannot be read or is damaged, and of `error_code::refused` for a
@@ -94,8 +95,6 @@ public:
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
     /// The computed tags, or those in the file.
     [[nodiscard]] const tagging& tags() const noexcept { return found_; }
-    /// For adding tag sets to its pool, as editors do.
-    [[nodiscard]] tagging& tags() noexcept { return found_; }
     /// The source lines of nodes: from exporters, a capture, an original or the file's record.
     /// Thread-safe. Complexity: that of `find_sources`, the first time.
     [[nodiscard]] const source_lines& lines() const {
@@ -125,7 +124,7 @@ public:
     /// Returns: messages about parts of the file's record that could not be used.
     [[nodiscard]] std::span<const std::string> record_notes() const noexcept { return problems_; }
     /// Frees the operators and evidence, a fifth of all memory. What needs them, such as queries,
-    /// may not be used afterwards; model, tags, tree and record stay.
+    /// may not be used afterwards; model, tags, tree and record stay. Not thread-safe.
     void forget_evidence() noexcept {
         prepared_.reset();
         context_.reset();
@@ -133,56 +132,60 @@ public:
     }
 
     /// How paths in the model map to the tree.
-    [[nodiscard]] const detail::path_mapping& mapping() { return context().owners().mapping; }
+    [[nodiscard]] const detail::path_mapping& mapping() const { return owners().mapping; }
     /// Returns: the scopes in the names of the nodes, and their modules.
-    [[nodiscard]] const detail::scope_table& scopes() { return context().scopes(); }
+    [[nodiscard]] const detail::scope_table& scopes() const {
+        return context_.ask([](auto& context) -> const auto& { return context.scopes(); });
+    }
     /// Returns: the modules that the scopes stand for.
-    [[nodiscard]] const detail::scope_modules& modules_of_scopes() {
-        return context().modules_of_scopes();
+    [[nodiscard]] const detail::scope_modules& modules_of_scopes() const {
+        return context_.ask(
+            [](auto& context) -> const auto& { return context.modules_of_scopes(); });
     }
 
     /// Returns: the dialect of every node. Complexity: as `detect_dialects`.
-    [[nodiscard]] dialect_report dialects() { return detail::detect_dialects(context()); }
-    /// Returns: evidence that could not be read.
-    [[nodiscard]] std::vector<finding> findings() {
-        auto all = context().hierarchies().problems;
-        const auto& names = context().scopes().problems;
-        all.insert(all.end(), names.begin(), names.end());
-        const auto parameters = detail::find_unreadable_parameters(*ops_, options_.threads);
-        all.insert(all.end(), parameters.begin(), parameters.end());
-        return all;
+    [[nodiscard]] dialect_report dialects() const {
+        return context_.ask([](auto& context) { return detail::detect_dialects(context); });
+    }
+    /// Returns: the hierarchies in the metadata of the nodes.
+    [[nodiscard]] const detail::hierarchy_table& hierarchies() const {
+        return context_.ask([](auto& context) -> const auto& { return context.hierarchies(); });
     }
 
     /// Returns: the modules that own the parameters.
-    [[nodiscard]] const detail::parameter_owners& owners() { return context().owners(); }
+    [[nodiscard]] const detail::parameter_owners& owners() const {
+        return context_.ask([](auto& context) -> const auto& { return context.owners(); });
+    }
     /// Returns: the claims of the parts of a capture other than its modules, by source.
     [[nodiscard]] const std::vector<claim_table>& captured() const noexcept { return claims_; }
     /// Returns: messages about how well those fit the model.
     [[nodiscard]] std::span<const std::string> capture_notes() const noexcept { return notes_; }
     /// Returns: all claims about a node. Complexity: O(claims), once the sources are prepared.
-    [[nodiscard]] std::vector<claim> claims_about(id node) {
-        if (!prepared_) {
-            prepared_.emplace(sources().prepare(context()));
-        }
-        std::vector<claim> claims;
-        prepared_->for_each_claim(node, [&](const claim& one) { claims.push_back(one); });
-        return claims;
+    [[nodiscard]] std::vector<claim> claims_about(id node) const {
+        return context_.ask([&](auto& context) {
+            if (!prepared_) {
+                prepared_.emplace(sources().prepare(context));
+            }
+            std::vector<claim> claims;
+            prepared_->for_each_claim(node, [&](const claim& one) { claims.push_back(one); });
+            return claims;
+        });
     }
 
     /// Returns: the claims from local functions, separately for each call.
     /// Complexity: that of `function_calls::prepare`.
-    [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() {
-        return function_calls{}.prepare(context());
+    [[nodiscard]] function_calls::claims<onnx_operators<wire_model>> calls() const {
+        return context_.ask([](auto& context) { return function_calls{}.prepare(context); });
     }
 
     /// Calls `f(node, claims)` for all nodes that a source makes claims about, whether or not the
     /// options enable it; a capture's claims are included only if they do.
     /// Complexity: O(nodes), after the facts of the source.
     template <class Function>
-    void for_each_claimed(provenance source, Function f) {
-        const auto prepared =
-            detail::sources_for([&](provenance p) { return p == source; }, claims_, options_)
-                .prepare(context());
+    void for_each_claimed(provenance source, Function f) const {
+        const auto asked =
+            detail::sources_for([&](provenance p) { return p == source; }, claims_, options_);
+        const auto prepared = context_.ask([&](auto& context) { return asked.prepare(context); });
         std::vector<claim> claims;
         for (id node = 0; node < model().node_count(); ++node) {
             claims.clear();
@@ -233,7 +236,10 @@ private:
         options_.resolution.set_min_confidence(detail::min_confidence(options_));
         find_claims();
         tag();
-        take_carried();
+        detail::take_carried(uses_record_ && fresh_ && record_->carried
+                                 ? detail::read_carried(model(), modules_, found_)
+                                 : std::move(carried_),
+                             found_);
         if (uses_record_ && fresh_ && !options_.retag &&
             !detail::take_over_tags(model(), modules_, found_)) {
             problems_.push_back(std::string(detail::tag_table_key) +
@@ -265,11 +271,6 @@ private:
     }
     [[nodiscard]] bool may_use_record() const {
         return record_ && !options_.recompute && (fresh_ || !is_folded());
-    }
-
-    [[nodiscard]] context_type& context() {
-        STEMMA_ASSERT(context_.has_value(), "evidence has not been freed");
-        return *context_;
     }
 
     /// Determines the tree. Returns: facts learnt on the way.
@@ -338,14 +339,14 @@ private:
         }
         if (!has_operations) {
             given_sources_ = capture_ ? capture_->module_lines(model(), *ops_, modules_,
-                                                               context().owners().mapping)
+                                                               context_->owners().mapping)
                                       : nullptr;
             return;
         }
         auto evidence = capture_->find_claims(
-            model(), *ops_, modules_, context().owners().mapping,
+            model(), *ops_, modules_, context_->owners().mapping,
             [&](provenance p) { return uses(p); },
-            [&] { return detail::find_open(sources().prepare(context()), model().node_count()); });
+            [&] { return detail::find_open(sources().prepare(*context_), model().node_count()); });
         claims_ = std::move(evidence.claims);
         notes_ = std::move(evidence.notes);
         decides_ = evidence.decides && !claims_.empty();
@@ -367,7 +368,7 @@ private:
             problems_.push_back(std::string(detail::sketch_key) + " cannot be read and is ignored");
         }
         if (!evidence.by_module_alone.empty()) {
-            detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(context()),
+            detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(*context_),
                                    evidence);
         }
         claims_ = std::move(evidence.claims);
@@ -379,18 +380,11 @@ private:
 
     void tag() {
         found_ = tag_operators(
-            context(),
+            *context_,
             policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
                                              detail::min_confidence(options_)},
                      options_.resolution, options_.selection, options_.naming,
                      options_.propagation});
-    }
-
-    void take_carried() {
-        detail::take_carried(uses_record_ && fresh_ && record_->carried
-                                 ? detail::read_carried(model(), modules_, found_)
-                                 : std::move(carried_),
-                             found_);
     }
 
     std::unique_ptr<const model_file> file_;
@@ -402,9 +396,9 @@ private:
     bool uses_record_ = false;
     bool tree_from_model_ = false;
     module_tree modules_;
-    std::optional<context_type> context_;
-    std::optional<prepared_sources> prepared_; // for questions about nodes
-    std::unique_ptr<opened_capture> capture_;  // until its claims have been taken
+    detail::guarded<context_type> context_;
+    mutable std::optional<prepared_sources> prepared_; // for questions about nodes; as `context_`
+    std::unique_ptr<opened_capture> capture_;          // until its claims have been taken
     std::vector<claim_table> claims_;
     bool decides_ = false; // for nodes in the first table of claims
     carried_facts carried_;

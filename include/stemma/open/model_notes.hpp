@@ -22,7 +22,7 @@ namespace detail {
 /// Collects messages for the user about the attribution of a model.
 class note_taker {
 public:
-    explicit note_taker(attributed_model& opened) : opened_(opened) {}
+    explicit note_taker(const attributed_model& opened) : opened_(opened) {}
 
     [[nodiscard]] std::vector<finding> notes() && {
         note_record();
@@ -113,7 +113,12 @@ private:
 
     /// One message represents all similar ones.
     void note_evidence() {
-        auto findings = opened_.findings();
+        auto findings = opened_.hierarchies().problems;
+        const auto& names = opened_.scopes().problems;
+        findings.insert(findings.end(), names.begin(), names.end());
+        const auto parameters =
+            find_unreadable_parameters(opened_.operators(), opened_.options().threads);
+        findings.insert(findings.end(), parameters.begin(), parameters.end());
         if (findings.empty()) {
             return;
         }
@@ -145,7 +150,7 @@ private:
         }
     }
 
-    attributed_model& opened_;
+    const attributed_model& opened_;
     std::vector<finding> notes_;
 };
 
@@ -158,7 +163,7 @@ private:
 ///
 /// Requires: the evidence was not freed.
 /// Complexity: O(nodes + values), and that of what was not computed yet.
-[[nodiscard]] inline std::vector<finding> model_notes(attributed_model& opened) {
+[[nodiscard]] inline std::vector<finding> model_notes(const attributed_model& opened) {
     return detail::note_taker(opened).notes();
 }
 

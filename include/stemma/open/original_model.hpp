@@ -62,7 +62,7 @@ namespace detail {
 /// What an attributed model knows about another one that was made from it.
 class original_capture final : public opened_capture {
 public:
-    explicit original_capture(std::shared_ptr<attributed_model> original)
+    explicit original_capture(std::shared_ptr<const attributed_model> original)
         : original_(std::move(original)) {}
 
     [[nodiscard]] module_tree modules() override { return original_->modules(); }
@@ -233,7 +233,7 @@ private:
         members_.push_back(own);
     }
 
-    std::shared_ptr<attributed_model> original_;
+    std::shared_ptr<const attributed_model> original_;
     graph_alignment alignment_;
     std::vector<id> members_;
     std::vector<id> modules_;
@@ -246,7 +246,7 @@ private:
 /// Returns: what `original` knows about models made from it, for `attribution_options`: its tree,
 /// and for each node the modules of its origins; see `align_graphs`. Its evidence may have been
 /// freed.
-[[nodiscard]] inline capture_source carried_from(std::shared_ptr<attributed_model> original) {
+[[nodiscard]] inline capture_source carried_from(std::shared_ptr<const attributed_model> original) {
     auto name = original->model().file();
     return capture_source(
         [original = std::move(original)]() -> std::unique_ptr<opened_capture> {
@@ -308,7 +308,7 @@ namespace detail {
 
 /// Throws: `error` of `error_code::not_found` if a model opened with `carried_from` shares nothing
 /// with its original, the file `original`.
-inline void refuse_stranger(attributed_model& opened, const std::string& original) {
+inline void refuse_stranger(const attributed_model& opened, const std::string& original) {
     if (opened.tags().origins.empty()) {
         const auto notes = opened.capture_notes();
         STEMMA_THROW(error(error_code::not_found, original, "",
@@ -327,7 +327,7 @@ inline void refuse_stranger(attributed_model& opened, const std::string& origina
 /// `error_code::not_found` if the original is of another model.
 /// Complexity: that of attributing both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
-carry_tags(std::shared_ptr<attributed_model> original, const std::string& changed,
+carry_tags(std::shared_ptr<const attributed_model> original, const std::string& changed,
            attribution_options options = {}) {
     const auto name = original->file().path();
     options.captures = carried_from(std::move(original));

@@ -62,17 +62,18 @@ template <carrier_policy Carrier>
 
 /// Returns: an editor that writes these tags into a model's file, with everything that belongs to
 /// them: the record, for which `record(carriers)` is asked, the sketch, table and tags of values
-/// that the carrier needs. New sets are added to the pool.
+/// that the carrier needs.
 ///
 /// Requires: the arguments outlive it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier, class Record>
 [[nodiscard]] tag_editor<Carrier>
-make_tag_editor(const wire_model& model, const module_tree& modules, tagging& tags, Record record,
-                const Carrier& carrier, thread_limit threads = {}, std::string_view sources = {}) {
+make_tag_editor(const wire_model& model, const module_tree& modules, const tagging& tags,
+                Record record, const Carrier& carrier, thread_limit threads = {},
+                std::string_view sources = {}) {
     const auto carriers = detail::recorded_carriers(carrier);
     std::string recorded;
     std::string sketch;
-    std::vector<id_set> values;
+    value_tags values;
     const bool carries_values =
         carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
     run_tasks(threads.parts_of_operators(model.node_count()),
@@ -94,12 +95,11 @@ make_tag_editor(const wire_model& model, const module_tree& modules, tagging& ta
 
 /// Returns: an editor that writes a model's tags into its file, with everything that belongs to
 /// them: the record, the sketch, table and tags of values that the carrier needs; and source lines.
-/// New sets are added to the pool.
 ///
 /// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier>
 [[nodiscard]] tag_editor<Carrier>
-make_tag_editor(attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
+make_tag_editor(const attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
                 written_sources written = written_sources::as_before) {
     const auto& model = opened.model();
     const bool writes = written != written_sources::as_before ||
@@ -141,7 +141,7 @@ namespace detail {
 
 /// Returns: the editor that `options` ask for. Complexity: that of `make_tag_editor`.
 template <carrier_policy Carrier>
-[[nodiscard]] auto editor_for(attributed_model& opened, const Carrier& carrier,
+[[nodiscard]] auto editor_for(const attributed_model& opened, const Carrier& carrier,
                               const write_options& options) {
     auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
     if (options.name_nodes) {
@@ -163,7 +163,7 @@ template <carrier_policy Carrier>
 /// `place_external_data`.
 /// Complexity: O(bytes), and that of `make_tag_editor`.
 template <carrier_policy Carrier = carrier_set>
-std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
+std::uint64_t write_tagged(const attributed_model& opened, const std::string& output,
                            const Carrier& carrier = usual_carriers,
                            const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
@@ -178,8 +178,8 @@ std::uint64_t write_tagged(attributed_model& opened, const std::string& output,
 /// The same to a sink, piece by piece: unchanged parts are views of the model's bytes. Weights in
 /// other files stay there. Throws: `error` of `too_large`. Complexity: as above.
 template <text_sink Sink, carrier_policy Carrier = carrier_set>
-void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier = usual_carriers,
-                  const write_options& options = {}) {
+void write_tagged(Sink& sink, const attributed_model& opened,
+                  const Carrier& carrier = usual_carriers, const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
     detail::rewrite plan(opened.model(), editor, options.threads);
     detail::view_splice splice(opened.model().bytes(), sink);
@@ -189,7 +189,7 @@ void write_tagged(Sink& sink, attributed_model& opened, const Carrier& carrier =
 /// Returns: the bytes of a model with tags. Throws: `error` of `too_large`.
 /// Complexity: as above.
 template <carrier_policy Carrier = carrier_set>
-[[nodiscard]] std::string tagged_bytes(attributed_model& opened,
+[[nodiscard]] std::string tagged_bytes(const attributed_model& opened,
                                        const Carrier& carrier = usual_carriers,
                                        const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
@@ -203,7 +203,7 @@ template <carrier_policy Carrier = carrier_set>
 /// known source lines of nodes. Complexity: as the overload that takes all parts, and that of
 /// `collect_statistics`.
 template <text_sink Sink>
-void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summary,
+void write_sidecar(Sink& sink, const attributed_model& opened, const tag_summary& summary,
                    written_sources sources = written_sources::as_before) {
     const auto& model = opened.model();
     const auto values = detail::find_value_tags(model, opened.modules(), opened.tags());
@@ -213,15 +213,15 @@ void write_sidecar(Sink& sink, attributed_model& opened, const tag_summary& summ
                    sources == written_sources::full_paths});
 }
 
-/// The same to a file. Throws: `error` of `error_code::cannot_write`, and of `refused` if that file
-/// has weights of the model. Complexity: as above.
-inline void write_sidecar(const std::string& output, attributed_model& opened,
-                          const tag_summary& summary, bool sync = true,
-                          written_sources sources = written_sources::as_before) {
+/// The same to a file; of the options, `sync` and `sources` apply. Throws: `error` of
+/// `error_code::cannot_write`, and of `refused` if that file has weights of the model.
+/// Complexity: as above.
+inline void write_sidecar(const std::string& output, const attributed_model& opened,
+                          const tag_summary& summary, const write_options& options = {}) {
     detail::refuse_own_data(opened.model(), output);
     output_file written(output);
-    write_sidecar(written, opened, summary, sources);
-    written.commit(sync);
+    write_sidecar(written, opened, summary, options.sources);
+    written.commit(options.sync);
 }
 
 } // namespace stemma::inline STEMMA_ABI

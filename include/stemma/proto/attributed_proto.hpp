@@ -74,7 +74,7 @@ public:
             STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
                                "changed since it was attributed"));
         }
-        auto& tagged = known_.tags();
+        const auto& tagged = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
         detail::write_tags(

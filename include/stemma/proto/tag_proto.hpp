@@ -215,14 +215,14 @@ template <model_message Proto, carrier_policy Carrier>
 class proto_tag_editor {
 public:
     proto_tag_editor(const basic_proto_model<Proto>& model, const module_tree& modules,
-                     tagging& tagged, const Carrier& carrier, bool tag_values)
+                     const tagging& tagged, const Carrier& carrier, bool tag_values)
         : model_(&model)
         , found_(&tagged)
         , carrier_(carrier)
         , texts_(modules, tagged)
         , strip_(make_strip_editor(model.proto())) {
         if (tag_values && model.tensor_count() + model.value_info_count() > 0) {
-            value_tags_ = find_value_tags(model, modules, tagged);
+            values_ = find_value_tags(model, modules, tagged);
         }
     }
 
@@ -257,20 +257,21 @@ public:
 private:
     template <class Message>
     void add_tags(id value, Message& message) {
-        if (value < value_tags_.size()) {
-            add_metadata(message, hierarchy_tags_key, texts_.as_json(value_tags_[value]));
+        if (value < values_.sets.size()) {
+            add_metadata(message, hierarchy_tags_key,
+                         texts_.as_json(values_.sets[value], values_.pool));
         }
     }
 
     const basic_proto_model<Proto>* model_;
-    tagging* found_;
+    const tagging* found_;
     Carrier carrier_;
     tag_texts texts_;
     proto_strip_editor strip_;
     proto_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
-    std::vector<id_set> value_tags_;
+    value_tags values_;
 };
 
 /// Passes all messages to an editor, and adds record, and table and sketch unless empty.
@@ -304,11 +305,11 @@ void strip(Proto& model) {
 ///
 /// `Carrier` says what to write on nodes; with `tag_values`, initializers and value infos get
 /// `hierarchy_tags`. `record`, and `table` and `sketch` unless empty, go to the model's metadata.
-/// Requires: `tagged` is up to date with the model; new tag sets are added to its pool. Throws: as
+/// Requires: `tagged` is up to date with the model. Throws: as
 /// `basic_proto_model`, leaving the model unchanged, and as `strip`. Complexity: O(messages +
 /// values + length of the output).
 template <model_message Proto, carrier_policy Carrier>
-void tag(Proto& model, const module_tree& modules, tagging& tagged, const Carrier& carrier,
+void tag(Proto& model, const module_tree& modules, const tagging& tagged, const Carrier& carrier,
          bool tag_values, std::string_view record, std::string_view table,
          std::string_view sketch = {}) {
     const basic_proto_model<Proto> tables(model);
@@ -319,7 +320,7 @@ void tag(Proto& model, const module_tree& modules, tagging& tagged, const Carrie
 /// As above, with the record, table and sketch that the carriers need. `about` may have the options
 /// of the attribution, and whether the tree was derived from the model.
 template <model_message Proto>
-void tag(Proto& model, const module_tree& modules, tagging& tagged,
+void tag(Proto& model, const module_tree& modules, const tagging& tagged,
          const carrier_set& carriers = {}, detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);
     about.carriers = carriers;

@@ -97,9 +97,10 @@ struct sidecar_sources {
 namespace detail {
 
 template <text_sink Sink>
-void write_tags(json_writer<Sink>& json, const tagging& tagged, id_set set) {
+void write_tags(json_writer<Sink>& json, const tag_table& tags, const id_set_pool& pool,
+                id_set set) {
     json.begin_array(true);
-    tagged.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
+    pool.for_each(set, [&](id m) { json.value(tags.text(m)); });
     json.end_array();
 }
 
@@ -171,7 +172,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     json.member("module", modules.path(tagged.selected(node)));
     json.member("tag", tagged.tags.text(entry.module));
     json.key("tags");
-    write_tags(json, tagged, tagged.tag_sets[node]);
+    write_tags(json, tagged.tags, tagged.pool, tagged.tag_sets[node]);
     json.member("provenance", tagged.provenances[entry.source]);
     json.member("confidence", entry.confidence);
     json.key("call");
@@ -208,12 +209,12 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
 
 /// Writes everything known about a tagged model (`stemma.sidecar/1`, docs/sidecar.schema.json).
 ///
-/// `value_tags` is by value, see `find_value_tags`.
+/// `values` are from `find_value_tags`.
 /// Complexity: O(length of the result); memory for a buffer, and the readers of values.
 template <text_sink Sink>
 void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modules,
                    const tagging& tagged, const module_statistics& counts,
-                   std::span<const id_set> value_tags, const tag_summary& summary,
+                   const detail::value_tags& values, const tag_summary& summary,
                    const sidecar_sources& sources = {}) {
     json_writer json(sink);
     std::vector<std::string> graph_paths;
@@ -254,7 +255,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         json.member("graph", graph_paths[model.graph_of_value(value)]);
         json.member("kind", to_string(model.kind(value)));
         json.key("tags");
-        detail::write_tags(json, tagged, value_tags[value]);
+        detail::write_tags(json, tagged.tags, values.pool, values.sets[value]);
         json.key("producer");
         const auto producer = model.producer(value);
         producer == no_id ? json.null() : write_place(producer);

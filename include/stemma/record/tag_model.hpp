@@ -20,6 +20,7 @@
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
+#include <stemma/record/detail/value_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
@@ -127,15 +128,15 @@ private:
 
 /// Replaces everything of stemma in a model by a new tagging. A `model_editor`.
 ///
-/// `Carrier` determines what is written on nodes; initializers and value infos get `value_tags`,
+/// `Carrier` determines what is written on nodes; initializers and value infos get `values`,
 /// see `find_value_tags`, or none if it is empty; record, table, sketch and source lines, unless
 /// empty, go to the model's metadata.
 template <carrier_policy Carrier>
 class tag_editor {
 public:
-    /// Requires: all arguments outlive the editor. New tag sets are added to the tagging's pool.
-    tag_editor(const wire_model& model, const module_tree& modules, tagging& tagged,
-               const Carrier& carrier, std::vector<id_set> value_tags, std::string_view record,
+    /// Requires: all arguments outlive the editor.
+    tag_editor(const wire_model& model, const module_tree& modules, const tagging& tagged,
+               const Carrier& carrier, detail::value_tags values, std::string_view record,
                std::string_view table, std::string_view sketch = {}, std::string_view sources = {})
         : model_(&model)
         , modules_(&modules)
@@ -144,7 +145,7 @@ public:
         , texts_(modules, tagged)
         , edits_(model, detail::has_our_namespaces(model)) {
         shared_facts facts;
-        facts.value_tags = std::move(value_tags);
+        facts.values = std::move(values);
         constexpr auto metadata = detail::onnx_fields::model::metadata_props;
         detail::append_entry(metadata, detail::model_key, record, facts.added_to_model);
         if (!table.empty()) {
@@ -225,13 +226,13 @@ public:
 private:
     // Shared between the copies of several threads, as these may be large.
     struct shared_facts {
-        std::vector<id_set> value_tags;
+        detail::value_tags values;
         std::string added_to_model;
     };
 
     [[nodiscard]] std::string_view tags_of(id value) {
-        const auto& tags = facts_->value_tags;
-        return value < tags.size() ? texts_.as_json(tags[value]) : std::string_view{};
+        const auto& [sets, pool] = facts_->values;
+        return value < sets.size() ? texts_.as_json(sets[value], pool) : std::string_view{};
     }
 
     const wire_model* model_;

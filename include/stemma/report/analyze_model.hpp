@@ -42,7 +42,7 @@ struct model_report {
 /// Analyzes the nodes of a model that match a query, or all for "". `truth` is as for `summarize`.
 /// Throws: as `find_nodes` and `summarize`.
 /// Complexity: that of `find_nodes`, `summarize` and `analyze_modules`.
-[[nodiscard]] inline model_report analyze_model(attributed_model& opened,
+[[nodiscard]] inline model_report analyze_model(const attributed_model& opened,
                                                 std::string_view nodes = {},
                                                 const std::string& truth = {}) {
     model_report report;

@@ -116,7 +116,7 @@ struct explanation {
 class explainer {
 public:
     /// Complexity: that of `find_value_tags`.
-    explicit explainer(attributed_model& opened)
+    explicit explainer(const attributed_model& opened)
         : opened_(opened)
         , readers_(detail::collect_value_readers(opened.model()))
         , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
@@ -221,7 +221,7 @@ public:
     [[nodiscard]] value_explanation explain_value(index_arg<value_id> value) const {
         const auto readers = readers_[value];
         return {value,
-                members(value_tags_[value]),
+                members(value_tags_.sets[value]),
                 opened_.model().producer(value),
                 {readers.begin(), readers.end()},
                 describe_(value).type_and_shape(),
@@ -323,13 +323,13 @@ private:
 
     [[nodiscard]] std::vector<id> members(id_set set) const {
         std::vector<id> modules;
-        opened_.tags().pool.for_each(set, [&](id m) { modules.push_back(m); });
+        value_tags_.pool.for_each(set, [&](id m) { modules.push_back(m); });
         return modules;
     }
 
-    attributed_model& opened_;
+    const attributed_model& opened_;
     detail::grouped_ids readers_;
-    std::vector<id_set> value_tags_;
+    detail::value_tags value_tags_;
     value_descriptions describe_;
     std::unordered_map<id, parameter_origin> origins_;           // by value
     mutable std::optional<detail::module_explainer> of_modules_; // on demand

@@ -110,7 +110,7 @@ void write_module_dags(Sink& sink, const attributed_model& opened,
 /// Writes type, inputs, outputs and tags of every node and initializer as JSON, by the names used
 /// in `write_module_dags`. Complexity: as above.
 template <text_sink Sink>
-void write_operation_metadata(Sink& sink, attributed_model& opened) {
+void write_operation_metadata(Sink& sink, const attributed_model& opened) {
     const detail::report_names names(opened.model());
     const auto values = detail::find_value_tags(opened.model(), opened.modules(), opened.tags());
     write_operation_metadata(sink, opened.model(), opened.tags(), values, names);

@@ -50,7 +50,8 @@ using true_modules = std::vector<std::optional<std::string>>;
 /// modules.
 /// Throws: `error` of `error_code::refused` if it is not a source of evidence.
 /// Complexity: that of `attributed_model::for_each_claimed`.
-[[nodiscard]] inline true_modules claimed_modules(attributed_model& opened, provenance source) {
+[[nodiscard]] inline true_modules claimed_modules(const attributed_model& opened,
+                                                  provenance source) {
     if (!is_evidence(source)) {
         STEMMA_THROW(
             error(error_code::refused, "", "oracle",
@@ -70,7 +71,8 @@ using true_modules = std::vector<std::optional<std::string>>;
 
 /// Summarizes some nodes of a model, named by its path. Requires: the model keeps its evidence.
 /// Complexity: that of `summarize` and of `detect_dialects`.
-[[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes) {
+[[nodiscard]] inline tag_summary summarize(const attributed_model& opened,
+                                           std::span<const id> nodes) {
     auto summary =
         summarize(opened.model(), opened.modules(), opened.tags(), opened.dialects(), nodes);
     summary.model = opened.file().path();
@@ -108,8 +110,8 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
 /// Summarizes some nodes of a model, and compares them with the truth: from a file, or from one
 /// source of evidence (`scope`); not compared for "".
 /// Throws: as `read_true_modules` and `claimed_modules`. Complexity: that of both.
-[[nodiscard]] inline tag_summary summarize(attributed_model& opened, std::span<const id> nodes,
-                                           const std::string& truth) {
+[[nodiscard]] inline tag_summary summarize(const attributed_model& opened,
+                                           std::span<const id> nodes, const std::string& truth) {
     auto summary = summarize(opened, nodes);
     if (!truth.empty()) {
         const auto source = opened.tags().provenances.find(truth);
@@ -122,7 +124,7 @@ inline void compare_with_truth(tag_summary& summary, const attributed_model& ope
 }
 
 /// The same for all nodes.
-[[nodiscard]] inline tag_summary summarize(attributed_model& opened,
+[[nodiscard]] inline tag_summary summarize(const attributed_model& opened,
                                            const std::string& truth = {}) {
     std::vector<id> nodes(opened.model().node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});

@@ -135,7 +135,7 @@ void check_kind(const std::string& kind, double pooled, double each, double cont
     CHECK(total.sure_contaminated == 0);
 }
 
-std::string tag(attributed_model& opened, const test::scratch_folder& folder,
+std::string tag(const attributed_model& opened, const test::scratch_folder& folder,
                 const std::string& name) {
     const stemma::carrier_set carriers;
     const auto record = stemma::detail::to_json(opened.record(carriers), opened.modules());

@@ -274,7 +274,7 @@ TEST_CASE("find_recorded: with a capture of the modules, remaining tags count in
     CHECK(opened.tags().attributions[0].source == provenance::recorded);
     CHECK(opened.tags().attributions[2].source != provenance::recorded); // b.fc is missing
     // Tagging with it, and again, changes nothing.
-    const auto write = [](stemma::attributed_model& from) {
+    const auto write = [](const stemma::attributed_model& from) {
         stemma::tag_editor editor(from.model(), from.modules(), from.tags(), stemma::carrier_set{},
                                   {}, stemma::detail::to_json(from.record({}), from.modules()), "");
         stemma::detail::rewrite plan(from.model(), editor);

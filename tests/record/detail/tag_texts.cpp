@@ -32,7 +32,7 @@ TEST_CASE("tag_texts: match the table, in text and in JSON", "[tag_texts]") {
                 CHECK(nlohmann::json::parse(said.all_as_json).get<std::vector<std::string>>() ==
                       all);
             }
-            CHECK(nlohmann::json::parse(texts.as_json(set)).size() == count);
+            CHECK(nlohmann::json::parse(texts.as_json(set, tagged.found.pool)).size() == count);
         }
     }
 }

@@ -19,10 +19,10 @@ using stemma::id;
 using test::node;
 
 std::set<std::string> tags_of(const test::tagged_model& tagged,
-                              const std::vector<stemma::id_set>& tags, const char* value) {
+                              const stemma::detail::value_tags& tags, const char* value) {
     std::set<std::string> texts;
-    tagged.found.pool.for_each(tags[test::value_called(tagged.model, value)],
-                               [&](id m) { texts.insert(tagged.found.tags.text(m)); });
+    tags.pool.for_each(tags.sets[test::value_called(tagged.model, value)],
+                       [&](id m) { texts.insert(tagged.found.tags.text(m)); });
     return texts;
 }
 
@@ -81,10 +81,10 @@ TEST_CASE("find_value_tags: every value of every fixture has tags", "[value_tags
         test::tagged_model tagged(bytes);
         const auto tags =
             stemma::detail::find_value_tags(tagged.model, tagged.modules, tagged.found);
-        REQUIRE(tags.size() == tagged.model.value_count());
+        REQUIRE(tags.sets.size() == tagged.model.value_count());
         bool all = true;
-        for (auto set : tags) {
-            all = all && set != stemma::no_id && tagged.found.pool.size_of(set) > 0;
+        for (auto set : tags.sets) {
+            all = all && set != stemma::no_id && tags.pool.size_of(set) > 0;
         }
         CHECK(all);
     }

@@ -23,15 +23,14 @@ TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of every
         const auto tree = test::read_capture(test::fixture(std::string(name) + "/modules.json"));
         test::tagged_model tagged(bytes, &tree);
         const auto& model = tagged.model;
-        const auto value_tags = stemma::detail::find_value_tags(model, tree, tagged.found);
+        const auto values = stemma::detail::find_value_tags(model, tree, tagged.found);
         const stemma::detail::report_names names(model);
         stemma::string_sink sink;
-        stemma::detail::write_operation_metadata(sink, model, tagged.found, value_tags, names);
+        stemma::detail::write_operation_metadata(sink, model, tagged.found, values, names);
         const auto read = nlohmann::json::parse(sink.text);
         const auto tags_in = [&](stemma::id_set set) {
             std::vector<std::string> tags;
-            tagged.found.pool.for_each(set,
-                                       [&](id m) { tags.push_back(tagged.found.tags.text(m)); });
+            values.pool.for_each(set, [&](id m) { tags.push_back(tagged.found.tags.text(m)); });
             return tags;
         };
         std::size_t entries = 0;
@@ -55,7 +54,7 @@ TEST_CASE("write_operation_metadata: has type, inputs, outputs and tags of every
                 CHECK(said["op_type"] == "Initializer");
                 CHECK(said["inputs"].empty());
                 CHECK(said["outputs"] == std::vector{std::string(model.value_name(value))});
-                CHECK(said["tags"] == tags_in(value_tags[value]));
+                CHECK(said["tags"] == tags_in(values.sets[value]));
             }
         }
         CHECK(read.size() == entries);

@@ -33,7 +33,7 @@ public:
     /// It is a file beside `output`, or in memory if that is "".
     /// Requires: the opened model keeps its evidence. Throws: as `function_inliner::build`.
     /// Complexity: O(bytes).
-    inlined_model(attributed_model& opened, const std::string& output) {
+    inlined_model(const attributed_model& opened, const std::string& output) {
         const untagged_model source(opened.file(), opened.model(), output);
         function_inliner inliner(source.model(),
                                  inlined_names(source.model(), opened.modules(),

@@ -23,7 +23,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Requires: the attributions are those of its nodes, in the tree of the opened model.
 /// Complexity: that of `make_tag_editor`.
 template <class Write>
-void tag_inlined(attributed_model& opened, const wire_model& inlined,
+void tag_inlined(const attributed_model& opened, const wire_model& inlined,
                  std::vector<attribution> attributions, Write write) {
     tagging found;
     found.tags = opened.tags().tags;

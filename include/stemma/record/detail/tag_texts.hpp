@@ -35,18 +35,20 @@ public:
             return {tag_of(module), path_of(module), all_, {}};
         }
         found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
-        const auto json = as_json(set); // also spells tags
+        const auto json = as_json(set, found_->pool); // also spells tags
         return {tag_of(module), path_of(module), all_, json};
     }
 
-    /// Returns: the tags of a set as a JSON array. Complexity: O(length), O(1) for the last set.
-    [[nodiscard]] std::string_view as_json(id_set set) {
+    /// Returns: the tags of a set as a JSON array.
+    /// Requires: `pool` is that of the tagging, or extends it and is always the same one.
+    /// Complexity: O(length), O(1) for the last set.
+    [[nodiscard]] std::string_view as_json(id_set set, const id_set_pool& pool) {
         if (set == last_set_ && !json_.empty()) {
             return json_;
         }
         last_set_ = set;
         json_.clear();
-        found_->pool.for_each(set, [&](id m) {
+        pool.for_each(set, [&](id m) {
             json_.append(json_.empty() ? "[" : ", ");
             append_json_string(tag_of(m), json_);
         });

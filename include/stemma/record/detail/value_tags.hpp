@@ -32,19 +32,24 @@ namespace stemma::inline STEMMA_ABI::detail {
     });
 }
 
+/// The tags of values.
+struct value_tags {
+    std::vector<id_set> sets; // by value, none of them empty; or no values
+    id_set_pool pool;         // extends that of the tagging, whose sets it has as well
+};
+
 /// Finds the tags of every value: those of its readers; if unread, those of its producer; for an
 /// unread initializer, that of the module its name denotes; else the root's.
 ///
-/// New sets are added to the tagging's pool.
-/// Returns: by value, never empty sets.
-/// Complexity: O((values + inputs) * cap).
-[[nodiscard]] inline std::vector<id_set>
-find_value_tags(const onnx_model& model, const module_tree& modules, tagging& tagged) {
+/// Complexity: O((values + inputs) * cap + size of the tagging's pool).
+[[nodiscard]] inline value_tags find_value_tags(const onnx_model& model, const module_tree& modules,
+                                                const tagging& tagged) {
     std::vector<id> selected(modules.size());
     for (id m = 0; m < selected.size(); ++m) {
         selected[m] = tagged.tags.selected(m);
     }
     std::vector<id_set> tags(model.value_count(), no_id);
+    auto pool = tagged.pool;
     std::vector<std::pair<id, id_set>> others; // if readers differ
     for (id node = 0; node < model.node_count(); ++node) {
         const auto set = tagged.tag_sets[node];
@@ -65,7 +70,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& ta
         }
     });
     const module_lookup<module_tree> lookup(modules);
-    detail::tag_union united(modules.index(), selected, default_tag_cap, tagged.pool);
+    detail::tag_union united(modules.index(), selected, default_tag_cap, pool);
     for (id value = 0; value < tags.size(); ++value) {
         if (const auto more = sets[value]; !more.empty()) {
             united.clear();
@@ -82,7 +87,7 @@ find_value_tags(const onnx_model& model, const module_tree& modules, tagging& ta
                 model.is_initializer(value) ? find_longest(lookup, path).first : 0);
         }
     }
-    return tags;
+    return {std::move(tags), std::move(pool)};
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -17,16 +17,16 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Writes type, inputs, outputs and tags of every node and initializer, by name
 /// (docs/operations.schema.json).
 ///
-/// An omitted input or output is "". `value_tags` is by value, see `find_value_tags`.
+/// An omitted input or output is "". `values` are from `find_value_tags`.
 /// Complexity: O(length of the result); memory for a buffer.
 template <text_sink Sink>
 void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& tagged,
-                              std::span<const id_set> value_tags, const report_names& names) {
+                              const value_tags& values, const report_names& names) {
     json_writer json(sink);
     const auto write_tags = [&](id_set set) {
         json.key("tags");
         json.begin_array(true);
-        tagged.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
+        values.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
         json.end_array();
     };
     json.begin_object();
@@ -63,7 +63,7 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         json.begin_array(true);
         json.value(model.value_name(value));
         json.end_array();
-        write_tags(value_tags[value]);
+        write_tags(values.sets[value]);
         json.end_object();
     }
     json.end_object();
