@@ -6,6 +6,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
@@ -131,6 +132,16 @@ TEST_CASE("scope_resolver: an uncounted module can have a scope that no other on
     CHECK(s.path_of(1) == "layer.norm");
     scene called(counted({{"a", 1}, {"a.b", 1}, {"a.b.fc", 0}, {"fc", 1}}), {"/a/b/fc/Add"});
     CHECK(called.path_of(0) == "fc"); // one that ran comes first, wherever it is
+}
+
+TEST_CASE("scope_resolver: an uncounted module is doubtful if others that print alike ran") {
+    scene one(counted({{"act", 0}, {"f", 1}, {"f.act", 1}, {"g", 1}, {"g.act", 1}}), {"/act/Relu"});
+    const auto found = one.resolve(one.table.scope_of[0]);
+    CHECK(one.tree.path(found.module) == "act");
+    CHECK(found.confidence == stemma::detail::confidence::scope_unfit);
+    scene alone(counted({{"act", 0}, {"f", 1}, {"f.gate", 1}}), {"/act/Relu"});
+    CHECK(alone.resolve(alone.table.scope_of[0]).confidence ==
+          stemma::detail::confidence::scope_elsewhere);
 }
 
 TEST_CASE("scope_resolver: a called Sequential repeats its name in its children") {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_SEGMENT_MODULES_HPP
+#define STEMMA_EVIDENCE_DETAIL_SEGMENT_MODULES_HPP
+
+#include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/made_once.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/printed_modules.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Finds the modules that the segment of a scope may stand for.
+///
+/// A module prints as the part of its path from the last non-numeric name. Those that never run
+/// have no scope, so a segment may lead several levels down. Thread-safe.
+template <module_view Modules>
+class segment_modules {
+public:
+    /// `complete`: whether the tree has all modules, also those without parameters.
+    segment_modules(const scope_table& table, const Modules& modules, bool complete)
+        : table_(table)
+        , modules_(modules)
+        , tree_(modules.index())
+        , lookup_(modules)
+        , complete_(complete) {
+        if constexpr (counts_calls<Modules>) {
+            for (id m = 0; m < tree_.size() && !calls_known_; ++m) {
+                calls_known_ = modules.calls(m) != no_id;
+            }
+        }
+    }
+
+    [[nodiscard]] const module_lookup<Modules>& lookup() const noexcept { return lookup_; }
+
+    /// Whether the calls of any module were counted.
+    [[nodiscard]] bool calls_known() const noexcept { return calls_known_; }
+
+    /// Returns: how often a module was called; `no_id` if unknown.
+    [[nodiscard]] id calls(id m) const {
+        if constexpr (counts_calls<Modules>) {
+            return modules_.calls(m);
+        }
+        return no_id;
+    }
+
+    /// Whether `m` prints as `segment`. Complexity: O(length).
+    [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
+        while (m != 0) {
+            const std::string_view name = modules_.name(m);
+            if (!segment.ends_with(name)) {
+                return false;
+            }
+            segment.remove_suffix(name.size());
+            const bool goes_on = is_number(name) && tree_.parent(m) != 0;
+            if (!goes_on) {
+                return segment.empty();
+            }
+            if (!segment.ends_with('.')) {
+                return false;
+            }
+            segment.remove_suffix(1);
+            m = tree_.parent(m);
+        }
+        return segment.empty();
+    }
+
+    /// Returns: the modules that print as `segment`, ascending, possibly with a few others.
+    /// Complexity: O(length) expected, after O(bytes of names) for the first.
+    [[nodiscard]] std::span<const id> printing_as(std::string_view segment) const {
+        return printed_.get([&] { return printed_modules<Modules>(modules_); }).of(segment);
+    }
+
+    /// Whether a module that may have run prints as `segment`.
+    [[nodiscard]] bool may_have_run(std::string_view segment) const {
+        const auto all = printing_as(segment);
+        return std::any_of(all.begin(), all.end(),
+                           [&](id m) { return calls(m) != 0 && prints_as(m, segment); });
+    }
+
+    /// Returns: the modules below `around`, for which scope `s` stands, that a call from there
+    /// prints as `segment`, likely ones first; those known never to have run are included only if
+    /// `uncalled`.
+    [[nodiscard]] std::vector<id> below(id s, id around, std::string_view segment,
+                                        bool uncalled = false) const {
+        std::vector<id> fits;
+        const auto add = [&](id m) {
+            if (m != no_id && m != around && (uncalled || calls(m) != 0) && prints_as(m, segment) &&
+                reached_without_call(around, m) && (complete_ || !passes_called(s, around, m)) &&
+                std::find(fits.begin(), fits.end(), m) == fits.end()) {
+                fits.push_back(m);
+            }
+        };
+        // A called Sequential repeats its name: its child 0 is `layer1.0`, not `layer1.layer1.0`.
+        const auto digits = segment.find('.');
+        if (const auto own = own_segment_length(around, segment); own != 0) {
+            add(find_module(lookup_, segment.substr(own + 1), around));
+        }
+        add(find_module(lookup_, segment, around));
+        if (fits.empty() || digits != segment.npos) {
+            for (auto m : printed_below(around, segment)) {
+                add(m);
+            }
+        }
+        return fits;
+    }
+
+    static constexpr std::size_t max_candidates = 64;
+
+private:
+    /// Whether everything between `above` and `m` is known not to run, or may not.
+    [[nodiscard]] bool reached_without_call(id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            if (calls(m) != no_id && calls(m) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Whether a module between `above` and `m` has a scope of its own in scope `s`, which stands
+    /// for `above`.
+    [[nodiscard]] bool passes_called(id s, id above, id m) const {
+        for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
+            std::string printed(modules_.name(m));
+            for (auto n = m; is_number(modules_.name(n)) && tree_.parent(n) != 0;) {
+                n = tree_.parent(n);
+                printed.insert(0, std::string(modules_.name(n)) + ".");
+            }
+            if (table_.find(s, printed) != no_id) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Returns: the length of the part of `segment` that `m` itself prints, if the rest are
+    /// numbers; else 0.
+    [[nodiscard]] std::size_t own_segment_length(id m, std::string_view segment) const {
+        if (m == 0) {
+            return 0;
+        }
+        for (auto dot = segment.rfind('.'); dot != segment.npos && dot > 0;
+             dot = segment.rfind('.', dot - 1)) {
+            if (prints_as(m, segment.substr(0, dot))) {
+                return dot;
+            }
+        }
+        return 0;
+    }
+
+    /// The modules below `around` that print as `segment` (up to a limit).
+    [[nodiscard]] std::vector<id> printed_below(id around, std::string_view segment) const {
+        const auto all = printing_as(segment);
+        auto it = std::upper_bound(all.begin(), all.end(), around);
+        std::vector<id> fits;
+        for (; it != all.end() && *it < tree_.end(around) && fits.size() < max_candidates; ++it) {
+            if (prints_as(*it, segment) && reached_without_call(around, *it)) {
+                fits.push_back(*it);
+            }
+        }
+        return fits;
+    }
+
+    const scope_table& table_;
+    const Modules& modules_;
+    const tree_index& tree_;
+    module_lookup<Modules> lookup_;
+    made_once<printed_modules<Modules>> printed_;
+    bool complete_;
+    bool calls_known_ = false;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_SEGMENT_MODULES_HPP
