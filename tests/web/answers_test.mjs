@@ -20,13 +20,19 @@ if (!existsSync(join(page, "stemma.wasm"))) {
   process.exit(77);
 }
 const create = createRequire(import.meta.url)(join(page, "stemma.js"));
-const wasmBinary = readFileSync(join(page, "stemma.wasm"));
+const compiled = new WebAssembly.Module(readFileSync(join(page, "stemma.wasm")));
 const scratch = mkdtempSync(join(tmpdir(), "stemma-web-"));
 process.on("exit", () => rmSync(scratch, {recursive: true, force: true}));
 
 /** The library, with a folder in front of it. */
 async function load(folder) {
-  const lib = await create({wasmBinary});
+  const lib = await create({
+    instantiateWasm(imports, done) {
+      const instance = new WebAssembly.Instance(compiled, imports);
+      done(instance, compiled);
+      return instance.exports;
+    },
+  });
   lib.FS.mkdir("/a");
   lib.FS.mount(lib.FS.filesystems.NODEFS, {root: folder}, "/a");
   lib.FS.chdir("/a");
