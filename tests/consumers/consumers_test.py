@@ -96,8 +96,10 @@ def pkg_config(folder, component):
 
 
 def no_exceptions(folder):
-    """The core without exceptions, for programs that are built without them."""
-    run(COMPILER, "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", *WHOLE_CORE, "-o", emptied(folder) / "consumer")
+    """The core without exceptions, for programs that are built without them: in one unit, as that takes half the time."""
+    program, other = WHOLE_CORE
+    run(COMPILER, "-std=c++20", "-fno-exceptions", "-I", ROOT / "include", "-include", other, program,
+        "-o", emptied(folder) / "consumer")
     run_consumer(folder / "consumer", "core")
 
 
