@@ -61,7 +61,7 @@ public:
         stemma::detail::model_record record;
         record.carriers = carriers;
         record.nodes = model.node_count();
-        record.digest = stemma::detail::structure_digest(model);
+        record.digest = digest();
         record.from_model = from_model;
         const auto table = carriers.model ? stemma::detail::to_json(stemma::detail::to_table(found))
                                           : std::string();
@@ -91,12 +91,22 @@ public:
 
     using operators = stemma::onnx_operators<stemma::wire_model>;
 
+    [[nodiscard]] std::uint64_t digest() {
+        if (!digest_) {
+            digest_ = stemma::detail::structure_digest(model);
+        }
+        return *digest_;
+    }
+
     stemma::wire_model model;
     operators ops;
     std::optional<stemma::rebuilt_tree> rebuilt;
     stemma::module_tree modules;
     bool from_model;
     stemma::tagging found;
+
+private:
+    std::optional<std::uint64_t> digest_;
 };
 
 inline std::string tag(std::string_view bytes, const stemma::carrier_set& carriers,
