@@ -113,7 +113,8 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def("explain", explain,
              "What nodes, values, modules, functions are, by name or handle (stemma.explain/1).");
     type.def("query", run_query, "query"_a, py::kw_only(), "sort"_a = py::none(),
-             "top"_a = py::none(), "What fits a query, docs/query.md.");
+             "top"_a = py::none(), "dims"_a = std::map<std::string, std::int64_t>(),
+             "What fits a query, docs/query.md.");
     type.def(
         "tree",
         [](const model_ptr& of, const std::string& module, const std::optional<unsigned>& depth) {

@@ -124,17 +124,28 @@ struct py_answer {
 
 inline py_answer run_query(const model_ptr& of, const std::string& query,
                            const std::optional<std::string>& sort,
-                           const std::optional<std::size_t>& top) {
+                           const std::optional<std::size_t>& top,
+                           const std::map<std::string, std::int64_t>& dims) {
+    if (top == 0) {
+        throw py::value_error("top is not a positive number");
+    }
+    const auto measure = stemma::parse_cost_measure(sort.value_or(""));
+    if (!measure && !dims.empty()) {
+        throw py::value_error("dims need sort='macs', 'flops' or 'activations'");
+    }
     auto found = ask(of, [&](const stemma::model& model) {
-        auto& opened = model.parts();
-        auto answer = stemma::answer_query(stemma::parse_query(query), opened);
+        auto answer = stemma::answer_query(stemma::parse_query(query), model);
+        const auto most = top.value_or(std::numeric_limits<std::size_t>::max());
+        if (measure) {
+            stemma::sort_by_cost(answer, stemma::find_cost(model, {.dims = dims}), *measure, most);
+            return answer;
+        }
         std::optional<stemma::answer_order> order;
         if (sort) {
             order = chosen(stemma::parse_answer_order(*sort), "order", *sort,
-                           "nodes, parameters, bytes, name");
+                           "nodes, parameters, bytes, name, macs, flops, activations");
         }
-        constexpr auto all = std::numeric_limits<std::size_t>::max();
-        stemma::sort_answer(answer, opened, order, top.value_or(all));
+        stemma::sort_answer(answer, model, order, most);
         return answer;
     });
     return {of, query, std::move(found)};

@@ -113,7 +113,7 @@ class Cost(Case):
 
     def test_unknown_dimensions_are_refused_with_those_that_are_known(self):
         self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost",
-                       "--dim=width=3", saying="known: batch_size,sequence")
+                       "--dim=width=3", saying="known: batch_size, sequence")
         self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost", "--dim=3",
                        saying="is not NAME=N")
 

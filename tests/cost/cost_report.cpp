@@ -19,7 +19,7 @@
 namespace test::cost_cost_report {
 
 TEST_CASE("write_cost: the code in docs/library.md works", "[cost]") {
-    auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
     const auto cost = stemma::find_cost(model);
     const test::scratch_folder scratch;
     const auto folder = scratch.path();
@@ -38,7 +38,7 @@ TEST_CASE("write_cost: the code in docs/library.md works", "[cost]") {
 }
 
 TEST_CASE("write_cost_csv: a row for each module", "[cost]") {
-    auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
     stemma::string_sink csv;
     stemma::write_cost_csv(csv, stemma::find_cost(model), model);
     CHECK(static_cast<std::size_t>(std::count(csv.text.begin(), csv.text.end(), '\n')) ==

@@ -49,7 +49,7 @@ TEST_CASE("model_cost: a module's cost is the sum of its own and its children's"
 
 TEST_CASE("find_cost: the code in docs/library.md works", "[cost]") {
     const auto path = test::fixture("mlp/model.onnx");
-    auto model = stemma::open(path);
+    const auto model = stemma::open(path);
     const auto cost = stemma::find_cost(model, {.dims = {{"batch", 2}}});
     std::map<std::string, std::string> macs;
     for (const auto module : model.modules()) {

@@ -49,8 +49,15 @@ def test_sorted_query(micro):
     model = ("query", MICRO / "model.onnx", "-m", MICRO / "modules.json")
     assert micro.query("leaf", sort="parameters", top=3).to_dict() == \
         told(*model, "leaf", "--sort", "parameters", "--top", 3)
-    with pytest.raises(stemma.Error, match="known: nodes, parameters, bytes, name"):
+    dims = {"batch_size": 2, "sequence": 16}
+    assert micro.query("op:MatMul", sort="macs", top=4, dims=dims).to_dict() == \
+        told(*model, "op:MatMul", "--sort", "macs", "--top", 4, "--dim", "batch_size=2", "--dim", "sequence=16")
+    with pytest.raises(stemma.Error, match="known: nodes, parameters, bytes, name, macs, flops, activations"):
         micro.query("leaf", sort="weight")
+    with pytest.raises(ValueError, match="top is not a positive number"):
+        micro.query("leaf", top=0)
+    with pytest.raises(ValueError, match="dims need sort"):
+        micro.query("leaf", sort="nodes", dims=dims)
 
 
 def test_tree(case):

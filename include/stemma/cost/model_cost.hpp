@@ -6,6 +6,7 @@
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
+#include <stemma/core/nearest_texts.hpp>
 #include <stemma/core/short_number.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -248,11 +249,16 @@ private:
         for (id i = 0; i < facts.names().size(); ++i) {
             names.emplace_back(facts.names()[i]);
         }
+        std::string known;
+        for (const auto& name : names) {
+            known.append(known.empty() ? "" : ", ").append(name);
+        }
         for (const auto& [name, size] : options.dims) {
             if (!detail::range::contains(names, name)) {
-                STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
-                                   names.empty() ? std::string("all dimensions are fixed")
-                                                 : "unknown; known: " + detail::join_list(names)));
+                STEMMA_THROW(error(error_code::refused, "", "",
+                                   names.empty()
+                                       ? "dimension " + name + ": all dimensions are fixed"
+                                       : detail::unknown_name_text("dimension", name, known)));
             }
             if (size < 0) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,
