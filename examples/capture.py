@@ -976,7 +976,7 @@ def tag(program, model, capture, output, options=()):
 def import_source(source):
     """The module of a file, which may import what is beside it, or of a name."""
     folder, name = os.path.split(source)
-    sys.path.insert(0, folder or os.curdir)
+    sys.path.insert(0, os.path.abspath(folder))
     if not name.endswith(".py"):
         return importlib.import_module(name)
     name = name[:-3]

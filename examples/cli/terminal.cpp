@@ -245,7 +245,8 @@ std::string line_text(std::string_view text) {
 }
 
 void print_error(std::string_view text) {
-    fmt::print(stderr, "stemma: {}\n", line_text(text));
+    // fmt::print would throw if this cannot be written.
+    std::fputs(fmt::format("stemma: {}\n", line_text(text)).c_str(), stderr);
 }
 
 namespace {

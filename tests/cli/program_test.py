@@ -458,6 +458,9 @@ class BadInput(Case):
                 with open("/dev/full", "w") as full:
                     result = subprocess.run([str(PROGRAM), *words], stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual((words, result.returncode), (words, 4))
+            with open("/dev/full", "w") as full:
+                for word, status in (("missing.onnx", 3), ("--no-such-option", 2)):
+                    self.assertEqual(subprocess.run([str(PROGRAM), "tree", word], stderr=full).returncode, status)
         self.fail_with(4, "probe", model, "-q", "-o", self.folder / ("long" * 70))
         self.assertEqual(os.listdir(self.folder), [])
 

@@ -152,6 +152,36 @@ class Patch(Case):
         split.write_bytes(split.read_bytes().replace(b"w.bin", b"../ab"))
         self.fail_with(3, "patch", split, "--weights", weights, "-o", there / "two.onnx")
 
+    def with_data_in(self, places):
+        """mlp with its data in the file w.bin: for each initializer, how the file is called, and where in it, or None."""
+        model, data = Model(model_of("mlp")), b""
+        for tensor, (location, offset) in zip(model.tensors, places):
+            raw = tensor.all(9)[0]
+            tensor.drop(9)
+            offset = len(data) if offset is None else offset
+            for key, value in (("location", location), ("offset", offset), ("length", len(raw))):
+                tensor.add(13, Message().add(1, key).add(2, str(value)))
+            tensor.add(14, 1)
+            data = data.ljust(offset, b"\0") + raw if offset >= len(data) else data
+        (self.folder / "w.bin").write_bytes(data)
+        return model.write(self.folder / "split.onnx"), data
+
+    def test_a_file_with_data_may_be_spelled_differently(self):
+        split, data = self.with_data_in([("w.bin", None), ("./w.bin", None), ("././w.bin", None), ("w.bin", None)])
+        (self.folder / "w.bin").write_bytes(bytes(len(data)))
+        there = self.folder / "there"
+        there.mkdir()
+        self.succeed("patch", split, "--weights", FIXTURES / "mlp" / "model.pt", "-o", there / "out.onnx")
+        self.assertEqual((there / "w.bin").read_bytes(), data)
+        self.assertEqual(sorted(one.name for one in there.iterdir()), ["out.onnx", "w.bin"])
+
+    def test_what_shares_bytes_with_other_initializers_stays(self):
+        split, _ = self.with_data_in([("w.bin", 0), ("w.bin", 0), ("./w.bin", 0), ("w.bin", 0)])
+        before = (self.folder / "w.bin").read_bytes()
+        self.fail_with(3, "patch", split, "--weights", FIXTURES / "mlp" / "model.pt", "--module", "fc2", "-o", split,
+                       "--force", saying="shares bytes of its data with another initializer")
+        self.assertEqual((self.folder / "w.bin").read_bytes(), before)
+
     def write_safetensors(self, path, tensors):
         header, data = {}, b""
         for name, (shape, numbers) in tensors.items():
@@ -464,6 +494,42 @@ class FreshExport(Case):
         self.fail_with(3, *patch, saying="may be derived from table.weight")
         self.succeed(*patch, "--checkpoint", weights)
         self.assertEqual(output.read_bytes(), new.read_bytes())
+
+    def test_equal_entries_with_one_initializer_change_alike_or_not_at_all(self):
+        from torch import nn
+        module = nn.Sequential(nn.Linear(4, 4, bias=False), nn.ReLU(), nn.Linear(4, 4, bias=False))
+        self.change(module, 1)
+        module[2].weight.data = module[0].weight.data.clone()
+        old = self.export(module, torch.randn(2, 4), "old.onnx")
+        self.assertEqual(len(Model(old).tensors), 1)
+        known = old.with_suffix(".pt")
+        down, up = torch.randn(2, 4), torch.randn(4, 2)
+
+        def adapter(*modules):
+            tensors = {}
+            for k, name in enumerate(modules):
+                tensors[f"{name}.lora_A.weight"] = (k + 1) * down
+                tensors[f"{name}.lora_B.weight"] = up
+            header, data = {}, b""
+            for name, tensor in tensors.items():
+                piece = struct.pack(f"<{tensor.numel()}f", *tensor.flatten().tolist())
+                header[name] = {"dtype": "F32", "shape": list(tensor.shape),
+                                "data_offsets": [len(data), len(data) + len(piece)]}
+                data += piece
+            text = json.dumps(header).encode()
+            (self.folder / "adapter.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+            return self.folder / "adapter.safetensors"
+
+        output = self.folder / "patched.onnx"
+        for modules in (["0"], ["2"], ["0", "2"]):
+            for more in (["--checkpoint", known], ["--weights", known], ["--weights", known, "--checkpoint", known]):
+                self.fail_with(3, "patch", old, "--lora", adapter(*modules), *more, "-o", output, saying="which differ")
+                self.assertFalse(output.exists())
+        wanted = module[0].weight.detach() + up @ down
+        for name in ("0", "2"):  # tied, for all that is known
+            self.succeed("patch", old, "--lora", adapter(name), "-o", output)
+            numbers = torch.frombuffer(bytearray(Model(output).tensors[0].all(9)[0]), dtype=torch.float32)
+            self.assertTrue(any(torch.allclose(numbers, one.flatten(), atol=1e-6) for one in (wanted, wanted.T)))
 
     def test_some_modules_alone(self):
         from torch import nn

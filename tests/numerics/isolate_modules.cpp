@@ -94,6 +94,25 @@ TEST_CASE("isolate_modules: correct inputs show which module adds error",
     }
 }
 
+TEST_CASE("isolate_modules: a module is not judged by some of its outputs",
+          "[numerics][isolate_modules]") {
+    scene s;
+    std::map<std::string, float> results;
+    std::size_t judged = 0;
+    for (const auto& part : s.isolate()) {
+        const bool lacks_one = part.cut.outputs.size() > 1 || judged > 0;
+        for (const auto& name : part.cut.outputs) {
+            if (!lacks_one || name != part.cut.outputs.back()) {
+                results[part.file + "#" + name] = 1;
+            }
+        }
+        judged += lacks_one ? 0U : 1U;
+    }
+    REQUIRE(judged == 1);
+    s.put_results(results);
+    CHECK(stemma::add_isolated(s.report, s.a.get(), s.apart) == judged);
+}
+
 TEST_CASE("isolate_modules: reports values missing in the first run",
           "[numerics][isolate_modules]") {
     scene s;

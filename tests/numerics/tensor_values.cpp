@@ -102,6 +102,15 @@ TEST_CASE("tensor_values: reads swapped bytes and column-major data", "[numerics
     const auto columns = bytes_of<float>({1, 4, 2, 5, 3, 6});
     CHECK(numbers_of({1, {2, 3}, columns, "", "", false, true}) ==
           std::vector<double>{1, 2, 3, 4, 5, 6});
+    // Integers that no double holds.
+    constexpr auto large = (std::int64_t{1} << 53) + 1;
+    const auto integers = bytes_of<std::int64_t>({large, 4, 2, 5, 3, -large});
+    const stemma::tensor_values turned(7, {2, 3}, integers, "", "", false, true);
+    CHECK(turned.bytes_as(7) == bytes_of<std::int64_t>({large, 2, 3, 4, 5, -large}));
+    const auto complex = bytes_of<float>({1, 2, 3, 4});
+    const stemma::tensor_values big_endian(14, {2}, complex, "", "", true);
+    CHECK(stemma::tensor_values(14, {2}, *big_endian.bytes_as(14), "", "", true).bytes_as(14) ==
+          complex);
 }
 
 TEST_CASE("tensor_values: conversion clamps to the range of a type", "[numerics][tensor_values]") {

@@ -42,6 +42,8 @@ TEST_CASE("low_rank_adapter: the product is scaled as the config says",
     static_cast<void>(
         folder.make("adapter_config.json", R"({"r": 4, "lora_alpha": 8, "use_rslora": true})"));
     CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {2, 3})->front() == 40);
+    static_cast<void>(folder.make("adapter_config.json", R"({"r": 4, "lora_alpha": 0})"));
+    CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {2, 3})->back() == 0);
     static_cast<void>(folder.make("adapter_config.json", R"({"fan_in_fan_out": true})"));
     CHECK(stemma::low_rank_adapter(path).change_of("a.fc.weight", {3, 2}) ==
           std::vector<float>{10, 100, 20, 200, 30, 300});
@@ -67,6 +69,26 @@ TEST_CASE("low_rank_adapter: other files are refused", "[weights][low_rank_adapt
     CHECK_THROWS_AS(stemma::low_rank_adapter(folder.make("other", other)), stemma::error);
     CHECK_THROWS_AS(stemma::low_rank_adapter(folder.make("none", test::safetensors("{}", ""))),
                     stemma::error);
+}
+
+TEST_CASE("low_rank_adapter: biases and further adapters are refused, not mixed up",
+          "[weights][low_rank_adapter]") {
+    const test::scratch_folder folder;
+    const auto with = [&](const std::string& name, const std::string& shape) {
+        return folder.make(
+            "adapter.safetensors",
+            test::safetensors(
+                R"({"fc.lora_A.weight":{"dtype":"F32","shape":[1,3],"data_offsets":[0,12]},)"
+                R"("fc.lora_B.weight":{"dtype":"F32","shape":[2,1],"data_offsets":[12,20]},)"
+                R"("fc.)" +
+                    name + R"(":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":[20,28]}})",
+                std::string(28, '\0')));
+    };
+    CHECK_NOTHROW(stemma::low_rank_adapter(with("bias", "[2]")));
+    CHECK_THROWS_WITH(stemma::low_rank_adapter(with("lora_B.bias", "[2]")),
+                      Catch::Contains("fc.lora_B.bias: is not supported"));
+    CHECK_THROWS_WITH(stemma::low_rank_adapter(with("lora_B.other.weight", "[2,1]")),
+                      Catch::Contains("is of another adapter than fc.lora_B"));
 }
 
 } // namespace test::weights_low_rank_adapter

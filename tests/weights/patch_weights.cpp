@@ -77,20 +77,22 @@ TEST_CASE("patch_weights: what was changed is changed where it is, and nothing e
 
 TEST_CASE("sort_places: empty places overlap nothing, and hide no overlap",
           "[weights][patch_weights]") {
-    const auto bytes = test::model(test::graph({}, {}, {})).bytes();
-    const stemma::wire_model model(bytes);
-    using places = std::vector<stemma::detail::data_place>;
-    places apart{{"w", 0, 8, 0}, {"w", 4, 0, 0}, {"w", 8, 4, 0}};
-    CHECK_NOTHROW(stemma::detail::sort_places(apart, model));
-    CHECK(apart.size() == 2);
     auto graph = test::graph({}, {}, {});
     for (const auto* name : {"a", "b", "c"}) {
         graph.inner(5, test::tensor(name));
     }
-    const auto three = test::model(graph).bytes();
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    using places = std::vector<stemma::detail::data_place>;
+    places apart{{"w", 0, 8, 0}, {"w", 4, 0, 1}, {"w", 8, 4, 2}};
+    CHECK_NOTHROW(stemma::detail::sort_places(apart, model));
+    CHECK(apart.size() == 2);
     places overlapping{{"w", 0, 8, 0}, {"w", 2, 0, 1}, {"w", 4, 8, 2}};
-    CHECK_THROWS_AS(stemma::detail::sort_places(overlapping, stemma::wire_model(three)),
-                    stemma::error);
+    CHECK_THROWS_AS(stemma::detail::sort_places(overlapping, model), stemma::error);
+    places inside{{"w", 0, 100, 0}, {"w", 8, 4, 1}, {"w", 20, 4, 2}};
+    CHECK_THROWS_AS(stemma::detail::sort_places(inside, model), stemma::error);
+    places in_two_files{{"v", 0, 100, 0}, {"w", 8, 4, 1}};
+    CHECK_NOTHROW(stemma::detail::sort_places(in_two_files, model));
 }
 
 TEST_CASE("patch_weights: requires weights or an adapter", "[weights][patch_weights]") {

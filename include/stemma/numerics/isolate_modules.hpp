@@ -204,7 +204,8 @@ inline std::vector<isolated_part> isolate_modules(const observed_model& a, const
 }
 
 /// Adds the results of isolated modules: from a folder written by `isolate_modules`, with the
-/// runner's `results.npz`. Returns: the number of modules that were run.
+/// runner's `results.npz`. A module without the result of an output, or with one of another shape,
+/// is not judged. Returns: the number of modules that are.
 /// Throws: `error` of `cannot_read` if there are no results, `malformed` or `unsupported`.
 /// Complexity: O(bytes of the results).
 inline std::size_t add_isolated(numerics_report& report, const observed_model& a,
@@ -226,6 +227,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
         mine.emplace(one.pair.other, a.opened->model().value_name(one.pair.value));
     }
     std::map<std::string, std::optional<value_difference>> own; // by path of a module
+    std::set<std::string> unknown;                              // paths of modules
     for (const auto& part : json["parts"]) {
         if (!part.is_object() || !part.contains("file") || !part.contains("module") ||
             !part["module"].is_string() || !part.contains("outputs") ||
@@ -239,21 +241,23 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
             const auto name = output.get<std::string>();
             const auto known = mine.find(name);
             const auto result = results.find(part["file"].get<std::string>() + "#" + name);
-            if (known == mine.end() || !result) {
+            const auto wanted = known == mine.end() ? std::nullopt : a.values->find(known->second);
+            if (!wanted) {
                 continue;
             }
-            const auto wanted = a.values->find(known->second);
-            const auto apart = wanted ? detail::compare_values(*wanted, *result) : std::nullopt;
+            const auto apart = result ? detail::compare_values(*wanted, *result) : std::nullopt;
             if (apart) {
                 auto& worst = own[part["module"].get<std::string>()];
                 worst ? worst->merge(*apart) : static_cast<void>(worst = apart);
+            } else {
+                unknown.insert(part["module"].get<std::string>());
             }
         }
     }
     std::size_t count = 0;
     for (auto& one : report.modules) {
         const auto found = own.find(a.opened->modules().path(one.module));
-        if (found != own.end()) {
+        if (found != own.end() && !unknown.contains(found->first)) {
             one.own = found->second;
             one.verdict = detail::verdict_of(one, report.bounds);
             ++count;

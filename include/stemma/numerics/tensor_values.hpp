@@ -256,8 +256,8 @@ public:
     /// non-real types. Numbers out of an integer type's range are clamped.
     /// Complexity: O(numbers).
     [[nodiscard]] std::optional<std::string> bytes_as(std::int64_t data_type) const {
-        if (data_type == data_type_ && !swapped_ && !column_major_) {
-            return std::string(bytes_);
+        if (data_type == data_type_) {
+            return ordered_bytes();
         }
         const auto layout = detail::layout_of(data_type);
         if (!layout || layout->numbers != layout_.numbers) {
@@ -297,6 +297,19 @@ private:
             bits = static_cast<Bits>(static_cast<std::uint64_t>(bits) >> 8U);
         }
         return swapped;
+    }
+
+    /// Returns: the bytes of the numbers, row-major and in native byte order.
+    [[nodiscard]] std::string ordered_bytes() const {
+        std::string bytes(bytes_);
+        const std::size_t width = layout_.bytes / layout_.numbers;
+        for (std::size_t i = 0; i < count_ && (swapped_ || column_major_); ++i) {
+            const auto number = bytes_.substr((column_major_ ? place_of(i) : i) * width, width);
+            auto* const to = bytes.data() + i * width;
+            swapped_ ? std::reverse_copy(number.begin(), number.end(), to)
+                     : std::copy(number.begin(), number.end(), to);
+        }
+        return bytes;
     }
 
     template <class Bits, class Convert>

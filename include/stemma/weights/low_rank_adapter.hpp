@@ -35,7 +35,7 @@ class low_rank_adapter {
 public:
     /// From a folder with `adapter_model.safetensors`, or a file of tensors.
     /// Throws: `error` of `cannot_read` or `malformed`; of `unsupported` for other kinds of
-    /// adapters: DoRA, ranks by pattern. Complexity: O(tensors).
+    /// adapters: DoRA, ranks by pattern, biases, several adapters. Complexity: O(tensors).
     explicit low_rank_adapter(const std::string& path)
         : path_(path), tensors_(read_checkpoint(file_of(path))) {
         read_config();
@@ -161,10 +161,11 @@ private:
         };
         const auto number = [&](const char* key) {
             const auto found = config.find(key);
-            return found != config.end() && found->is_number() ? found->get<double>() : 0.0;
+            return found != config.end() && found->is_number() ? std::optional(found->get<double>())
+                                                               : std::nullopt;
         };
         alpha_ = number("lora_alpha");
-        rank_ = number("r");
+        rank_ = number("r").value_or(0);
         root_of_rank_ = flag("use_rslora");
         fan_in_fan_out_ = flag("fan_in_fan_out");
         for (const char* const pattern : {"rank_pattern", "alpha_pattern"}) {
@@ -199,12 +200,21 @@ private:
             const auto at = name.rfind(word);
             const auto behind =
                 at == name.npos ? std::string_view() : name.substr(at + word.size());
-            if (at != name.npos && (behind.empty() || behind.front() == '.')) {
-                auto& known = changes_[std::string(name.substr(0, at)) + ".weight"];
-                (up ? known.up : known.down) = &entry;
-                known.embedding = embedding;
-                return;
+            if (at == name.npos || !(behind.empty() || behind.front() == '.')) {
+                continue;
             }
+            if (!embedding && !behind.empty() && !behind.ends_with(".weight")) {
+                STEMMA_THROW(error(error_code::unsupported, path_, entry.name, "is not supported"));
+            }
+            auto& known = changes_[std::string(name.substr(0, at)) + ".weight"];
+            auto& matrix = up ? known.up : known.down;
+            if (matrix != nullptr) {
+                STEMMA_THROW(error(error_code::unsupported, path_, entry.name,
+                                   "is of another adapter than " + matrix->name));
+            }
+            matrix = &entry;
+            known.embedding = embedding;
+            return;
         }
         if (name.find(".lora_") != name.npos) {
             STEMMA_THROW(error(error_code::unsupported, path_, entry.name, "is not supported"));
@@ -239,18 +249,18 @@ private:
     }
 
     [[nodiscard]] double scale_for(std::size_t rank) const {
-        if (alpha_ == 0) {
+        if (!alpha_) {
             return 1;
         }
         const auto size = rank_ > 0 ? rank_ : static_cast<double>(rank);
-        return alpha_ / (root_of_rank_ ? std::sqrt(size) : size);
+        return *alpha_ / (root_of_rank_ ? std::sqrt(size) : size);
     }
 
     std::string path_;
     checkpoint tensors_;
     std::map<std::string, change, std::less<>> changes_;
     std::map<std::string, const checkpoint_entry*, std::less<>> whole_;
-    double alpha_ = 0;
+    std::optional<double> alpha_;
     double rank_ = 0;
     bool root_of_rank_ = false;
     bool fan_in_fan_out_ = false;

@@ -86,11 +86,15 @@ public:
         const auto from = std::filesystem::absolute(model_.file()).parent_path();
         const auto to = std::filesystem::absolute(output).parent_path();
         std::vector<std::unique_ptr<mapped_file>> sources;
+        std::set<std::string> locations;
         for (const auto& location : external_files(model_)) {
+            check_location(model_, location);
+            locations.insert(normal_location(location));
+        }
+        for (const auto& location : locations) {
             const auto path = to / location;
             const bool changes = next < places_.size() && places_[next].location == location;
             std::error_code failed;
-            check_location(model_, location);
             if (!changes && std::filesystem::equivalent(from / location, path, failed)) {
                 continue;
             }

@@ -29,6 +29,7 @@ public:
         : captured_(captured)
         , readers_(captured.size(), 0)
         , lookers_(captured.size())
+        , missing_(captured.size(), 0)
         , place_(captured.size(), no_id) {
         for (id i = 0; i < captured.size(); ++i) {
             for (const auto source : captured.sources_of(i)) {
@@ -44,6 +45,7 @@ public:
             if (i + 1 < captured_.size() && only_looks(i)) {
                 for (const auto source : captured_.sources_of(i)) {
                     lookers_[source].push_back(i);
+                    ++missing_[i];
                 }
             } else if (readers_[i] == 0) {
                 ends.push_back(i);
@@ -95,9 +97,7 @@ private:
         }
         result_.number.push_back(i);
         for (const auto looker : lookers_[i]) {
-            const auto sources = captured_.sources_of(looker);
-            if (std::all_of(sources.begin(), sources.end(),
-                            [&](id source) { return place_[source] != no_id; })) {
+            if (--missing_[looker] == 0) {
                 append(looker);
             }
         }
@@ -106,6 +106,7 @@ private:
     const captured_operations& captured_;
     std::vector<std::size_t> readers_;     // by operation: their number
     std::vector<std::vector<id>> lookers_; // by operation: those that look at it
+    std::vector<std::size_t> missing_;     // by operation that looks: sources without a place
     std::vector<id> place_;                // by operation: its new number
     reordered_operations result_;
 };

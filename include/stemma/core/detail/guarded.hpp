@@ -25,7 +25,7 @@ public:
 
     /// The value, while no other thread can ask it.
     [[nodiscard]] T& operator*() noexcept {
-        STEMMA_ASSERT(value_.has_value(), "it has a value");
+        STEMMA_ASSERT(value_.has_value(), "guarded: the value has not been removed");
         return *value_;
     }
     [[nodiscard]] T* operator->() noexcept { return &**this; }
@@ -33,7 +33,7 @@ public:
     /// Returns: what `f(value)` returns; other threads wait. Requires: `f` does not ask again.
     template <class Function>
     decltype(auto) ask(Function f) const {
-        STEMMA_ASSERT(value_.has_value(), "it has a value");
+        STEMMA_ASSERT(value_.has_value(), "guarded: the value has not been removed");
         const std::lock_guard lock(mutex_);
         return f(*value_);
     }

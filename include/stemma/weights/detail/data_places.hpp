@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -21,11 +22,16 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Where the contiguous elements of an initializer are.
 struct data_place {
-    std::string location{};  ///< the external file as named by the model; "" for its own
+    std::string location{};  ///< the external file, see `normal_location`; "" for the model's own
     std::uint64_t begin = 0; ///< bytes from the start of that file
     std::uint64_t size = 0;  ///< bytes
     std::size_t tensor = 0;  ///< number of the initializer
 };
+
+/// Returns: how a location is spelled that names the same file: `./w.bin` is `w.bin`.
+[[nodiscard]] inline std::string normal_location(std::string_view location) {
+    return std::filesystem::path(location).lexically_normal().generic_string();
+}
 
 /// Returns: where the elements of an initializer are.
 /// Throws: `error` of `unsupported` if they are encoded or not contiguous; of `malformed` for a
@@ -50,7 +56,7 @@ struct data_place {
             STEMMA_THROW(error(error_code::malformed, model.file(), name,
                                "has an offset that is not a number"));
         }
-        return {std::string(header.location), header.offset, *wanted, number};
+        return {normal_location(header.location), header.offset, *wanted, number};
     }
     data_place place{{}, 0, 0, number};
     unsigned pieces = 0;
@@ -79,20 +85,47 @@ struct data_place {
     return place;
 }
 
-/// Sorts places by position, dropping empty ones. Throws: `error` of `unsupported` if two overlap.
-/// Complexity: O(n log n).
+/// Sorts places by position, dropping empty ones. Throws: `error` of `unsupported` if one overlaps
+/// another, or data of an initializer that is not among them. Complexity: O(n log n).
 inline void sort_places(std::vector<data_place>& places, const wire_model& model) {
     std::erase_if(places, [](const data_place& place) { return place.size == 0; });
-    std::sort(places.begin(), places.end(), [](const data_place& a, const data_place& b) {
-        return std::tie(a.location, a.begin, a.tensor) < std::tie(b.location, b.begin, b.tensor);
-    });
-    for (std::size_t i = 1; i < places.size(); ++i) {
-        const auto& before = places[i - 1];
-        if (before.location == places[i].location && places[i].begin - before.begin < before.size) {
+    std::vector<bool> is_chosen(model.tensors().size(), false);
+    for (const auto& place : places) {
+        is_chosen[place.tensor] = true;
+    }
+    auto all = places;
+    for (std::size_t t = 0; t < is_chosen.size(); ++t) {
+        if (is_chosen[t]) {
+            continue;
+        }
+        const auto header = read_tensor_header(model, model.tensors()[t]);
+        if (const auto size = data_size(header); header.external && size.value_or(0) > 0) {
+            all.push_back({normal_location(header.location), header.offset, *size, t});
+        }
+    }
+    for (auto* const list : {&places, &all}) {
+        std::sort(list->begin(), list->end(), [](const data_place& a, const data_place& b) {
+            return std::tie(a.location, a.begin, a.tensor) <
+                   std::tie(b.location, b.begin, b.tensor);
+        });
+    }
+    std::string_view file;
+    std::uint64_t end = 0;        // of what is chosen in that file
+    std::uint64_t end_of_all = 0; // of everything in it
+    for (const auto& place : all) {
+        if (place.location != file) {
+            file = place.location;
+            end = end_of_all = 0;
+        }
+        const bool chosen = is_chosen[place.tensor];
+        if (place.begin < (chosen ? end_of_all : end)) {
             STEMMA_THROW(error(error_code::unsupported, model.file(),
-                               model.text(model.tensors()[places[i].tensor].name),
+                               model.text(model.tensors()[place.tensor].name),
                                "shares bytes of its data with another initializer"));
         }
+        const auto past = place.begin + std::min(place.size, ~std::uint64_t{0} - place.begin);
+        end_of_all = std::max(end_of_all, past);
+        end = chosen ? std::max(end, past) : end;
     }
 }
 

@@ -115,8 +115,10 @@ public:
         for (id t = 0; t < search_.headers.size(); ++t) {
             if (search_.is_open(t) && search_.weights[t] && !search_.headers[t].dims.empty() &&
                 bits_of_type(search_.headers[t].data_type) >= 16) {
-                open[sum_of(t)].push_back(t);
-                types.insert(search_.headers[t].data_type);
+                if (const auto sum = sum_of(t); sum != 0 || contents_.content(t).readable) {
+                    open[sum].push_back(t);
+                    types.insert(search_.headers[t].data_type);
+                }
             }
         }
         std::unordered_map<std::string, std::vector<id>> alike; // by parent and attribute, in order

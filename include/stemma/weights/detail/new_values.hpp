@@ -4,6 +4,7 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/output_file.hpp>
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,6 +66,11 @@ public:
                     change_tied(*of);
                 }
             }
+            if (weights == nullptr && saved == nullptr) {
+                for (const auto& origin : origins) {
+                    change_alike(origin);
+                }
+            }
         }
     }
 
@@ -72,10 +79,13 @@ public:
         return weights_ != nullptr ? weights_->files().front().path() : adapter_->path();
     }
 
-    /// Whether the adapter changes an entry of an initializer.
+    /// Whether the adapter changes an entry of an initializer, or one that it stands for as well.
     [[nodiscard]] bool changes(const parameter_origin& origin) const {
-        return std::any_of(origin.entries.begin(), origin.entries.end(),
-                           [&](const auto& name) { return changed_.contains(name); });
+        return range::any_of(origin.entries,
+                             [&](const auto& name) { return changed_.contains(name); }) ||
+               range::any_of(origin.shared, [&](const auto& name) {
+                   return changed_.contains(name) && !primary_.contains(name);
+               });
     }
 
     /// Whether there are new values for all entries of an initializer.
@@ -88,9 +98,13 @@ public:
     /// Throws: `error` of `contradiction` if entries that share an initializer now differ.
     /// Complexity: O(bytes of those).
     void check_shared(const parameter_origin& origin, std::string_view initializer) const {
-        if (origin.entries.size() != 1 || origin.shared.empty() || weights_ == nullptr) {
+        if (origin.entries.size() != 1 || origin.shared.empty()) {
             return;
         }
+        const auto change_of = [&](const std::string& name) {
+            const auto change = changed_.find(name);
+            return change == changed_.end() ? std::string_view() : std::string_view(change->second);
+        };
         const auto* const first = find(origin.entries.front());
         for (const auto& name : origin.shared) {
             const auto* const other = find(name);
@@ -99,8 +113,7 @@ public:
                 other == nullptr || first == nullptr || other->alias_of == first->alias_of ||
                 (other->shape == first->shape && other->data_type == first->data_type &&
                  values_of(*weights_, *other).bytes() == values_of(*weights_, *first).bytes());
-            if (!apart &&
-                (!tied || changed_.contains(name) != changed_.contains(origin.entries.front()))) {
+            if (!apart && (!tied || change_of(name) != change_of(origin.entries.front()))) {
                 STEMMA_THROW(error(error_code::contradiction, path(), initializer,
                                    "stands for " + origin.entries.front() + " and " + name +
                                        ", which differ"));
@@ -180,6 +193,10 @@ private:
         }
         auto result = values_of(*weights_, *entry);
         if (const auto change = changed_.find(name); change != changed_.end()) {
+            if (!is_convertible(result.data_type)) {
+                STEMMA_THROW(error(error_code::unsupported, adapter_->path(), change->second,
+                                   "changes weights that are not floating-point numbers"));
+            }
             result.own = sum_of(result.bytes(), result.data_type,
                                 *adapter_->change_of(change->second, result.shape));
         }
@@ -333,6 +350,16 @@ private:
         const auto asked = changed_.at(*first);
         for (const auto& name : names) {
             changed_.emplace(name, asked);
+        }
+    }
+
+    /// Takes entries that share an initializer for one tensor, as nothing says otherwise.
+    void change_alike(const parameter_origin& origin) {
+        if (origin.entries.size() == 1) {
+            auto names = origin.entries;
+            std::copy_if(origin.shared.begin(), origin.shared.end(), std::back_inserter(names),
+                         [&](const auto& name) { return !primary_.contains(name); });
+            change_tied(names);
         }
     }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -71,6 +72,9 @@ public:
             const auto path = search_.modules.path(module);
             const auto prefix = path.empty() ? path : path + ".";
             const auto width = search_.headers[*matrix].dims[is_transposed(*matrix) ? 0 : 1];
+            if (width > std::numeric_limits<std::int64_t>::max() / 3) {
+                continue;
+            }
             const std::array shape{3 * width, width};
             settle(parts, shape, prefix + "in_proj_weight", {}, parameter_basis::usage,
                    confidence::entry_below);
@@ -100,8 +104,12 @@ private:
                 (matrix && dims[transposed ? 0 : 1] != shape[1])) {
                 continue;
             }
+            const auto extent = dims[transposed ? 1 : 0];
+            if (extent < 0 || extent > shape_front(shape) - end) {
+                return;
+            }
             chosen.emplace_back(t, end);
-            end += dims[transposed ? 1 : 0];
+            end += extent;
         }
         if (chosen.size() < 2 || end != shape_front(shape)) {
             return;
