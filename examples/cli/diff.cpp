@@ -372,7 +372,7 @@ int diff(const diff_options& options) {
     } else {
         write_output(options.output, [&](auto& sink) {
             if (options.common.format == "html") {
-                std::vector<stemma::attributed_model*> shown;
+                std::vector<const stemma::attributed_model*> shown;
                 for (const auto& model : models) {
                     shown.push_back(model.get());
                 }

@@ -46,6 +46,20 @@ def right_answers(fixture, answers, key):
     return right, len(truth)
 
 
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, (shape, numbers) in tensors.items():
+        piece = struct.pack(f"<{len(numbers)}f", *numbers)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(piece)]}
+        data += piece
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def as_lists(tensors):
+    return {name: (list(tensor.shape), tensor.flatten().tolist()) for name, tensor in tensors.items()}
+
+
 class Entries(Case):
     def ask(self, model, *more):
         return json.loads(self.succeed("weights", model, "--format", "json", "-q", *more).stdout)
@@ -114,11 +128,11 @@ class Patch(Case):
         self.fail_with(3, "patch", mlp, "--weights", mlp, "-o", output)
         self.fail_with(1, "patch", mlp, "--weights", FIXTURES / "mlp" / "model.pt", "--module", "nothing", "-o",
                        output, saying="nothing")
-        self.write_safetensors(self.folder / "wide.safetensors", {
+        write_safetensors(self.folder / "wide.safetensors", {
             "fc1.weight": ([8, 5], [0.0] * 40), "fc1.bias": ([8], [0.0] * 8),
             "fc2.weight": ([3, 8], [0.0] * 24), "fc2.bias": ([3], [0.0] * 3)})
         self.fail_with(3, "patch", mlp, "--weights", self.folder / "wide.safetensors", "-o", output)
-        self.write_safetensors(self.folder / "few.safetensors", {
+        write_safetensors(self.folder / "few.safetensors", {
             "fc1.weight": ([8, 4], [0.0] * 32), "fc1.bias": ([8], [0.0] * 8)})
         few = ["patch", mlp, "--weights", self.folder / "few.safetensors", "-o", output]
         self.fail_with(3, *few, saying="fc2.weight: has no entry")
@@ -126,17 +140,7 @@ class Patch(Case):
         self.assertIn("2 initializers not in the new weights", self.succeed(*few, "--partial").stderr)
 
     def test_data_in_another_file_are_written_beside_the_result(self):
-        model = Model(model_of("mlp"))
-        data = b""
-        for tensor in model.tensors:
-            raw = tensor.all(9)[0]
-            tensor.drop(9)
-            for key, value in (("location", "w.bin"), ("offset", len(data)), ("length", len(raw))):
-                tensor.add(13, Message().add(1, key).add(2, str(value)))
-            tensor.add(14, 1)
-            data += raw + bytes(-len(raw) % 64)
-        split = model.write(self.folder / "split.onnx")
-        (self.folder / "w.bin").write_bytes(data)
+        split, data = self.with_data_in([("w.bin", None)] * 4)
         weights = FIXTURES / "mlp" / "model.pt"
         there = self.folder / "there"
         there.mkdir()
@@ -153,16 +157,19 @@ class Patch(Case):
         self.fail_with(3, "patch", split, "--weights", weights, "-o", there / "two.onnx")
 
     def with_data_in(self, places):
-        """mlp with its data in the file w.bin: for each initializer, how the file is called, and where in it, or None."""
+        """mlp with its data in the file w.bin: for each initializer, how the file is called, and where in it: at None,
+        behind the others, aligned."""
         model, data = Model(model_of("mlp")), b""
+        self.assertEqual(len(model.tensors), len(places))
         for tensor, (location, offset) in zip(model.tensors, places):
             raw = tensor.all(9)[0]
             tensor.drop(9)
-            offset = len(data) if offset is None else offset
+            offset = len(data) + -len(data) % 64 if offset is None else offset
             for key, value in (("location", location), ("offset", offset), ("length", len(raw))):
                 tensor.add(13, Message().add(1, key).add(2, str(value)))
             tensor.add(14, 1)
-            data = data.ljust(offset, b"\0") + raw if offset >= len(data) else data
+            data = data.ljust(offset, b"\0")
+            data = data[:offset] + raw + data[offset + len(raw):]
         (self.folder / "w.bin").write_bytes(data)
         return model.write(self.folder / "split.onnx"), data
 
@@ -182,15 +189,6 @@ class Patch(Case):
                        "--force", saying="shares bytes of its data with another initializer")
         self.assertEqual((self.folder / "w.bin").read_bytes(), before)
 
-    def write_safetensors(self, path, tensors):
-        header, data = {}, b""
-        for name, (shape, numbers) in tensors.items():
-            piece = struct.pack(f"<{len(numbers)}f", *numbers)
-            header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(piece)]}
-            data += piece
-        text = json.dumps(header).encode()
-        path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-
     def numbers_of(self, model, name):
         tensor = Model(model).tensor(name).all(9)[0]
         return struct.unpack(f"<{len(tensor) // 4}f", tensor)
@@ -200,7 +198,7 @@ class Patch(Case):
         adapter.mkdir()
         down = [0.5, -1, 0.25, 2, 1, 0, -0.5, 0.125]
         up = [0.5 * i - 3 for i in range(16)]
-        self.write_safetensors(adapter / "adapter_model.safetensors", {
+        write_safetensors(adapter / "adapter_model.safetensors", {
             "base_model.model.fc1.lora_A.weight": ([2, 4], down),
             "base_model.model.fc1.lora_B.weight": ([8, 2], up)})
         for config, scale in (({"r": 2, "lora_alpha": 4}, 2.0), ({"r": 4, "lora_alpha": 4, "use_rslora": True}, 2.0)):
@@ -216,7 +214,7 @@ class Patch(Case):
             self.assertEqual(both.read_bytes(), patched.read_bytes())
         (adapter / "adapter_config.json").write_text('{"use_dora": true}')
         self.fail_with(3, "patch", model_of("mlp"), "--lora", adapter, "-o", self.folder / "no.onnx", saying="use_dora")
-        self.write_safetensors(self.folder / "other.safetensors", {
+        write_safetensors(self.folder / "other.safetensors", {
             "base_model.model.fc9.lora_A.weight": ([2, 4], down), "base_model.model.fc9.lora_B.weight": ([8, 2], up)})
         self.fail_with(3, "patch", model_of("mlp"), "--lora", self.folder / "other.safetensors", "-o",
                        self.folder / "no.onnx", saying="fc9")
@@ -467,14 +465,8 @@ class FreshExport(Case):
         old = self.export(module, inputs, "old.onnx")
         down, up = torch.randn(2, 9), torch.randn(4, 2)
         adapter = self.folder / "adapter.safetensors"
-        header, data = {}, b""
-        for name, tensor in (("A", down), ("B", up)):
-            piece = struct.pack(f"<{tensor.numel()}f", *tensor.flatten().tolist())
-            header[f"base_model.model.table.lora_embedding_{name}"] = {
-                "dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(piece)]}
-            data += piece
-        text = json.dumps(header).encode()
-        adapter.write_bytes(struct.pack("<Q", len(text)) + text + data)
+        prefix = "base_model.model.table.lora_embedding_"
+        write_safetensors(adapter, as_lists({f"{prefix}A": down, f"{prefix}B": up}))
         with torch.no_grad():
             module.table.weight += (up @ down).T
         new = self.export(module, inputs, "new.onnx")
@@ -510,15 +502,9 @@ class FreshExport(Case):
             for k, name in enumerate(modules):
                 tensors[f"{name}.lora_A.weight"] = (k + 1) * down
                 tensors[f"{name}.lora_B.weight"] = up
-            header, data = {}, b""
-            for name, tensor in tensors.items():
-                piece = struct.pack(f"<{tensor.numel()}f", *tensor.flatten().tolist())
-                header[name] = {"dtype": "F32", "shape": list(tensor.shape),
-                                "data_offsets": [len(data), len(data) + len(piece)]}
-                data += piece
-            text = json.dumps(header).encode()
-            (self.folder / "adapter.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
-            return self.folder / "adapter.safetensors"
+            path = self.folder / "adapter.safetensors"
+            write_safetensors(path, as_lists(tensors))
+            return path
 
         output = self.folder / "patched.onnx"
         for modules in (["0"], ["2"], ["0", "2"]):

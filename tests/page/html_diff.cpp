@@ -28,7 +28,7 @@ using nlohmann::json;
 using stemma::id;
 
 template <std::size_t N>
-std::string page_of(const std::array<stemma::attributed_model*, N>& models) {
+std::string page_of(const std::array<const stemma::attributed_model*, N>& models) {
     std::vector<stemma::model_diff> diffs;
     for (std::size_t i = 1; i < N; ++i) {
         diffs.push_back(stemma::diff_models(*models[i - 1], *models[i]));
@@ -54,9 +54,9 @@ std::size_t count_of(const std::string& text, std::string_view part) {
 } // namespace
 
 TEST_CASE("write_html_diff: has every model, and each step with its changes and pairs") {
-    stemma::attributed_model first(test::fixture("bert_micro/model.onnx"), {});
-    stemma::attributed_model second(test::fixture("mlp/model.onnx"), {});
-    stemma::attributed_model third(test::fixture("bert_micro/anonymous.onnx"), {});
+    const stemma::attributed_model first(test::fixture("bert_micro/model.onnx"), {});
+    const stemma::attributed_model second(test::fixture("mlp/model.onnx"), {});
+    const stemma::attributed_model third(test::fixture("bert_micro/anonymous.onnx"), {});
     const auto page = page_of(std::array{&first, &second, &third});
     CHECK(count_of(page, "class=\"model\">") == 3);
     const auto told = data_in(page, "id=\"steps\">");
@@ -89,8 +89,8 @@ TEST_CASE("write_html_diff: texts of models stay texts, and the page loads no fi
     const auto open = [&] {
         return stemma::attributed_model(stemma::mapped_file::holding(bytes, name), {});
     };
-    auto first = open();
-    auto second = open();
+    const auto first = open();
+    const auto second = open();
     const auto page = page_of(std::array{&first, &second});
     CHECK(page.find(name) == page.npos);
     CHECK(page.find("<script>alert") == page.npos);

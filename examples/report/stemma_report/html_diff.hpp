@@ -117,7 +117,7 @@ private:
 /// Requires: at least two models, whose evidence was not forgotten, and a difference for each but
 /// the last. Complexity: that of `linked_pairs` for each difference, and O(length of the result).
 template <stemma::text_sink Sink>
-void write_html_diff(Sink& sink, std::span<stemma::attributed_model* const> models,
+void write_html_diff(Sink& sink, std::span<const stemma::attributed_model* const> models,
                      std::span<const stemma::model_diff> diffs,
                      const stemma::diff_options& options = {}) {
     std::string title;

@@ -26,10 +26,11 @@ namespace stemma::inline STEMMA_ABI {
 namespace detail {
 
 /// Returns: the elements, separated by commas. Complexity: O(length).
-[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts) {
+[[nodiscard]] inline std::string join_list(const std::vector<std::string>& parts,
+                                           std::string_view between = ",") {
     std::string text;
     for (const auto& part : parts) {
-        text.append(text.empty() ? "" : ",").append(part);
+        text.append(text.empty() ? "" : between).append(part);
     }
     return text;
 }

@@ -249,16 +249,13 @@ private:
         for (id i = 0; i < facts.names().size(); ++i) {
             names.emplace_back(facts.names()[i]);
         }
-        std::string known;
-        for (const auto& name : names) {
-            known.append(known.empty() ? "" : ", ").append(name);
-        }
         for (const auto& [name, size] : options.dims) {
             if (!detail::range::contains(names, name)) {
                 STEMMA_THROW(error(error_code::refused, "", "",
                                    names.empty()
                                        ? "dimension " + name + ": all dimensions are fixed"
-                                       : detail::unknown_name_text("dimension", name, known)));
+                                       : detail::unknown_name_text(
+                                             "dimension", name, detail::join_list(names, ", "))));
             }
             if (size < 0) {
                 STEMMA_THROW(error(error_code::refused, "", "dimension " + name,

@@ -3,6 +3,7 @@
 #define STEMMA_OPEN_MODEL_NOTES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/finding.hpp>

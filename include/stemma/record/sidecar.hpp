@@ -18,7 +18,6 @@
 #include <stemma/tagging/tagger.hpp>
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -124,11 +124,7 @@ public:
 
     /// Whether `module` could print as the segment of scope `s` below `around`.
     [[nodiscard]] bool could_print(id s, id around, id module) const {
-        const auto segment = table_.scopes[s].instance();
-        const auto counted = split_count(segment);
-        return tree_.is_ancestor(around, module) &&
-               (segments_.prints_as(module, segment) ||
-                (counted && segments_.prints_as(module, counted->first)));
+        return tree_.is_ancestor(around, module) && may_print(module, table_.scopes[s].instance());
     }
 
 private:
@@ -144,6 +140,15 @@ private:
         std::vector<scope_witness> witness; // by scope
         weighted_scopes weighted;
     };
+
+    /// Whether a call of `m` may print as `segment`, which may have a suffix for further calls.
+    [[nodiscard]] bool may_print(id m, std::string_view segment) const {
+        if (segments_.prints_as(m, segment)) {
+            return true;
+        }
+        const auto counted = split_count(segment);
+        return counted && segments_.prints_as(m, counted->first);
+    }
 
     [[nodiscard]] bool agrees(id module, id deep) const {
         return deep == no_id || tree_.are_related(module, deep);
@@ -254,14 +259,9 @@ private:
     /// A module owned elsewhere and called by the enclosing one: by an alias, by what the
     /// parameters point to, or as the only one with its name.
     [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
-        const auto counted = split_count(segment);
-        const auto prints = [&](id m) {
-            return segments_.prints_as(m, segment) ||
-                   (counted && segments_.prints_as(m, counted->first));
-        };
         if (deep != no_id) {
             for (auto m = deep; m != 0; m = tree_.parent(m)) {
-                if (prints(m)) {
+                if (may_print(m, segment)) {
                     return m;
                 }
             }
@@ -270,6 +270,7 @@ private:
         if (!segments_.calls_known()) {
             return no_id;
         }
+        const auto counted = split_count(segment);
         id only = no_id;
         for (const auto stem : {segment, counted ? counted->first : segment}) {
             for (auto m : segments_.printing_as(stem)) {

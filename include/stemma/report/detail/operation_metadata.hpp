@@ -3,13 +3,13 @@
 #define STEMMA_REPORT_DETAIL_OPERATION_METADATA_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/id_set_pool.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/value_tags.hpp>
+#include <stemma/record/sidecar.hpp>
 #include <stemma/report/detail/report_names.hpp>
 #include <stemma/tagging/tagger.hpp>
 
-#include <span>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -23,12 +23,6 @@ template <text_sink Sink>
 void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging& tagged,
                               const value_tags& values, const report_names& names) {
     json_writer json(sink);
-    const auto write_tags = [&](id_set set) {
-        json.key("tags");
-        json.begin_array(true);
-        values.pool.for_each(set, [&](id m) { json.value(tagged.tags.text(m)); });
-        json.end_array();
-    };
     json.begin_object();
     for (id node = 0; node < model.node_count(); ++node) {
         json.key(names.node(node));
@@ -46,7 +40,8 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
             json.value(model.value_name(model.first_output(node) + i));
         }
         json.end_array();
-        write_tags(tagged.tag_sets[node]);
+        json.key("tags");
+        write_tags(json, tagged.tags, tagged.pool, tagged.tag_sets[node]);
         json.end_object();
     }
     for (id value = 0; value < model.value_count(); ++value) {
@@ -63,7 +58,8 @@ void write_operation_metadata(Sink& sink, const onnx_model& model, const tagging
         json.begin_array(true);
         json.value(model.value_name(value));
         json.end_array();
-        write_tags(values.sets[value]);
+        json.key("tags");
+        write_tags(json, tagged.tags, values.pool, values.sets[value]);
         json.end_object();
     }
     json.end_object();

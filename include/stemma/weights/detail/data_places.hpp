@@ -93,26 +93,22 @@ inline void sort_places(std::vector<data_place>& places, const wire_model& model
     for (const auto& place : places) {
         is_chosen[place.tensor] = true;
     }
-    auto all = places;
     for (std::size_t t = 0; t < is_chosen.size(); ++t) {
         if (is_chosen[t]) {
             continue;
         }
         const auto header = read_tensor_header(model, model.tensors()[t]);
         if (const auto size = data_size(header); header.external && size.value_or(0) > 0) {
-            all.push_back({normal_location(header.location), header.offset, *size, t});
+            places.push_back({normal_location(header.location), header.offset, *size, t});
         }
     }
-    for (auto* const list : {&places, &all}) {
-        std::sort(list->begin(), list->end(), [](const data_place& a, const data_place& b) {
-            return std::tie(a.location, a.begin, a.tensor) <
-                   std::tie(b.location, b.begin, b.tensor);
-        });
-    }
+    std::sort(places.begin(), places.end(), [](const data_place& a, const data_place& b) {
+        return std::tie(a.location, a.begin, a.tensor) < std::tie(b.location, b.begin, b.tensor);
+    });
     std::string_view file;
     std::uint64_t end = 0;        // of what is chosen in that file
     std::uint64_t end_of_all = 0; // of everything in it
-    for (const auto& place : all) {
+    for (const auto& place : places) {
         if (place.location != file) {
             file = place.location;
             end = end_of_all = 0;
@@ -127,6 +123,7 @@ inline void sort_places(std::vector<data_place>& places, const wire_model& model
         end_of_all = std::max(end_of_all, past);
         end = chosen ? std::max(end, past) : end;
     }
+    std::erase_if(places, [&](const data_place& place) { return !is_chosen[place.tensor]; });
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -81,11 +81,8 @@ public:
 
     /// Whether the adapter changes an entry of an initializer, or one that it stands for as well.
     [[nodiscard]] bool changes(const parameter_origin& origin) const {
-        return range::any_of(origin.entries,
-                             [&](const auto& name) { return changed_.contains(name); }) ||
-               range::any_of(origin.shared, [&](const auto& name) {
-                   return changed_.contains(name) && !primary_.contains(name);
-               });
+        const auto changes = [&](const std::string& name) { return changed_.contains(name); };
+        return range::any_of(origin.entries, changes) || range::any_of(others_of(origin), changes);
     }
 
     /// Whether there are new values for all entries of an initializer.
@@ -101,19 +98,14 @@ public:
         if (origin.entries.size() != 1 || origin.shared.empty()) {
             return;
         }
-        const auto change_of = [&](const std::string& name) {
-            const auto change = changed_.find(name);
-            return change == changed_.end() ? std::string_view() : std::string_view(change->second);
-        };
         const auto* const first = find(origin.entries.front());
-        for (const auto& name : origin.shared) {
+        for (const auto& name : others_of(origin)) {
             const auto* const other = find(name);
-            const bool apart = primary_.contains(name); // another initializer is that
             const bool tied =
                 other == nullptr || first == nullptr || other->alias_of == first->alias_of ||
                 (other->shape == first->shape && other->data_type == first->data_type &&
                  values_of(*weights_, *other).bytes() == values_of(*weights_, *first).bytes());
-            if (!apart && (!tied || change_of(name) != change_of(origin.entries.front()))) {
+            if (!tied || adapter_name(name) != adapter_name(origin.entries.front())) {
                 STEMMA_THROW(error(error_code::contradiction, path(), initializer,
                                    "stands for " + origin.entries.front() + " and " + name +
                                        ", which differ"));
@@ -172,9 +164,24 @@ private:
         return e == no_id ? nullptr : &weights_->entries()[e];
     }
 
-    [[nodiscard]] const checkpoint_entry* whole(const std::string& name) const {
+    /// Returns: the adapter's name for an entry that it changes.
+    [[nodiscard]] std::optional<std::string_view> adapter_name(const std::string& name) const {
         const auto found = changed_.find(name);
-        return found == changed_.end() ? nullptr : adapter_->whole(found->second);
+        return found == changed_.end() ? std::nullopt
+                                       : std::optional<std::string_view>(found->second);
+    }
+
+    /// Returns: the other entries that an initializer stands for: those that come first for none.
+    [[nodiscard]] std::vector<std::string> others_of(const parameter_origin& origin) const {
+        std::vector<std::string> names;
+        std::copy_if(origin.shared.begin(), origin.shared.end(), std::back_inserter(names),
+                     [&](const auto& name) { return !primary_.contains(name); });
+        return names;
+    }
+
+    [[nodiscard]] const checkpoint_entry* whole(const std::string& name) const {
+        const auto changed = adapter_name(name);
+        return changed ? adapter_->whole(*changed) : nullptr;
     }
 
     [[nodiscard]] bool is_whole(const parameter_origin& origin) const {
@@ -192,13 +199,13 @@ private:
             return std::nullopt;
         }
         auto result = values_of(*weights_, *entry);
-        if (const auto change = changed_.find(name); change != changed_.end()) {
+        if (const auto changed = adapter_name(name)) {
             if (!is_convertible(result.data_type)) {
-                STEMMA_THROW(error(error_code::unsupported, adapter_->path(), change->second,
+                STEMMA_THROW(error(error_code::unsupported, adapter_->path(), *changed,
                                    "changes weights that are not floating-point numbers"));
             }
             result.own = sum_of(result.bytes(), result.data_type,
-                                *adapter_->change_of(change->second, result.shape));
+                                *adapter_->change_of(*changed, result.shape));
         }
         return result;
     }
@@ -293,10 +300,9 @@ private:
         } else if (origin.transform != parameter_transform::as_is) {
             return std::nullopt;
         }
-        const auto change = changed_.find(name);
-        result.own = change == changed_.end()
-                         ? std::string(count_of(result.shape) * sizeof(float), '\0')
-                         : bytes_of(*adapter_->change_of(change->second, result.shape));
+        const auto changed = adapter_name(name);
+        result.own = changed ? bytes_of(*adapter_->change_of(*changed, result.shape))
+                             : std::string(count_of(result.shape) * sizeof(float), '\0');
         return result;
     }
 
@@ -356,9 +362,8 @@ private:
     /// Takes entries that share an initializer for one tensor, as nothing says otherwise.
     void change_alike(const parameter_origin& origin) {
         if (origin.entries.size() == 1) {
-            auto names = origin.entries;
-            std::copy_if(origin.shared.begin(), origin.shared.end(), std::back_inserter(names),
-                         [&](const auto& name) { return !primary_.contains(name); });
+            auto names = others_of(origin);
+            names.insert(names.begin(), origin.entries.front());
             change_tied(names);
         }
     }
