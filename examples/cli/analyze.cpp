@@ -219,8 +219,8 @@ struct names_output {
 /// The most expensive modules, and what the numbers leave out.
 void print_cost(const stemma::attributed_model& opened, const stemma::model_cost& cost,
                 std::vector<id> order, const stemma::module_statistics& counts, std::size_t rows) {
-    const auto size = [&](id m) { return cost[m].flops.estimate([](auto) { return 64; }); };
-    std::stable_sort(order.begin(), order.end(), [&](id a, id b) { return size(a) > size(b); });
+    const auto flops = [&](id m) { return cost.estimate(m, stemma::cost_measure::flops); };
+    std::stable_sort(order.begin(), order.end(), [&](id a, id b) { return flops(a) > flops(b); });
     order.resize(std::min(rows, order.size()));
     // One line per module if numbers are short; one line per number if they are formulas.
     const auto dims = cost.open_dims();
@@ -312,7 +312,7 @@ int analyze_cost(const analyze_options& options) {
         names_output out;
         if (options.table == "nodes") {
             note_gaps(options.common, cost);
-            stemma::write_node_cost_csv(out, cost, *opened);
+            stemma::write_node_cost_csv(out, cost, *opened, report.part.nodes);
             return done;
         }
         stemma::write_cost_csv(out, cost, *opened, modules, counts);
@@ -336,7 +336,8 @@ int analyze_lines(const analyze_options& options) {
                 for (const auto node : row.nodes) {
                     sum += amount(*cost, node);
                 }
-                return static_cast<std::int64_t>(std::llround(sum));
+                constexpr double most = 9.2e18;
+                return static_cast<std::int64_t>(std::llround(std::min(sum, most)));
             });
         };
         add("macs", [](const auto& of, id node) { return of.node_macs(node); });

@@ -105,6 +105,11 @@ class Cost(Case):
             self.assertEqual(cost["modules"][0][number],
                              sum(one["own_" + number] for one in cost["modules"]))
 
+    def test_the_table_of_nodes_lists_those_that_match_the_filter(self):
+        table = ["analyze", FIXTURES / "mlp" / "model.onnx", "--cost", "--format", "csv", "--table", "nodes"]
+        rows = csv.DictReader(io.StringIO(self.succeed(*table, "--filter", "op:Gemm").stdout))
+        self.assertEqual([row["name"] for row in rows], ["/fc1/Gemm", "/fc2/Gemm"])
+
     def test_what_is_unknown_is_said(self):
         cost = self.cost(FIXTURES / "control_flow" / "model.onnx")
         self.assertGreater(cost["modules"][0]["loops"], 0)

@@ -26,9 +26,9 @@ stemma::attributed_model in_memory(std::string bytes) {
 }
 
 /// Returns: by changed module, its path in either model and the changes: `a.b rewired`.
-std::vector<std::string> changes(const test::message& first, const test::message& second) {
-    const auto a = in_memory(test::model(first).bytes());
-    const auto b = in_memory(test::model(second).bytes());
+std::vector<std::string> model_changes(const test::message& first, const test::message& second) {
+    const auto a = in_memory(first.bytes());
+    const auto b = in_memory(second.bytes());
     CHECK(stemma::diff_models(a, a).is_equal());
     CHECK(stemma::diff_models(b, b).is_equal());
     std::vector<std::string> found;
@@ -44,6 +44,10 @@ std::vector<std::string> changes(const test::message& first, const test::message
         }
     }
     return found;
+}
+
+std::vector<std::string> changes(const test::message& first, const test::message& second) {
+    return model_changes(test::model(first), test::model(second));
 }
 
 using texts = std::vector<std::string>;
@@ -193,6 +197,60 @@ TEST_CASE("diff_models: producers of outputs are compared") {
     CHECK(changes(with("y", "z", both), with("z", "y", both)) == texts{"p rewired", "q rewired"});
     CHECK(changes(with("y", "z", both), with("y", "z", {"z", "y"})).empty());
     CHECK(changes(with("y", "z", both), with("s", "t", {"s", "t"})).empty());
+}
+
+TEST_CASE("diff_models: the order of an attribute's numbers is compared") {
+    const auto with = [](const std::vector<std::uint64_t>& axes, bool packed) {
+        auto perm = test::message().text(1, "perm");
+        for (const auto axis : axes) {
+            packed ? perm : perm.number(8, axis);
+        }
+        packed ? perm.packed(8, axes) : perm;
+        return test::graph({test::owner_node("Transpose", {"x"}, {"y"}, {perm}, "/a/Transpose")},
+                           {"x"}, {"y"});
+    };
+    CHECK(changes(with({0, 2, 1, 3}, false), with({0, 3, 2, 1}, false)) == texts{"a relowered"});
+    CHECK(changes(with({0, 2, 1, 3}, false), with({0, 2, 1, 3}, true)).empty());
+}
+
+TEST_CASE("diff_models: results of functions are compared") {
+    const auto with = [](const char* result, const char* name) {
+        return test::model(test::graph({test::node("Exp", {"x"}, {"e"}, "/a/Exp"),
+                                        test::node(name, {"e"}, {"y"}, "/f/F", "my")},
+                                       {"x"}, {"y"}))
+            .inner(8, test::opset("my", 1))
+            .inner(25, test::function("my", name, {"i"}, {result},
+                                      {test::node("Relu", {"i"}, {"r"}, "Relu"),
+                                       test::node("Sigmoid", {"r"}, {"s"}, "Sigmoid")}));
+    };
+    CHECK(model_changes(with("s", "F"), with("s", "F")).empty());
+    CHECK(model_changes(with("s", "F"), with("r", "F")).size() == 1);
+    CHECK(model_changes(with("r", "F"), with("s", "F")).size() == 1);
+}
+
+TEST_CASE("diff_models: results that are constants are compared") {
+    const auto constant = [](char digit, std::uint64_t count) {
+        return test::tensor("k", {count}, std::string(4 * count, digit));
+    };
+    const auto branch = [&](char digit) {
+        const auto value = test::message().text(1, "value").inner(5, constant(digit, 1));
+        const auto body = test::graph(
+            {test::owner_node("Constant", {}, {"k"}, {value}, "/b/Constant")}, {}, {"k"});
+        return test::graph(
+            {test::owner_node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", body)},
+                              "/d/If")},
+            {"c"}, {"y"});
+    };
+    CHECK(changes(branch('1'), branch('1')).empty());
+    CHECK(changes(branch('1'), branch('2')) == texts{"d rewired"});
+    for (const std::uint64_t count : {1U, 1000U}) {
+        const auto output = [&](char digit) {
+            return test::graph({test::node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y", "k"})
+                .inner(5, constant(digit, count));
+        };
+        CHECK(changes(output('1'), output('1')).empty());
+        CHECK(changes(output('1'), output('2')).size() == 1);
+    }
 }
 
 TEST_CASE("diff_models: a weight tied to another one is a difference") {

@@ -50,6 +50,19 @@ TEST_CASE("csv_profile: reads units from the heading, and quoted fields", "[cost
     CHECK(all.total() == 1.5);
 }
 
+TEST_CASE("csv_profile: rows of a run may be anywhere", "[cost][profile]") {
+    for (const auto* rows :
+         {"p,0,100\np,1,50\nt,0,10\nt,1,5\n", "p,0,100\nt,0,10\np,1,50\nt,1,5\n"}) {
+        const auto all = read("name,run,time\n" + std::string(rows));
+        CHECK(all.runs() == 2);
+        REQUIRE(all.kernels().size() == 2);
+        REQUIRE(all.kernels()[1].runs.size() == 2);
+        CHECK(all.kernels()[1].runs[0].microseconds == 10);
+        CHECK(all.kernels()[1].runs[1].run == 1);
+        CHECK(all.total() == 165);
+    }
+}
+
 TEST_CASE("csv_profile: knows the usual spellings of units, and rejects unknown ones",
           "[cost][profile]") {
     for (const auto& [heading, microseconds] :

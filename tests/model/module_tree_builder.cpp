@@ -179,6 +179,8 @@ TEST_CASE("module_tree_builder: can be used after building a tree",
     REQUIRE(second.aliases().size() == 2);
     CHECK(second.aliases()[1].path == "twice");
     CHECK(second.aliases()[1].module == builder.rank_of(a));
+    CHECK(second.aliased("twice") == builder.rank_of(a));
+    CHECK(second.aliased("a") == stemma::no_id);
     REQUIRE(second.shared_parameters().size() == 1);
     CHECK(second.shared_parameters()[0] == std::vector<std::string>{"a.w", "b.w"});
 }

@@ -77,6 +77,13 @@ TEST_CASE("fits_attribute: by name, by text, by number") {
     CHECK(has("attr:group>1", group));
     CHECK(!has("attr:group<32", group));
     CHECK(has("attr:group:32", group));
+    CHECK(has("attr:group=32.0", group));
+    const stemma::attribute_fact past_float{"k", "16777217", 16777217};
+    CHECK(has("attr:k=16777217", past_float));
+    CHECK(!has("attr:k=16777216", past_float));
+    const stemma::attribute_fact longest{"k", "9223372036854775807", 9223372036854775807.0};
+    CHECK(has("attr:k=9223372036854775807", longest));
+    CHECK(!has("attr:k=9223372036854775806", longest));
     CHECK(has("attr:epsilon=0.00001", epsilon));
     CHECK(has("attr:epsilon<=1e-5", epsilon)); // as stored, although not the same as a double
     CHECK(!has("attr:epsilon<1e-5", epsilon));

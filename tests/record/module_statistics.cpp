@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace test::record_module_statistics {
 
@@ -77,21 +79,26 @@ TEST_CASE("collect_statistics: weights count where their names say, shared ones 
 TEST_CASE(
     "collect_statistics: a capture's shared parameters count once, in the owners' common ancestor",
     "[module_statistics]") {
-    stemma::capture_reader reader;
-    reader.read(R"({"modules":[{"name":""},
+    const auto bytes = test::model(test::graph()).bytes();
+    const std::string_view group = R"(["in.weight","out.weight"])";
+    for (const auto& groups : {std::string(group), std::string(group) + "," + std::string(group),
+                               std::string(group) + R"(,["out.weight","in.weight","in.weight"])"}) {
+        stemma::capture_reader reader;
+        reader.read(R"({"modules":[{"name":""},
         {"name":"in","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true}]},
         {"name":"out","own_parameters":[{"name":"weight","shape":[4,2],"trainable":true},
                                         {"name":"bias","shape":[3],"trainable":false}]}],
-        "shared_parameters":[["in.weight","out.weight"]]})",
-                "capture.json");
-    const auto tree = reader.tree();
-    const auto bytes = test::model(test::graph()).bytes();
-    const test::tagged_model tagged(bytes, &tree);
-    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
-    CHECK(counts.declared);
-    CHECK(counts.parameters == std::vector<std::uint64_t>{11, 8, 11});
-    CHECK(counts.own_parameters == std::vector<std::uint64_t>{0, 8, 11});
-    CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
+        "shared_parameters":[)" +
+                        groups + "]}",
+                    "capture.json");
+        const auto tree = reader.tree();
+        const test::tagged_model tagged(bytes, &tree);
+        const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+        CHECK(counts.declared);
+        CHECK(counts.parameters == std::vector<std::uint64_t>{11, 8, 11});
+        CHECK(counts.own_parameters == std::vector<std::uint64_t>{0, 8, 11});
+        CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
+    }
 }
 
 TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type",

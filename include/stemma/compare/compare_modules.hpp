@@ -3,6 +3,7 @@
 #define STEMMA_COMPARE_COMPARE_MODULES_HPP
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
@@ -147,8 +148,11 @@ private:
             difference.rewired.emplace_back(v, w);
         }
     }
-    auto pairs = detail::pair_weights(a, b, match);
-    std::erase_if(pairs, [&](const auto& pair) { return match.to_second[pair.node] == no_id; });
+    auto pairs = detail::pair_weights(a, b, match,
+                                      detail::paired_graphs(first.model(), second.model(), match));
+    std::erase_if(pairs, [&](const auto& pair) {
+        return pair.node == no_id || match.to_second[pair.node] == no_id;
+    });
     result.compared_weights = pairs.size();
     if (options.weights) {
         for (auto& found : detail::compare_all_weights(a, b, pairs, options.threads)) {

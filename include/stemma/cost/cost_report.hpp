@@ -121,16 +121,20 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
                    collect_statistics(opened.model(), opened.modules(), opened.tags()));
 }
 
-/// Writes the costs of the nodes of the main graph, including everything inside, as CSV, for
-/// typical symbolic extents. Unknown numbers are left out. Complexity: O(length).
+/// Writes the costs of those nodes of the main graph, including everything inside, as CSV, for
+/// typical symbolic extents. Unknown numbers, and those beyond 64 bits, are left out. Complexity:
+/// O(length).
 template <text_sink Sink>
-void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened) {
+void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& opened,
+                         std::span<const id> nodes) {
     const auto& model = opened.model();
     sink.write("index,name,op_type,module,macs,flops,bytes\n");
-    for (id node = 0; node < model.node_count(); ++node) {
+    for (const auto node : nodes) {
         if (model.graph_of(node) == 0) {
             const auto cell = [](double number, bool known) {
-                return known ? std::to_string(std::llround(number)) : std::string();
+                constexpr double most = 9.2e18;
+                return known && number < most ? std::to_string(std::llround(number))
+                                              : std::string();
             };
             sink.write(
                 detail::csv_row(model.position(node), model.name(node), model.op_type(node),

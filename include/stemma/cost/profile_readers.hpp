@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -195,7 +196,8 @@ struct openvino_profile {
 };
 
 /// Any table with a heading that has a column of names and one of times. Units are given in the
-/// heading, `time (ms)`, and are microseconds if it has none. A column `run` distinguishes runs.
+/// heading, `time (ms)`, and are microseconds if it has none. A column `run` distinguishes runs,
+/// whose rows may be in any order.
 struct csv_profile {
     /// The name of the format.
     static constexpr std::string_view name = "csv";
@@ -235,7 +237,8 @@ struct csv_profile {
             STEMMA_THROW(error(error_code::malformed, file, "line 1",
                                "'" + fields[*time] + "' has no known unit: ns, us, ms, s"));
         }
-        std::string current;
+        std::vector<profile> runs; // as they are met
+        std::unordered_map<std::string, std::size_t> run_of;
         while (rows.next(fields)) {
             const auto field = [&](auto column) {
                 return column && *column < fields.size() ? std::string_view(fields[*column])
@@ -246,13 +249,15 @@ struct csv_profile {
                 STEMMA_THROW(error(error_code::malformed, file,
                                    "line " + std::to_string(rows.line()), "has no time"));
             }
-            if (run && field(run) != current) {
-                to.end_run();
-                current = field(run);
+            const auto at = run_of.try_emplace(std::string(field(run)), runs.size()).first->second;
+            if (at == runs.size()) {
+                runs.emplace_back();
             }
-            to.add({field(names), field(type), field(provider), *number * unit.value_or(1)});
+            runs[at].add({field(names), field(type), field(provider), *number * unit.value_or(1)});
         }
-        to.end_run();
+        for (const auto& one : runs) {
+            to.append(one);
+        }
     }
 };
 

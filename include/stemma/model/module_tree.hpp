@@ -188,6 +188,14 @@ public:
     /// Alternative paths of modules that are held more than once.
     [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
 
+    /// Returns: the module with that alternative path, or `no_id`.
+    /// Complexity: O(length) on average.
+    [[nodiscard]] id aliased(std::string_view path) const {
+        const auto found = by_alias_.find(detail::hash_bytes(path),
+                                          [&](id entry) { return aliases_[entry].path == path; });
+        return found == no_id ? no_id : aliases_[found].module;
+    }
+
     /// Groups of parameter paths that share one tensor.
     [[nodiscard]] std::span<const std::vector<std::string>> shared_parameters() const noexcept {
         return shared_;
@@ -353,6 +361,7 @@ private:
     std::vector<tensor_record> tensors_;
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
+    detail::flat_index by_alias_; // of aliases, the first with each path
     std::vector<std::vector<std::string>> shared_;
     detail::flat_index children_; // those after the first few of each parent
 };

@@ -116,13 +116,14 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
         if (*order == answer_order::bytes) {
             return fact.bytes.value_or(0);
         }
-        std::uint64_t elements = fact.ranked ? 1 : 0;
+        constexpr double largest = 9e18; // elements; more than any file stores
+        double elements = fact.ranked ? 1 : 0;
         for (const auto& extent : fact.extents) {
             std::uint64_t number = 0;
             std::from_chars(extent.data(), extent.data() + extent.size(), number);
-            elements *= number;
+            elements = std::min(elements * static_cast<double>(number), largest);
         }
-        return elements;
+        return static_cast<std::uint64_t>(elements);
     };
     const auto size_of_module = [&](id m) -> std::uint64_t {
         return *order == answer_order::nodes        ? facts.statistics().nodes[m]

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -156,11 +157,15 @@ inline constexpr std::array<std::pair<std::string_view, std::string_view>, 7> ty
     if (term.pattern.empty() || glob_match(term.pattern, fact.text)) {
         return true;
     }
-    float asked = 0; // as stored in files
-    const auto end = term.pattern.data() + term.pattern.size();
-    const auto parsed = read_real(term.pattern.data(), end, asked);
-    return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
-           static_cast<float>(*fact.number) == asked;
+    const auto is = [&](auto asked) {
+        const auto end = term.pattern.data() + term.pattern.size();
+        const auto parsed = read_real(term.pattern.data(), end, asked);
+        return fact.number && parsed.ec == std::errc() && parsed.ptr == end &&
+               static_cast<decltype(asked)>(*fact.number) == asked;
+    };
+    // Integers that no double can hold match by their text only.
+    constexpr double exact = 9007199254740992.0;
+    return fact.is_float ? is(float()) : is(double()) && std::abs(*fact.number) <= exact;
 }
 
 } // namespace detail

@@ -13,6 +13,8 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <boost/pending/disjoint_sets.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -75,9 +77,12 @@ inline void count_declared(const module_tree& modules, module_statistics& result
         }
     }
     result.parameters = result.own_parameters;
+    using declared_parameter = std::pair<id, std::size_t>; // module, which of its parameters
     const module_lookup<module_tree> lookup(modules);
+    std::vector<declared_parameter> shared;
+    std::vector<std::vector<declared_parameter>> groups;
     for (const auto& group : modules.shared_parameters()) {
-        std::vector<std::pair<id, std::size_t>> owners; // module, which of its parameters
+        auto& owners = groups.emplace_back();
         for (const auto& path : group) {
             const auto dot = path.rfind('.');
             const auto owner =
@@ -89,13 +94,31 @@ inline void count_declared(const module_tree& modules, module_statistics& result
                 }
             }
         }
-        std::sort(owners.begin(), owners.end());
-        for (std::size_t i = 1; i < owners.size(); ++i) {
-            const auto meet = tree.lca(owners[i - 1].first, owners[i].first);
-            const auto parameter = modules.parameter(owners[i].first, owners[i].second);
+        shared.insert(shared.end(), owners.begin(), owners.end());
+    }
+    std::sort(shared.begin(), shared.end());
+    shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
+    const auto number_of = [&](const declared_parameter& owner) {
+        return static_cast<std::size_t>(std::lower_bound(shared.begin(), shared.end(), owner) -
+                                        shared.begin());
+    };
+    boost::disjoint_sets_with_storage<> tensors(shared.size()); // groups may overlap
+    for (const auto& owners : groups) {
+        for (const auto& owner : owners) {
+            tensors.union_set(number_of(owners.front()), number_of(owner));
+        }
+    }
+    std::vector<id> before(shared.size(), no_id); // by tensor: the module that has it, met last
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+        const auto [owner, index] = shared[i];
+        auto& last = before[tensors.find_set(i)];
+        if (last != no_id) {
+            const auto meet = tree.lca(last, owner);
+            const auto parameter = modules.parameter(owner, index);
             result.parameters[meet] -= parameter.elements();
             result.trainable[meet] -= parameter.trainable ? parameter.elements() : 0;
         }
+        last = owner;
     }
 }
 

@@ -7,9 +7,9 @@
 #include <stemma/io/json_text.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/types/detail/described_type.hpp>
 #include <stemma/types/detail/tensor_text.hpp>
 
@@ -243,7 +243,7 @@ describe_attributes(const wire_model& model, index_arg<node_id> node,
     std::vector<described_attribute> all;
     detail::node_attributes(model, node)
         .for_each([&](std::string_view, detail::wire_reader fields) {
-            if (!detail::tag_edits::is_ours(fields)) {
+            if (!detail::is_tag_attribute(fields)) {
                 all.push_back(detail::attribute_describer(limits).describe(
                     fields, model.domain(node).empty()));
             }

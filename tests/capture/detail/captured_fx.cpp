@@ -176,6 +176,41 @@ TEST_CASE("captured_fx: a graph without an output is truncated", "[captured_fx]"
     CHECK(lost.faults()[0].find("'gone'") != std::string::npos);
 }
 
+TEST_CASE("captured_fx: a layer called many times does not list its parameters forever",
+          "[captured_fx]") {
+    constexpr int many = 1100;
+    stemma::module_tree_builder builder;
+    const auto layer = builder.child(0, "fc");
+    for (int i = 0; i < many; ++i) {
+        builder.add_parameter(layer, {"p" + std::to_string(i), "float32", {}, true});
+    }
+    const auto modules = builder.build();
+    captured_fx fx;
+    const auto call = test::parsed_json(R"({"name":"fc","op":"call_module","target":"fc"})");
+    for (int i = 0; i < many; ++i) {
+        fx.read_node(call.part(), "file");
+    }
+    const auto made = fx.finish(modules).at(0);
+    CHECK(made.size() == many);
+    CHECK(made.parameters_of(0).size() == many);
+    CHECK(made.parameters_of(many - 1).empty());
+}
+
+TEST_CASE("captured_fx: there are few graphs", "[captured_fx]") {
+    captured_fx fx;
+    const auto read_one = [&](int tracer) {
+        fx.read_node(test::parsed_json(R"({"name":"x","op":"placeholder","target":"x","tracer":")" +
+                                       std::to_string(tracer) + "\"}")
+                         .part(),
+                     "file");
+    };
+    for (int tracer = 0; tracer < 64; ++tracer) {
+        read_one(tracer);
+    }
+    read_one(0);
+    CHECK_THROWS_WITH(read_one(64), Catch::Contains("is of another graph, after 64"));
+}
+
 TEST_CASE("captured_fx: rejects anything but an FX node, naming which one", "[captured_fx]") {
     for (const char* damaged : {"7", "{}", R"({"op":"call_module","name":"a"})",
                                 R"({"op":"jump","name":"a","target":"b"})",

@@ -165,6 +165,10 @@ TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]"
     CHECK(cut.faults()[0].find("is truncated") != std::string::npos);
     const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
     CHECK(crossed.faults().size() == 1);
+    const auto left_two = read({enter("", {}), enter("a", {""}), enter("b", {"", "a"}), leave("a"),
+                                leave("b"), leave("")});
+    REQUIRE(left_two.faults().size() == 1);
+    CHECK(left_two.faults()[0].find("2 events") == 0);
     const auto elsewhere =
         read({enter("", {}), R"({"seq":1,"kind":"func","op":"add","stack":["","b"],"in_ids":[]})",
               leave("")});

@@ -115,6 +115,35 @@ TEST_CASE("torch_archive_reader: handles TorchScript modules that contain each o
           "file: a/data.pkl: has names that are too long in total");
 }
 
+TEST_CASE("torch_archive_reader: a large state that many refer to takes no time for each") {
+    constexpr int many = 40'000;
+    std::string state = "}(";
+    for (int i = 0; i < many; ++i) {
+        state += text(std::to_string(i)) + "K\1";
+    }
+    auto root = global("__torch__", "M") + ")\x81}(" + text("a") + global("__torch__", "M") +
+                ")\x81" + state + "ubq\1";
+    for (int i = 0; i < many; ++i) {
+        root += text("b") + "h\1";
+    }
+    CHECK(why_refused(
+              zip({{"a/data.pkl", document(root + "ub")}, {"a/constants.pkl", "\x80\2)."}})) ==
+          "file: a/data.pkl: has names that are too long in total");
+}
+
+TEST_CASE("torch_archive_reader: rejects lazy views, whose storages hold other numbers") {
+    const auto view = [](const std::string& kind) {
+        const auto in = storage("FloatStorage", "0", 1);
+        const auto value =
+            call(global("torch._utils", "_rebuild_tensor_v2"),
+                 {in, integer(0), numbers({1}), numbers({1}), "\x89", "}", dict({{kind, "\x88"}})});
+        return why_refused(torch_archive(dict({{"w", value}}), std::string(4, '\0')));
+    };
+    CHECK(view("other").empty());
+    CHECK(view("conj") == "file: a/data.pkl: has a tensor that is a lazy conj view");
+    CHECK(view("neg") == "file: a/data.pkl: has a tensor that is a lazy neg view");
+}
+
 TEST_CASE("torch_archive_reader: visits dicts that contain each other once") {
     std::string doubled =
         dict({{"w", tensor(storage("FloatStorage", "0", 1), 0, {1}, {1})}}) + "q\1";

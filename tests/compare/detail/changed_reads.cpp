@@ -5,6 +5,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -35,7 +36,8 @@ std::string changed(const test::message& first, const test::message& second) {
     const auto number = [](stemma::id v) {
         return v == stemma::no_id ? std::string("-") : std::to_string(v);
     };
-    for (const auto& read : stemma::detail::find_changed_reads(a, b, match)) {
+    const stemma::detail::paired_graphs graphs(a.model(), b.model(), match);
+    for (const auto& read : stemma::detail::find_changed_reads(a, b, match, graphs)) {
         text.append(text.empty() ? "" : " ").append(number(read.reader)).append(":");
         text.append(number(read.before)).append(">").append(number(read.after));
     }

@@ -7,7 +7,9 @@
 
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::compare_detail_compare_initializers {
@@ -67,6 +69,20 @@ TEST_CASE("compare_initializers: every difference is reported once") {
     CHECK(compare(model_with({test::tensor("p", {1}, "same"), test::tensor("q", {1}, "same")}),
                   model_with({test::tensor("r", {1}, "same")})) ==
           told{"renamed p to r", "vanished q", "0"});
+}
+
+TEST_CASE("compare_initializers: the places of a sparse one's values count") {
+    const auto with = [](std::string_view places, std::uint64_t extent) {
+        const auto sparse = test::message()
+                                .inner(1, test::tensor("a", {1}, "aaaa"))
+                                .inner(2, test::message().number(2, 7).text(9, places))
+                                .packed(3, {extent});
+        return test::model(test::graph().inner(15, sparse)).bytes();
+    };
+    const auto base = with("12345678", 9);
+    CHECK(compare(base, with("12345678", 9)) == told{"1"});
+    CHECK(compare(base, with("12345679", 9)) == told{"changed a (sparse)", "0"});
+    CHECK(compare(base, with("12345678", 8)) == told{"changed a (sparse)", "0"});
 }
 
 TEST_CASE("compare_initializers: storage does not count") {

@@ -7,6 +7,7 @@
 
 #include <stemma/compare/detail/changed_reads.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
@@ -41,7 +42,9 @@ std::string explained(const stemma::attributed_model& from, const stemma::attrib
     const auto pairs =
         stemma::detail::pair_modules(a.modules(), a.contents(), b.modules(), b.contents());
     const auto found = stemma::detail::explain_reads(
-        a, b, pairs, match, stemma::detail::find_changed_reads(a, b, match));
+        a, b, pairs, match,
+        stemma::detail::find_changed_reads(
+            a, b, match, stemma::detail::paired_graphs(a.model(), b.model(), match)));
     std::string text;
     for (auto m : found.moved) {
         text.append(a.modules().name(m)).append(" ");

@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
 
@@ -62,6 +63,29 @@ TEST_CASE("profiled_nodes: finds unnamed nodes by number", "[cost][profile]") {
     CHECK(names.find(kernel) == std::vector<stemma::id>{1});
     kernel.node_index = 2; // another operator: the number is of another graph
     CHECK(names.find(kernel).empty());
+}
+
+TEST_CASE("profiled_nodes: bodies have numbers of their own", "[cost][profile]") {
+    const auto body = test::graph(
+        {test::node("Relu", {"x"}, {"r"}), test::node("Add", {"r", "x"}, {"b"})}, {}, {"b"});
+    const auto bytes =
+        test::model(test::graph({test::owner_node("If", {"c"}, {"i"},
+                                                  {test::graph_attribute("then_branch", body)}),
+                                 test::node("Add", {"i", "x"}, {"y"})},
+                                {"c", "x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes, "file");
+    const stemma::detail::profiled_nodes names(model);
+    const auto find = [&](const char* type, stemma::id number) {
+        stemma::profile::kernel kernel;
+        kernel.name = std::string(type) + "_" + std::to_string(number);
+        kernel.op_type = type;
+        kernel.node_index = number;
+        return names.find(kernel);
+    };
+    CHECK(find("Add", 1).size() == 2); // that of the body, or that after it
+    CHECK(find("Relu", 0).size() == 1);
+    CHECK(find("Relu", 1).empty());
 }
 
 } // namespace test::cost_detail_profiled_nodes

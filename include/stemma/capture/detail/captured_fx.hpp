@@ -30,7 +30,8 @@ public:
     /// Whether no node was read.
     [[nodiscard]] bool empty() const noexcept { return graphs_.empty(); }
 
-    /// Throws: `error` of `error_code::malformed` if it is not an FX node, naming `file`.
+    /// Throws: `error` of `error_code::malformed`, naming `file`, if it is not an FX node, or there
+    /// are too many graphs.
     void read_node(json_part node, std::string_view file) {
         const captured_json at(node, file, "FX node", count_++);
         node_record record;
@@ -58,10 +59,13 @@ public:
             record.target = at.text("parameter");
         }
         auto tracer = at.has("tracer") ? at.text("tracer") : std::string();
-        const auto known_graph =
-            std::find_if(graphs_.begin(), graphs_.end(),
-                         [&](const graph_record& graph) { return graph.tracer == tracer; });
-        auto& graph = known_graph == graphs_.end()
+        const auto known_graph = std::find_if(
+            graphs_.rbegin(), graphs_.rend(), // nodes of a graph mostly follow each other
+            [&](const graph_record& graph) { return graph.tracer == tracer; });
+        if (known_graph == graphs_.rend() && graphs_.size() == most_graphs) {
+            at.fail("is of another graph, after " + std::to_string(most_graphs));
+        }
+        auto& graph = known_graph == graphs_.rend()
                           ? graphs_.emplace_back(graph_record{std::move(tracer), {}, false})
                           : *known_graph;
         graph.shapes_known = graph.shapes_known || record.is_tensor;
@@ -99,6 +103,11 @@ private:
 
     enum class result { tensor, number, tuple };
 
+    static constexpr std::size_t most_graphs = 64; // each is compared with the whole model
+
+    // In all calls of layers: a layer that holds half of the model may be called many times.
+    static constexpr std::size_t most_parameters = 1'000'000;
+
     [[nodiscard]] static captured_operations operations_of(const graph_record& graph,
                                                            const module_tree& modules) {
         captured_operations operations;
@@ -108,6 +117,7 @@ private:
         std::unordered_map<std::string, std::string> parameter;
         std::unordered_map<std::string, result> results;
         bool finished = false;
+        std::size_t read = 0; // parameters of layers
         for (const auto& node : graph.nodes) {
             finished = finished || node.kind == "output";
             if (node.kind == "get_attr") {
@@ -131,14 +141,14 @@ private:
             for (const auto& argument : node.arguments) {
                 if (const auto source = maker.find(argument); source != maker.end()) {
                     operations.add_source(source->second);
-                } else if (const auto read = parameter.find(argument); read != parameter.end()) {
-                    add_parameter(operations, modules, read->second);
+                } else if (const auto given = parameter.find(argument); given != parameter.end()) {
+                    add_parameter(operations, modules, given->second);
                 } else {
                     operations.add_input();
                 }
             }
             if (node.kind == "call_module") {
-                read_layer(operations, modules, node.path, number);
+                read_layer(operations, modules, node.path, number, read);
             }
             operations[number].optional = results[node.name] == result::number;
             maker[node.name] = number;
@@ -195,7 +205,7 @@ private:
 
     /// A layer may consist of several modules: then its work is done there or below.
     static void read_layer(captured_operations& operations, const module_tree& modules,
-                           const std::string& path, id number) {
+                           const std::string& path, id number, std::size_t& read) {
         const auto layer = find_path(modules, path);
         if (layer == no_id) {
             return;
@@ -205,8 +215,9 @@ private:
             operations[number].exact = false;
             operations.add_name("forward");
         }
-        for (auto m = layer; m < tree.end(layer); ++m) {
+        for (auto m = layer; m < tree.end(layer) && read < most_parameters; ++m) {
             const auto prefix = modules.path(m);
+            read += modules.parameter_count(m) + 1;
             for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
                 const auto tensor = modules.parameter(m, i);
                 operations.add_parameter(

@@ -107,7 +107,7 @@ private:
 };
 
 /// Returns: the module at a path or under an alias, or `no_id`.
-/// Complexity: O(length) expected, and O(aliases) if no path leads there.
+/// Complexity: O(length) expected.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
     id m = 0;
     auto rest = path;
@@ -116,14 +116,7 @@ private:
         m = modules.child(m, rest.substr(0, dot));
         rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
     }
-    if (m == no_id) {
-        for (const auto& alias : modules.aliases()) {
-            if (alias.path == path) {
-                return alias.module;
-            }
-        }
-    }
-    return m;
+    return m == no_id ? modules.aliased(path) : m;
 }
 
 /// Returns: the parameter at a path, possibly through an alias; none for buffers and unknown ones.

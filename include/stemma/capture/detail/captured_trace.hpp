@@ -103,24 +103,32 @@ private:
     void enter(const captured_json& at) {
         const auto path = at.text("module");
         misplaced_ += at.has("stack") && !stands_in(at) ? 1U : 0U;
+        ++times_open_[path];
         open_.push_back({path, at.number("call")});
     }
 
     void exit(const captured_json& at) {
         const auto path = at.text("module");
         if (!open_.empty() && open_.back().path == path) {
-            open_.pop_back();
+            close();
             if (open_.empty()) {
                 note_outputs(at);
             }
             return;
         }
         ++misplaced_;
-        const auto position = std::find_if(open_.rbegin(), open_.rend(),
-                                           [&](const open_module& m) { return m.path == path; });
-        if (position != open_.rend()) {
-            open_.erase(position.base() - 1, open_.end());
+        if (const auto found = times_open_.find(path);
+            found != times_open_.end() && found->second > 0) {
+            while (open_.back().path != path) {
+                close();
+            }
+            close();
         }
+    }
+
+    void close() {
+        --times_open_[open_.back().path];
+        open_.pop_back();
     }
 
     /// Whether the modules of an event are the open ones.
@@ -353,6 +361,7 @@ private:
     captured_operations made_;
     string_pool paths_;
     std::vector<open_module> open_;
+    std::unordered_map<std::string, std::size_t> times_open_; // by path
     std::unordered_map<id, id> by_seq_;
     detail::tensor_makers makers_;
     std::vector<id> outputs_; // producers of outputs

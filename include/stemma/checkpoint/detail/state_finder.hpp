@@ -152,6 +152,7 @@ private:
             return;
         }
         const auto& items = values_->items(state);
+        spend(items.size());
         for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
             const bool tensor = values_->is(items[i + 1], pickled_kind::tensor);
             if (tensor || values_->is(items[i + 1], pickled_kind::object)) {

@@ -208,6 +208,13 @@ private:
                 values.fail(error_code::unsupported, "has a tensor of unknown type");
             }
         }
+        const std::size_t views = what == torch_role::tensor_v3 ? 7 : 6;
+        for (const auto* const view : {"conj", "neg"}) {
+            if (parts.size() > views && is_true(values, values.member(parts[views], view))) {
+                values.fail(error_code::unsupported,
+                            "has a tensor that is a lazy " + std::string(view) + " view");
+            }
+        }
         const std::size_t flag = what == torch_role::quantized ? 5 : 4;
         result.trainable =
             what != torch_role::tensor && parts.size() > flag && is_true(values, parts[flag]);

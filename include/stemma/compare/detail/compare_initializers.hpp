@@ -83,10 +83,8 @@ public:
 private:
     [[nodiscard]] std::string name_of(std::size_t i) const {
         const auto& tensor = model_->tensors()[i];
-        auto path = tensor.graph == 0 ? std::string() : model_->graph_path(tensor.graph) + "/";
-        path.append(model_->text(tensor.name));
-        // A sparse one may differ only in its indices.
-        return tensor.sparse ? path.append(" (sparse)") : path;
+        const auto path = tensor.graph == 0 ? "" : model_->graph_path(tensor.graph) + "/";
+        return path + std::string(model_->text(tensor.name)) + (tensor.sparse ? " (sparse)" : "");
     }
 
     const wire_model* model_;
@@ -104,14 +102,14 @@ private:
     if (!a.readable || !b.readable) {
         return initializer_change::unknown;
     }
-    return a.bytes() == b.bytes() ? initializer_change::same : initializer_change::changed;
+    return a.bytes() == b.bytes() && a.places == b.places ? initializer_change::same
+                                                          : initializer_change::changed;
 }
 
 /// Calls `report(difference)` for every initializer that differs between two models: those of the
 /// first in order, then those only in the second.
-///  Data is compared in place, in mapped files, in any encoding. For sparse initializers only the
-/// values are compared. Returns: the number of equal ones. Complexity: O(data) of initializers of
-/// equal name, and of unmatched ones.
+///  Data is compared in place, in mapped files, in any encoding. Returns: the number of equal
+/// ones. Complexity: O(data) of initializers of equal name, and of unmatched ones.
 template <class Report>
 std::size_t compare_initializers(const wire_model& a, const wire_model& b, Report report) {
     detail::named_tensors first(a);

@@ -4,10 +4,10 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/tag_edits.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -179,7 +179,7 @@ private:
         auto fields = model.reader(model.message(node));
         for (wire_field field; fields.next(field);) {
             if (!field.is_bytes(onnx_fields::node::attribute) ||
-                tag_edits::is_ours(fields.inner(field))) {
+                is_tag_attribute(fields.inner(field))) {
                 continue;
             }
             attribute one{{}, fields.text(field)};

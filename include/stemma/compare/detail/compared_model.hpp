@@ -7,15 +7,13 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
-#include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
-#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/record/detail/tag_edits.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -155,7 +153,8 @@ private:
         for (auto dim : content.header.dims) {
             text.append(",").append(std::to_string(dim));
         }
-        text.append(content.readable ? ":" : content.header.location);
+        text.append(":").append(content.places);
+        text.append(content.readable ? "" : content.header.location);
         if (data.size() <= longest_constant) {
             return text.append(data);
         }
@@ -175,10 +174,11 @@ private:
         label_.resize(count);
         weight_.assign(count, 0);
         name_.assign(count, 0);
+        attribute_hasher attributes(model_);
         for (id node = 0; node < count; ++node) {
             type_[node] = operators_[model_.operator_id(node)];
             auto label = hash_mix(type_[node], hash_bytes(model_.overload(node)));
-            label = hash_mix(label, attributes_of(node));
+            label = hash_mix(label, attributes.read(node, false).hash);
             const auto inputs = model_.inputs(node);
             for (id slot = 0; slot < inputs.size(); ++slot) {
                 const auto constant = constant_of(inputs[slot]);
@@ -198,34 +198,6 @@ private:
                 name_[node] = name.empty() ? 0 : hash_bytes(name) | 1U;
             }
         }
-    }
-
-    [[nodiscard]] std::uint64_t attributes_of(id node) {
-        using at = onnx_fields::attribute;
-        std::uint64_t sum = 0;
-        auto fields = model_.reader(model_.message(node));
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(onnx_fields::node::attribute)) {
-                continue;
-            }
-            std::uint64_t content = 0;
-            bool ours = false;
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(at::doc_string)) {
-                    ours = tag_edits::is_ours(fields.inner(field));
-                } else if (!part.is_bytes(at::g) && !part.is_bytes(at::graphs)) {
-                    // Bodies are compared node by node.
-                    content += hash_bytes(parts.whole(part), part.number);
-                }
-            }
-            const bool says_nothing =
-                ours || (model_.domain(node).empty() &&
-                         defaults_.holds(model_.operator_id(node), model_.op_type(node), content,
-                                         fields.inner(field)));
-            sum += says_nothing ? 0 : hash_mix(content, 4);
-        }
-        return sum;
     }
 
     /// An edge counts in the innermost module that contains both ends, so that a module's hash does
@@ -278,7 +250,6 @@ private:
     std::vector<id> constant_of_; // by value
     std::vector<char8_t> quiet_;  // by node
     std::vector<std::uint64_t> operators_;
-    default_attributes defaults_;
     std::vector<std::uint64_t> type_;   // by node
     std::vector<std::uint64_t> label_;  // by node
     std::vector<std::uint64_t> weight_; // by node

@@ -7,6 +7,7 @@
 #include <stemma/compare/detail/compare_headers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/explain_reads.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/detail/weight_comparer.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,6 +38,7 @@ public:
     [[nodiscard]] model_diff run() {
         result_.pairs = pair_modules(a_.modules(), a_.contents(), b_.modules(), b_.contents());
         match();
+        graphs_.emplace(a_.model(), b_.model(), result_.nodes);
         entry_of_first_.assign(a_.modules().size(), no_id);
         entry_of_second_.assign(b_.modules().size(), no_id);
         change_finder changes(a_, b_, result_.nodes);
@@ -138,11 +141,11 @@ private:
             }
             name.remove_prefix(dot + 1);
         }
-        return a_.module_of(reader);
+        return reader == no_id ? 0 : a_.module_of(reader);
     }
 
     void note_weights() {
-        const auto pairs = pair_weights(a_, b_, result_.nodes);
+        const auto pairs = pair_weights(a_, b_, result_.nodes, *graphs_);
         result_.compared_weights = pairs.size();
         changes_weights_.assign(a_.model().node_count(), false);
         if (!options_.weights) {
@@ -154,7 +157,9 @@ private:
                                     differences[i]->difference.relative <= options_.tolerance)) {
                 continue;
             }
-            changes_weights_[pairs[i].node] = true;
+            if (pairs[i].node != no_id) {
+                changes_weights_[pairs[i].node] = true;
+            }
             const auto name = a_.model().value_name(differences[i]->first);
             auto& entry = of_first(owner_of(name, pairs[i].node));
             add(entry, module_change::weights);
@@ -184,10 +189,10 @@ private:
         }
     }
 
-    /// A changed read is reported at its reader; of the model, at the node that was the output.
+    /// A changed read is reported at its reader; a result, at the node that made it.
     void note_reads() {
         const auto explained = explain_reads(a_, b_, result_.pairs, result_.nodes,
-                                             find_changed_reads(a_, b_, result_.nodes));
+                                             find_changed_reads(a_, b_, result_.nodes, *graphs_));
         for (auto m : explained.moved) {
             add(of_first(m), module_change::moved);
         }
@@ -376,6 +381,7 @@ private:
     compared_model b_;
     const diff_options& options_;
     model_diff result_;
+    std::optional<paired_graphs> graphs_; // once nodes are matched
     std::vector<id> entry_of_first_;
     std::vector<id> entry_of_second_;
     std::vector<bool> changes_weights_; // by node of the first model

@@ -14,11 +14,13 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: the inputs, or outputs, of a model that no initializer provides, in file order.
+/// Returns: the outputs of a model, or the inputs that no initializer provides, in file order.
 [[nodiscard]] inline std::vector<id> interface_values(const onnx_model& model,
                                                       std::vector<id> graph_record::*list) {
     auto values = model.graph(0).*list;
-    std::erase_if(values, [&](id value) { return value == no_id || model.is_initializer(value); });
+    std::erase_if(values, [&](id value) {
+        return value == no_id || (list == &graph_record::inputs && model.is_initializer(value));
+    });
     return values;
 }
 

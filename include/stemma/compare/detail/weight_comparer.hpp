@@ -4,6 +4,7 @@
 
 #include <stemma/compare/detail/compare_initializers.hpp>
 #include <stemma/compare/detail/compared_model.hpp>
+#include <stemma/compare/detail/paired_graphs.hpp>
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/tensor_difference.hpp>
 #include <stemma/core/id.hpp>
@@ -26,14 +27,17 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct weight_pair {
     id first = no_id;  ///< number of a constant of the first model
     id second = no_id; ///< the same of the second one
-    id node = no_id;   ///< of the first model, its first reader
+    id node = no_id;   ///< of the first model, its first reader; `no_id` for a result
 };
 
-/// Returns: the weights read by partners at the same input, each pair once, and those of equal name
-/// not read by partners. A weight that two modules share in one model only is in several pairs.
+/// Returns: the weights read by partners at the same input or that are the same result of graphs,
+/// each pair once, and those of equal name not read by partners. A weight that two modules share in
+/// one model only is in several pairs.
 /// Complexity: O(nodes + inputs + constants) expected, and O(log pairs) for each further pair.
-[[nodiscard]] inline std::vector<weight_pair>
-pair_weights(const compared_model& a, const compared_model& b, const node_match& match) {
+[[nodiscard]] inline std::vector<weight_pair> pair_weights(const compared_model& a,
+                                                           const compared_model& b,
+                                                           const node_match& match,
+                                                           const paired_graphs& graphs) {
     std::vector<weight_pair> pairs;
     std::vector<id> partner(a.constants().size(), no_id); // the first one
     std::vector<bool> taken(b.constants().size(), false);
@@ -62,6 +66,8 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
             read_by(node, match.to_second[node]);
         }
     }
+    graphs.for_each_result(
+        [&](id owner, id x, id y) { add(a.constant_of(x), b.constant_of(y), owner); });
     std::unordered_map<std::string_view, id> by_name;
     for (id c = 0; c < taken.size(); ++c) {
         if (!taken[c]) {
@@ -100,15 +106,16 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     } else if (!x.readable && !y.readable) {
         return std::nullopt; // no data on either side
     } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
-               x.bytes() == y.bytes()) {
+               x.bytes() == y.bytes() && x.places == y.places) {
         return std::nullopt;
     }
     if (!x.readable || !y.readable) {
         difference.text.append(", the data of one are missing");
         return difference;
     }
-    // Numbers of quantized and floating-point tensors are not comparable.
-    if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type)) {
+    // Numbers of quantized and floating-point tensors, or of other elements, are not comparable.
+    if (is_floating_type(x.header.data_type) == is_floating_type(y.header.data_type) &&
+        x.places == y.places) {
         if (const auto measured = measure_difference(x.header, x.bytes(), y.header, y.bytes())) {
             difference.comparable = true;
             difference.difference = *measured;
@@ -117,7 +124,7 @@ pair_weights(const compared_model& a, const compared_model& b, const node_match&
     const bool same_type =
         x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
     const bool equal = difference.comparable ? difference.difference.different == 0
-                                             : same_type && x.bytes() == y.bytes();
+                                             : x.places == y.places && x.bytes() == y.bytes();
     return same_type && equal ? std::nullopt : std::optional(difference);
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -28,8 +29,8 @@ public:
                 const auto first = identifiers_.try_emplace(identifier(model.name(node)), node);
                 first.first->second = first.second ? node : no_id;
             }
-            if (model.graph_of(node) == 0) {
-                main_.push_back(node);
+            if (model.outermost(model.graph_of(node)) == 0) {
+                at_.emplace_back(model.position(node), node);
             }
             for (id i = 0; i < model.output_count(node); ++i) {
                 const auto name = model.value_name(model.first_output(node) + i);
@@ -43,19 +44,28 @@ public:
                 }
             }
         }
+        range::sort(at_);
     }
 
     /// Returns: the nodes that a kernel computes, ascending; several if fused, none if no part of
     /// the name is known. Complexity: O(length), plus the nodes of a range.
     [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
         auto result = named(kernel.name);
-        if (result.size() != 1 && kernel.node_index < main_.size()) {
-            const auto node = main_[kernel.node_index];
-            const bool fits = model_.op_type(node) == kernel.op_type;
-            const bool open = result.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                             : range::contains(result, node);
-            if (fits && open) {
-                return {node};
+        if (result.size() != 1) {
+            // Bodies have numbers of their own, so several nodes may be meant.
+            std::vector<id> numbered;
+            for (auto entry =
+                     std::lower_bound(at_.begin(), at_.end(), std::pair(kernel.node_index, id{0}));
+                 entry != at_.end() && entry->first == kernel.node_index; ++entry) {
+                const auto node = entry->second;
+                const bool open = result.empty() ? kernel.name.empty() || model_.name(node).empty()
+                                                 : range::contains(result, node);
+                if (open && model_.op_type(node) == kernel.op_type) {
+                    numbered.push_back(node);
+                }
+            }
+            if (!numbered.empty()) {
+                return numbered;
             }
         }
         if (result.empty()) {
@@ -227,7 +237,7 @@ private:
     std::unordered_map<std::string_view, id> makers_;             // by name of their outputs
     std::unordered_map<std::string_view, id> readers_; // by name of a weight: the first one
     std::unordered_map<std::string, id> identifiers_;  // by `identifier`; `no_id` if ambiguous
-    std::vector<id> main_;                             // nodes of the main graph, in order
+    std::vector<std::pair<id, id>> at_; // of the main graph and its bodies: position, node
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

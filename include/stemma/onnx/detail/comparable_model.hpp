@@ -3,23 +3,18 @@
 #define STEMMA_ONNX_DETAIL_COMPARABLE_MODEL_HPP
 
 #include <stemma/align/comparable_graph.hpp>
-#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
-#include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
-#include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,87 +22,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// A node's attributes, regardless of order and of how numbers are packed, without defaults.
-struct attributes_read {
-    std::uint64_t hash = 0;  ///< of all attributes except graphs
-    bool has_graphs = false; ///< the node has bodies
-};
-
-class attribute_reader {
-public:
-    explicit attribute_reader(const wire_model& model) : model_(model) {}
-
-    /// The tensor of a Constant is left out. Complexity: O(bytes of the attributes).
-    [[nodiscard]] attributes_read read(id node, bool constant) {
-        attributes_read result;
-        auto fields = model_.reader(model_.message(node));
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(onnx_fields::node::attribute)) {
-                read_one(node, fields.inner(field), constant, result);
-            }
-        }
-        return result;
-    }
-
-private:
-    using at = onnx_fields::attribute;
-    static constexpr std::uint32_t floats = 7;
-    static constexpr std::uint32_t ints = 8;
-
-    void read_one(id node, const wire_reader& attribute, bool constant, attributes_read& result) {
-        auto fields = attribute;
-        std::uint64_t own = 0;
-        for (wire_field field; fields.next(field);) {
-            if (field.number == at::doc_string || field.number == at::type) {
-                continue;
-            }
-            if (field.number == at::g || field.number == at::graphs) {
-                result.has_graphs = true;
-                continue;
-            }
-            if (field.is_bytes(at::t) && constant) {
-                continue;
-            }
-            own = add(fields, field, own);
-        }
-        const bool says_nothing =
-            !constant && model_.domain(node).empty() &&
-            defaults_.holds(model_.operator_id(node), model_.op_type(node), own, attribute);
-        result.hash += says_nothing ? 0 : own;
-    }
-
-    [[nodiscard]] std::uint64_t add(const wire_reader& fields, const wire_field& field,
-                                    std::uint64_t own) {
-        const auto mixed = [&](std::uint64_t word) {
-            return hash_mix(hash_mix(own, field.number), word);
-        };
-        if (field.number == ints && field.type == wire_type::bytes) {
-            numbers_.clear();
-            read_dims(fields, field, numbers_);
-            for (const auto number : numbers_) {
-                own = mixed(static_cast<std::uint64_t>(number));
-            }
-            return own;
-        }
-        if (field.number == floats && field.type == wire_type::bytes) {
-            const auto text = fields.text(field);
-            for (std::size_t at_byte = 0; at_byte + 4 <= text.size(); at_byte += 4) {
-                own = mixed(load32(text.data() + at_byte));
-            }
-            return own;
-        }
-        if (field.type == wire_type::bytes) {
-            return mixed(hash_bytes(fields.text(field)));
-        }
-        return mixed(field.type == wire_type::varint ? field.value
-                                                     : hash_bytes(fields.text(field)));
-    }
-
-    const wire_model& model_;
-    default_attributes defaults_;
-    std::vector<std::int64_t> numbers_;
-};
 
 /// Returns: the graphs of a model, each before its bodies; those of a node by attribute, as tools
 /// write them in any order. Complexity: O(graphs log graphs).
@@ -158,7 +72,7 @@ private:
             result.set_content(value, contents[i]);
         }
     }
-    attribute_reader attributes(model);
+    attribute_hasher attributes(model);
     const auto random = find_random_operators(model);
     std::vector<id> outputs;
     std::string type;

@@ -27,6 +27,7 @@ struct tensor_content {
     tensor_header header;  ///< type, shape, and where the data are stored
     std::string_view data; ///< in a mapped file, or in `own`
     std::string own;       ///< data that had to be assembled
+    std::string places;    ///< of a sparse one: its extents, and the indices of its values
     bool readable = true;  ///< false if external data are missing
 
     /// Returns: all data. Valid as long as this and the reader are.
@@ -45,6 +46,9 @@ public:
         using at = detail::onnx_fields::tensor;
         tensor_content content;
         content.header = read_tensor_header(*model_, tensor);
+        if (tensor.sparse) {
+            content.places = places_of(tensor);
+        }
         if (content.header.external) {
             read_external(content);
             return content;
@@ -71,6 +75,23 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string places_of(const tensor_ref& sparse) {
+        std::string text;
+        const auto& around = model_->containers()[sparse.message.container];
+        auto fields = model_->reader({around.begin, around.size, no_id});
+        for (wire_field field; fields.next(field);) {
+            if (field.number == onnx_fields::sparse_tensor::dims) {
+                append_numbers(fields, field, sizeof(std::int64_t), text);
+            } else if (field.is_bytes(onnx_fields::sparse_tensor::indices)) {
+                tensor_ref indices;
+                indices.message = {field.content, field.size(), sparse.message.container};
+                const auto content = read(indices);
+                text.append(content.readable ? content.bytes() : content.header.location);
+            }
+        }
+        return text;
+    }
+
     static void append_numbers(const wire_reader& around, const wire_field& field, unsigned width,
                                std::string& out) {
         std::vector<std::int64_t> numbers;

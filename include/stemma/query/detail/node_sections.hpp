@@ -8,12 +8,12 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_defaults.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/record/detail/tag_edits.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -296,7 +296,7 @@ private:
         auto fields = model_.reader(model_.message(node));
         for (wire_field field; fields.next(field);) {
             if (!field.is_bytes(onnx_fields::node::attribute) ||
-                tag_edits::is_ours(fields.inner(field)) ||
+                is_tag_attribute(fields.inner(field)) ||
                 (model_.domain(node).empty() &&
                  is_default(model_.op_type(node), fields.inner(field)))) {
                 continue;

@@ -11,6 +11,7 @@
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
@@ -95,7 +96,7 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
             }
         } else if (field.is_bytes(at_node::doc_string)) {
             detail::read_doc_string(fields.text(field), result);
-        } else if (field.is_bytes(at_node::attribute) && tag_edits::is_ours(fields.inner(field))) {
+        } else if (field.is_bytes(at_node::attribute) && is_tag_attribute(fields.inner(field))) {
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
                 if (part.is_bytes(at_attribute::s)) {

@@ -6,6 +6,7 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -203,21 +204,6 @@ public:
         }
     }
 
-    /// Returns: whether an attribute was written by stemma. Complexity: O(fields).
-    [[nodiscard]] static bool is_ours(wire_reader fields) {
-        bool named = false;
-        bool marked = false;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::attribute::name)) {
-                const auto name = fields.text(field);
-                named = name == source_module_attribute || name == hierarchy_tags_attribute;
-            } else if (field.is_bytes(detail::onnx_fields::attribute::doc_string)) {
-                marked = fields.text(field) == attribute_mark;
-            }
-        }
-        return named && marked;
-    }
-
 private:
     using at_node = detail::onnx_fields::node;
 
@@ -304,7 +290,7 @@ private:
 
     void edit_attribute(const wire_reader& fields, const wire_field& field, node_survey& seen,
                         message_edits& edits) const {
-        if (is_ours(fields.inner(field))) {
+        if (is_tag_attribute(fields.inner(field))) {
             edits.remove(field.begin, field.end);
             return;
         }

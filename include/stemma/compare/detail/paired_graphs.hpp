@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_COMPARE_DETAIL_PAIRED_GRAPHS_HPP
+#define STEMMA_COMPARE_DETAIL_PAIRED_GRAPHS_HPP
+
+#include <stemma/compare/detail/pair_interface.hpp>
+#include <stemma/compare/node_match.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// The graphs of two models that correspond: bodies of partners for the same attribute, and
+/// functions with partners in them.
+class paired_graphs {
+public:
+    /// Requires: all outlive this. Complexity: O(nodes + graphs log graphs).
+    paired_graphs(const onnx_model& a, const onnx_model& b, const node_match& match)
+        : a_(a), b_(b), partner_(a.graph_count(), no_id) {
+        partner_[0] = 0;
+        pair_bodies(match);
+        pair_functions(match);
+    }
+
+    /// Returns: the graph of the second model for one of the first, or `no_id`.
+    [[nodiscard]] id operator[](id graph) const noexcept { return partner_[graph]; }
+
+    /// Calls `f(owner, x, y)` for each result x of a body of the first model and the corresponding
+    /// one of the second, then with `no_id` for those of functions and of the model. Results of
+    /// the model correspond by name, the others in their order.
+    /// Complexity: O(graphs + results), plus that of `pair_interface`.
+    template <class Function>
+    void for_each_result(Function f) const {
+        for (id g = 1; g < partner_.size(); ++g) {
+            if (partner_[g] == no_id) {
+                continue;
+            }
+            const auto& from = a_.graph(g).outputs;
+            const auto& to = b_.graph(partner_[g]).outputs;
+            for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+                f(a_.graph(g).owner, from[i], to[i]);
+            }
+        }
+        for (const auto& [x, y] : pair_interface(a_, b_, &graph_record::outputs)) {
+            f(no_id, x, y);
+        }
+    }
+
+private:
+    void pair_bodies(const node_match& match) {
+        using key = std::tuple<id, std::string_view, id>;
+        const auto key_of = [](const onnx_model& model, const graph_record& body, id owner) {
+            return key(owner, model.text(body.attribute), body.attribute_index);
+        };
+        std::map<key, id> bodies;
+        for (id g = 1; g < b_.graph_count(); ++g) {
+            const auto& body = b_.graph(g);
+            if (body.kind == graph_kind::body) {
+                bodies.emplace(key_of(b_, body, body.owner), g);
+            }
+        }
+        for (id g = 1; g < partner_.size(); ++g) {
+            const auto& body = a_.graph(g);
+            if (body.kind != graph_kind::body || match.to_second[body.owner] == no_id) {
+                continue;
+            }
+            const auto found = bodies.find(key_of(a_, body, match.to_second[body.owner]));
+            partner_[g] = found == bodies.end() ? no_id : found->second;
+        }
+    }
+
+    /// Exporters number functions, so their names do not tell.
+    void pair_functions(const node_match& match) {
+        std::vector<bool> taken(b_.graph_count(), false);
+        for (id v = 0; v < match.to_second.size(); ++v) {
+            if (match.to_second[v] == no_id) {
+                continue;
+            }
+            const auto g = a_.graph_of(v);
+            const auto h = b_.graph_of(match.to_second[v]);
+            if (a_.graph(g).kind == graph_kind::function && partner_[g] == no_id &&
+                b_.graph(h).kind == graph_kind::function && !taken[h]) {
+                partner_[g] = h;
+                taken[h] = true;
+            }
+        }
+    }
+
+    const onnx_model& a_;
+    const onnx_model& b_;
+    std::vector<id> partner_; // by graph of the first model
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_COMPARE_DETAIL_PAIRED_GRAPHS_HPP

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_TAG_ATTRIBUTE_HPP
+#define STEMMA_ONNX_DETAIL_TAG_ATTRIBUTE_HPP
+
+#include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: whether an attribute of a node is one that stemma wrote. Complexity: O(fields).
+[[nodiscard]] inline bool is_tag_attribute(wire_reader fields) {
+    bool named = false;
+    bool marked = false;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(onnx_fields::attribute::name)) {
+            const auto name = fields.text(field);
+            named = name == source_module_attribute || name == hierarchy_tags_attribute;
+        } else if (field.is_bytes(onnx_fields::attribute::doc_string)) {
+            marked = fields.text(field) == attribute_mark;
+        }
+    }
+    return named && marked;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_TAG_ATTRIBUTE_HPP
