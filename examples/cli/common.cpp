@@ -307,9 +307,9 @@ void warn_of_external_data(const common_options& options, const std::string& out
                            const std::vector<std::string>& files) {
     if (!files.empty()) {
         note(options,
-             fmt::format("{} keeps its weights in '{}' beside {}; runtimes look for it beside {}: "
-                         "use --data link or --data copy",
-                         output, files.front(), options.model, output));
+             fmt::format("{}: the weights stay in '{}' beside {}, where runtimes do not look: use "
+                         "--data link or --data copy",
+                         output, files.front(), options.model));
     }
 }
 

@@ -128,9 +128,10 @@ int cut(cut_request asked) {
     const auto records =
         asked.to_folder() ? cutter->write_all(*opened, modules_to_cut(asked, *opened), asked.folder)
                           : cutter->write(*opened, find_subject(asked, *opened), asked.output);
-    warn_of_external_data(asked.common,
-                          asked.to_folder() ? asked.folder + "/index.json" : asked.output,
-                          opened->model(), asked.data);
+    warn_of_external_data(
+        asked.common, asked.to_folder() ? asked.folder : asked.output,
+        stemma::files_left_behind(
+            opened->model(), asked.to_folder() ? asked.folder + "/x" : asked.output, how.data));
     report(asked, *opened, records);
     return std::any_of(records.begin(), records.end(), [](const auto& r) { return r.is_refused(); })
                ? found_something

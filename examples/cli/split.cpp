@@ -97,7 +97,9 @@ int split(split_request asked) {
     how.infer = add_inferred_types;
     how.note = [&](std::string_view text) { notes.emplace_back(text); };
     report(asked, stemma::split_to_folder(*opened, asked.folder, how));
-    warn_of_external_data(asked.common, asked.folder + "/split.json", opened->model(), asked.data);
+    warn_of_external_data(
+        asked.common, asked.folder,
+        stemma::files_left_behind(opened->model(), asked.folder + "/x", how.data));
     for (const auto& text : notes) {
         note(asked.common, fmt::format("{}: {}", asked.common.model, text));
     }

@@ -105,9 +105,12 @@ std::size_t line_width() {
 
 bool has_colours() {
     static const bool colours = [] {
-        const char* term = std::getenv("TERM");
-        return is_terminal() && std::getenv("NO_COLOR") == nullptr && term != nullptr &&
-               std::string_view(term) != "dumb";
+        const auto setting = [](const char* name) {
+            const char* text = std::getenv(name);
+            return std::string_view(text == nullptr ? "" : text);
+        };
+        const auto term = setting("TERM");
+        return is_terminal() && setting("NO_COLOR").empty() && !term.empty() && term != "dumb";
     }();
     return colours;
 }

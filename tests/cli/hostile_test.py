@@ -108,7 +108,7 @@ def on_terminal(*arguments, colours=False):
     end = b"\0end of output\0"
     process = subprocess.Popen([PROGRAM, *map(str, arguments)], stdout=secondary, stderr=secondary,
                                env=dict({key: value for key, value in os.environ.items() if key != "NO_COLOR"},
-                                        TERM="xterm", PAGER="cat", **({} if colours else {"NO_COLOR": ""})))
+                                        TERM="xterm", PAGER="cat", **({} if colours else {"NO_COLOR": "1"})))
 
     def mark_end():
         process.wait()

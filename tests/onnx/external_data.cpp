@@ -190,6 +190,7 @@ TEST_CASE("files_left_behind: lists missing files only for another folder") {
     const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
     CHECK(stemma::files_left_behind(model, s.from + "/other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.from + "/../from/other.onnx").empty());
+    CHECK(stemma::files_left_behind(model, s.from + "/./other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.to + "/model.onnx") == texts{"a.bin", "b.bin"});
 }
 

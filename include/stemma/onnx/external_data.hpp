@@ -61,6 +61,12 @@ inline void list_external_files(wire_reader fields, tensors_in message,
     return each_once(std::move(files));
 }
 
+/// Returns: the folder that contains a file, as an absolute path without `.` and `..`, which is the
+/// same for all spellings without links.
+[[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal().parent_path();
+}
+
 } // namespace detail
 
 /// Returns: the external data files of all tensors, as named in the model, sorted.
@@ -77,10 +83,8 @@ inline void list_external_files(wire_reader fields, tensors_in message,
 [[nodiscard]] inline std::vector<std::string>
 files_left_behind(const wire_model& model, const std::string& output,
                   data_placement placement = data_placement::keep) {
-    const auto folder = [](const std::string& path) {
-        return std::filesystem::absolute(path).parent_path().lexically_normal();
-    };
-    return placement != data_placement::keep || folder(output) == folder(model.file())
+    return placement != data_placement::keep ||
+                   detail::folder_of(output) == detail::folder_of(model.file())
                ? std::vector<std::string>()
                : external_files(model);
 }

@@ -19,10 +19,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -108,19 +108,15 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         result.push_back(
             {one["module"].get<std::string>(), own.value_or(all.value_or(0)), verdict == "adds"});
     }
-    std::unordered_set<std::string> around; // modules that contain such ones
+    std::set<std::string> paths;
     for (const auto& one : result) {
-        for (auto at = one.path.rfind('.'); at != one.path.npos; at = one.path.rfind('.', at - 1)) {
-            around.insert(one.path.substr(0, at));
-            if (at == 0) {
-                break;
-            }
-        }
-        if (!one.path.empty()) {
-            around.insert("");
-        }
+        paths.insert(one.path);
     }
-    std::erase_if(result, [&](const sensitive_module& one) { return around.contains(one.path); });
+    std::erase_if(result, [&](const sensitive_module& one) { // those that contain another one
+        const auto inside = one.path.empty() ? "" : one.path + ".";
+        const auto next = paths.upper_bound(inside);
+        return next != paths.end() && next->starts_with(inside);
+    });
     detail::range::stable_sort_by(
         result, [](const sensitive_module& one) { return std::pair(!one.adds, one.ratio); });
     return result;

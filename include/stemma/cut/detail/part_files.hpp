@@ -9,6 +9,7 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
+#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
@@ -21,11 +22,6 @@
 #include <system_error>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// Returns: the absolute folder of a path.
-[[nodiscard]] inline std::filesystem::path folder_of(const std::filesystem::path& path) {
-    return std::filesystem::absolute(path).parent_path().lexically_normal();
-}
 
 /// Creates a folder if necessary. Returns: whether it is new. Throws: `error` of `cannot_write`.
 inline bool make_folder(const std::string& folder) {
