@@ -139,6 +139,13 @@ TEST_CASE("check_structure: reports recursive functions") {
     CHECK(findings_of(straight.bytes()).empty());
     straight.inner(25, calling("H", "G"));
     CHECK(findings_of(straight.bytes()) == found{"function.recursive at function 'own::G'"});
+    const auto harmless = test::message(base)
+                              .inner(25, test::function("own", "E", {"a"}, {"a"}, {}))
+                              .inner(25, test::function("own", "F", {"a"}, {"b"},
+                                                        {test::node("F", {"a"}, {"b"}, "", "own"),
+                                                         test::node("E", {"a"}, {"c"}, "", "own")})
+                                             .inner(9, test::opset("own", 1)));
+    CHECK(findings_of(harmless.bytes()) == found{"function.recursive at function 'own::F'"});
     CHECK(findings_of(test::message(base).inner(25, calling("F", "F")).bytes()) ==
           found{"function.recursive at function 'own::F'"});
 }

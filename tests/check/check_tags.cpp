@@ -5,6 +5,7 @@
 #include "../model_files.hpp"
 #include "../operator_scene.hpp"
 #include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/finding.hpp>
@@ -97,6 +98,26 @@ TEST_CASE("check_tags: reports manual changes") {
         const auto damaged = replaced(tagged, "\"", "x", stemma::detail::model_key);
         CHECK(findings_of(damaged) == counts{{"tags.damaged", 1}});
     }
+}
+
+TEST_CASE("check_tags: reads lists with anything in them") {
+    const auto node = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    const auto tagged = test::tag(test::model(test::graph({node}, {"x"}, {"y"})).bytes(), {});
+    CHECK(findings_of(tagged).empty());
+    for (const auto& list : {std::string("[7]"), std::string("[\"no such tag\"]"),
+                             std::string(300'000, '[') + std::string(300'000, ']')}) {
+        const auto info =
+            test::value_info("y").inner(4, test::entry(stemma::detail::hierarchy_tags_key, list));
+        const auto more = test::message().inner(7, test::message().inner(13, info)).bytes();
+        CHECK(findings_of(tagged + more) == counts{{"tags.unknown_tag", 1}});
+    }
+}
+
+TEST_CASE("check_tags: an attribute of that name from elsewhere is nobody's fault") {
+    auto node = test::node("Relu", {"x"}, {"y"}, "/a/Relu");
+    node.inner(5, test::text_attribute("source_module", "elsewhere"));
+    const auto bytes = test::model(test::graph({node}, {"x"}, {"y"})).bytes();
+    CHECK(findings_of(test::tag(bytes, {.attribute = true})).empty());
 }
 
 TEST_CASE("check_tags: reports carriers that disagree") {

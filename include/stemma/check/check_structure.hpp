@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/finding.hpp>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -247,28 +249,25 @@ private:
         }
         std::sort(calls.begin(), calls.end());
         calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
-        std::vector<id> callers(count, 0); // pending callers of each
-        for (const auto& [caller, callee] : calls) {
-            ++callers[callee];
-        }
-        std::vector<id> done;
-        for (id f = 0; f < count; ++f) {
-            if (callers[f] == 0) {
-                done.push_back(f);
-            }
-        }
-        for (std::size_t i = 0; i < done.size(); ++i) {
-            auto call = std::lower_bound(calls.begin(), calls.end(), std::pair(done[i], id{0}));
-            for (; call != calls.end() && call->first == done[i]; ++call) {
-                if (--callers[call->second] == 0) {
-                    done.push_back(call->second);
+        const auto component = detail::strong_components<id>(
+            count,
+            [&](auto visit) {
+                for (id f = 0; f < count; ++f) {
+                    visit(f);
                 }
-            }
-        }
-        if (done.size() < count) {
-            const auto left = detail::range::find_if(callers, [](id number) { return number > 0; });
-            tell("function.recursive", function_text(static_cast<id>(left - callers.begin())),
-                 "is recursive");
+            },
+            std::identity(),
+            [&](id f) {
+                return std::pair(
+                    std::lower_bound(calls.begin(), calls.end(), std::pair(f, id{0})),
+                    std::lower_bound(calls.begin(), calls.end(), std::pair(f + 1, id{0})));
+            },
+            [](const auto& call) { return call.second; });
+        const auto back = detail::range::find_if(calls, [&](const auto& call) {
+            return component[call.first] == component[call.second];
+        });
+        if (back != calls.end()) {
+            tell("function.recursive", function_text(back->first), "is recursive");
         }
     }
 

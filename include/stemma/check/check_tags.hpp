@@ -13,7 +13,10 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attribution_options.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
@@ -132,6 +135,15 @@ private:
         }
     }
 
+    /// Whether a node has an attribute of that name from elsewhere, which stays.
+    [[nodiscard]] bool has_foreign_attribute(id node) const {
+        bool found = false;
+        node_attributes(model_, node).for_each([&](std::string_view name, wire_reader attribute) {
+            found = found || (name == source_module_attribute && !is_tag_attribute(attribute));
+        });
+        return found;
+    }
+
     void check_node(id node) {
         const auto carriers = read_node_carriers(model_, node);
         const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
@@ -141,7 +153,8 @@ private:
         if (marks_fit_ && !carriers.marks.empty() && carriers.marks.back() != node) {
             tell("tags.disagree", node, "has the mark of another node");
         }
-        expect("attributes", node, is_there(carriers.attribute), wanted_.attribute);
+        expect("attributes", node, is_there(carriers.attribute),
+               wanted_.attribute && !has_foreign_attribute(node));
         if (wanted_.name_space) {
             expect("namespace", node, carriers.name_space.has_value(), true);
         }
@@ -214,7 +227,9 @@ private:
             problem = "its list of tags cannot be read";
         } else {
             for (const auto& tag : list) {
-                if (!tag.is_string() || by_tag_->find(tag.template get<std::string>()) == no_id) {
+                if (!tag.is_string()) {
+                    problem = "its list of tags cannot be read";
+                } else if (by_tag_->find(tag.template get_ref<const std::string&>()) == no_id) {
                     problem = "no module has the tag " + tag.dump(-1, ' ', false, replace_invalid);
                 }
             }

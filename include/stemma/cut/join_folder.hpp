@@ -14,6 +14,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/tensor_header.hpp>

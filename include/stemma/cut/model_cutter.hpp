@@ -17,6 +17,7 @@
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>

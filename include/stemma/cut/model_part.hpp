@@ -17,6 +17,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>

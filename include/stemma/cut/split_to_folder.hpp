@@ -23,6 +23,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/cost.hpp>
 #include <stemma/onnx/data_placement.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/open/attributed_model.hpp>
 

@@ -14,6 +14,7 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>

@@ -13,9 +13,9 @@
 #include <stemma/numerics/module_values.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>

@@ -8,8 +8,8 @@
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
 

@@ -3,6 +3,7 @@
 #define STEMMA_OPEN_STRIP_MODEL_HPP
 
 #include <stemma/io/output_file.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/external_data.hpp>

@@ -12,9 +12,9 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/splices.hpp>
-#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>

@@ -7,9 +7,9 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>

@@ -195,7 +195,8 @@ private:
     [[nodiscard]] static bool is_ours(const Attribute& attribute) {
         return (attribute.name() == source_module_attribute ||
                 attribute.name() == hierarchy_tags_attribute) &&
-               attribute.doc_string() == attribute_mark;
+               attribute.doc_string() == attribute_mark && !attribute.has_g() &&
+               attribute.graphs_size() == 0;
     }
 
     bool our_namespaces_;

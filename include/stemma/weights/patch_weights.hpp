@@ -7,6 +7,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>

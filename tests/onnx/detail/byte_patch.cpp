@@ -87,6 +87,18 @@ TEST_CASE("byte_patch: a repeated insertion is stored once") {
     CHECK(patch.apply(zeros).value().size() == 1000 + 100 * text.size());
 }
 
+TEST_CASE("byte_patch: does not repeat a text more often than any model") {
+    stemma::detail::byte_patch patch;
+    const std::string text(1'000'000, 't');
+    for (int i = 0; i < 100; ++i) {
+        patch.replace(1, text);
+        patch.keep(1);
+    }
+    stemma::message_tree zeros;
+    zeros.add_text(std::string(200, '0'));
+    CHECK_FALSE(patch.apply(zeros));
+}
+
 TEST_CASE("byte_patch: rejects invalid bytes") {
     stemma::detail::byte_patch patch;
     patch.keep(300);

@@ -23,6 +23,9 @@ TEST_CASE("is_tag_attribute: needs one of stemma's names and its mark", "[onnx]"
     CHECK(is_ours("hierarchy_tags", mark));
     CHECK_FALSE(is_ours("source_module", "where it is from"));
     CHECK_FALSE(is_ours("module", mark));
+    const auto graph = test::graph_attribute("source_module", test::graph()).text(13, mark).bytes();
+    CHECK_FALSE(stemma::detail::is_tag_attribute(
+        {graph.data(), 0, static_cast<std::uint32_t>(graph.size()), "file"}));
 }
 
 } // namespace test::onnx_detail_tag_attribute

@@ -48,9 +48,18 @@ TEST_CASE("origin_texts: malformed texts say nothing", "[origins]") {
     const auto modules = test::tree_of({"a"});
     stemma::node_origins origins;
     stemma::detail::origin_reader reader(modules, origins);
-    const std::vector<std::string> damaged{
-        "",     "{",          "7", "[-1]", R"(["x"])", R"(["#y"])", R"([[1,"n","gone"]])",
-        "[[]]", "[[1,2,3,4]]"};
+    const std::vector<std::string> damaged{"",
+                                           "{",
+                                           "7",
+                                           "[-1]",
+                                           R"(["x"])",
+                                           R"(["#y"])",
+                                           R"([[1,"n","gone"]])",
+                                           "[[]]",
+                                           "[[1,2,3,4]]",
+                                           R"(["5/body#"])",
+                                           R"(["5/body#99999999999"])",
+                                           R"(["5/body#4294967295"])"};
     for (id node = 0; node < damaged.size(); ++node) {
         CAPTURE(damaged[node]);
         reader.add(damaged[node], "n", 0);

@@ -140,7 +140,10 @@ private:
 
     void add_tags(std::string_view list, std::vector<id>& result) const {
         const auto tags = nlohmann::json::parse(list, nullptr, false);
-        for (const auto& tag : tags.is_array() ? tags : nlohmann::json::array()) {
+        if (!tags.is_array()) {
+            return;
+        }
+        for (const auto& tag : tags) {
             const auto m =
                 tag.is_string() ? by_tag_->find(tag.get_ref<const std::string&>()) : no_id;
             if (m != no_id) {

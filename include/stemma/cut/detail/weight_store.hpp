@@ -10,6 +10,7 @@
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>

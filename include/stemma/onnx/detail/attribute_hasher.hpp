@@ -44,8 +44,6 @@ public:
 
 private:
     using at = onnx_fields::attribute;
-    static constexpr std::uint32_t floats = 7;
-    static constexpr std::uint32_t ints = 8;
 
     void read_one(id node, const wire_reader& attribute, bool constant, attributes_read& result) {
         auto fields = attribute;
@@ -85,7 +83,7 @@ private:
         const auto mixed = [&](std::uint64_t word) {
             return hash_mix(hash_mix(own, field.number), word);
         };
-        if (field.number == ints && field.type == wire_type::bytes) {
+        if (field.number == at::ints && field.type == wire_type::bytes) {
             numbers_.clear();
             read_dims(fields, field, numbers_);
             for (const auto number : numbers_) {
@@ -93,7 +91,7 @@ private:
             }
             return own;
         }
-        if (field.number == floats && field.type == wire_type::bytes) {
+        if (field.number == at::floats && field.type == wire_type::bytes) {
             const auto text = fields.text(field);
             for (std::size_t at_byte = 0; at_byte + 4 <= text.size(); at_byte += 4) {
                 own = mixed(hash_bytes(text.substr(at_byte, 4)));

@@ -48,16 +48,21 @@ public:
         }
     }
 
-    /// Returns: the changed bytes; nothing if the input's size is not the expected one.
+    /// Returns: the changed bytes; nothing if the input's size is not the expected one, or texts
+    /// are repeated more often than in any model.
     /// Complexity: O(pieces and changes).
     [[nodiscard]] std::optional<message_tree> apply(const message_tree& from) const {
         message_tree result;
         std::size_t next = 0;
         auto current = changes_.empty() ? change{} : changes_.front();
         bool fits = true;
+        auto room = room_for_texts(from);
         const auto settle = [&] { // texts come after what they replace
-            while (next < changes_.size() && current.keep == 0 && current.drop == 0) {
-                result.add_text(current.text == 0 ? std::string_view() : texts_[current.text - 1]);
+            while (fits && next < changes_.size() && current.keep == 0 && current.drop == 0) {
+                const auto text = current.text == 0 ? std::string_view() : texts_[current.text - 1];
+                fits = text.size() <= room;
+                room -= fits ? text.size() : 0;
+                result.add_text(fits ? text : std::string_view());
                 ++next;
                 current = next < changes_.size() ? changes_[next] : change{};
             }
@@ -157,6 +162,17 @@ private:
         std::uint64_t drop = 0;
         id text = 0; // plus one
     };
+
+    /// Texts are short, and a message has room for few of them, so they are not much longer than
+    /// it.
+    [[nodiscard]] static std::uint64_t room_for_texts(const message_tree& from) {
+        constexpr std::uint64_t least = std::uint64_t{1} << 26U;
+        constexpr std::uint64_t times = 256;
+        std::uint64_t size = 0;
+        from.for_each([&](id, std::uint64_t, std::uint64_t range) { size += range; },
+                      [&](std::string_view text) { size += text.size(); });
+        return least + times * size;
+    }
 
     string_pool texts_;
     std::vector<change> changes_;

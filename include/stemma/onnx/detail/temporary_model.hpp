@@ -30,27 +30,19 @@ public:
             write(made);
             file_.emplace(mapped_file::holding(std::move(made.text), name));
         } else {
-            path_ = output;
-            path_.append(suffix);
-            while (std::filesystem::exists(path_)) {
-                path_.push_back('~');
+            auto path = output;
+            path.append(suffix);
+            while (std::filesystem::exists(path)) {
+                path.push_back('~');
             }
-            output_file copy(path_);
+            output_file copy(path);
             file_splice splice(source, copy);
             write(splice);
             copy.commit(false);
-            file_.emplace(path_);
+            made_.path = path;
+            file_.emplace(path);
         }
         model_.emplace(file_->bytes(), name);
-    }
-
-    ~temporary_model() {
-        if (!path_.empty()) {
-            model_.reset();
-            file_.reset();
-            std::error_code ignored;
-            std::filesystem::remove(path_, ignored);
-        }
     }
 
     temporary_model(const temporary_model&) = delete;
@@ -60,7 +52,16 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
 
 private:
-    std::string path_; // "" in memory
+    // A member, so that it is deleted too if the constructor fails afterwards.
+    struct made_file {
+        std::string path; // "" in memory
+        ~made_file() {
+            std::error_code ignored;
+            std::filesystem::remove(path, ignored);
+        }
+    };
+
+    made_file made_;
     std::optional<mapped_file> file_;
     std::optional<wire_model> model_;
 };

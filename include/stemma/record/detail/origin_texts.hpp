@@ -131,8 +131,10 @@ private:
             const auto& text = place.get_ref<const std::string&>();
             const auto hash = text.rfind('#');
             const auto* end = text.data() + text.size();
-            if (hash == text.npos ||
-                std::from_chars(text.data() + hash + 1, end, one.position).ptr != end) {
+            const auto read = hash == text.npos
+                                  ? std::from_chars_result{text.data(), std::errc::invalid_argument}
+                                  : std::from_chars(text.data() + hash + 1, end, one.position);
+            if (read.ec != std::errc() || read.ptr != end || one.position == no_id) {
                 return std::nullopt;
             }
             one.graph = text.substr(0, hash);

@@ -51,8 +51,11 @@ read_several(const wire_model& model, const tag_table& tags) {
             const auto json = key == hierarchy_tags_key
                                   ? nlohmann::json::parse(value, nullptr, false)
                                   : nlohmann::json();
+            if (!json.is_array()) {
+                return;
+            }
             std::vector<id> modules;
-            for (const auto& tag : json.is_array() ? json : nlohmann::json::array()) {
+            for (const auto& tag : json) {
                 const auto module =
                     tag.is_string() ? lookup.find(tag.get_ref<const std::string&>()) : no_id;
                 if (module == no_id) {
