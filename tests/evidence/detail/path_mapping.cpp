@@ -30,7 +30,11 @@ TEST_CASE("owner_path: an optimizer's prefix is not part of the path") {
     CHECK(owner_path("ConvBnFusion_BN_B_layer1.0.bn1.bias") == "layer1.0.bn1");
     CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
     CHECK(owner_path("my_Fusion_block.fc.weight") == "my_Fusion_block.fc");
-    CHECK(owner_path("Fusion_Net.fc.weight") == "Net.fc");
+    CHECK(owner_path("ConvAddFusion_Add_B_a.weight") == "a");
+    CHECK(owner_path("ConvMulFusion_Mul_B_B_a.weight") == "B_a");
+    CHECK(owner_path("Fusion_Net.fc.weight") == "Fusion_Net.fc");
+    CHECK(owner_path("Fusion_block.fc.weight") == "Fusion_block.fc");
+    CHECK(owner_path("MSFusion_head.fc.weight") == "MSFusion_head.fc");
     CHECK(owner_path("mid.Fusion_B_x.weight") == "mid.Fusion_B_x");
 }
 
@@ -42,12 +46,16 @@ TEST_CASE("owner_path: a decimal point does not separate path segments") {
     CHECK(owner_path("scales.0") == "scales");
     CHECK(owner_path("blocks.3.scales.0") == "blocks.3.scales");
     CHECK(owner_path("blocks.3.weight") == "blocks.3");
+    CHECK(owner_path("enc.scale_2.0") == "enc.scale_2");
+    CHECK(owner_path("enc.kernels.3x3") == "enc.kernels");
 }
 
 TEST_CASE("owner_path: tensors that training derives belong to the parameter's module") {
     CHECK(owner_path("fc.weight_grad") == "fc");
     CHECK(owner_path("fc.weight_grad.accumulation.buffer") == "fc");
     CHECK(owner_path("fc.weight_gradual") == "fc");
+    CHECK(owner_path("enc.proj_grad.0.weight") == "enc.proj_grad.0");
+    CHECK(owner_path("enc.edge_grad.lin.weight_grad") == "enc.edge_grad.lin");
     CHECK(owner_path("a/Conv2D;b/BiasAdd.weight") == "");
 }
 

@@ -33,32 +33,32 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Returns: the name a parameter had before an optimizer fused it with others and put a prefix in
-/// front: `ConvBnFusion_BN_B_layer1.bn.bias`.
+/// front that ends in a capital: `ConvBnFusion_BN_B_layer1.bn.bias`, `ConvAddFusion_Add_B_...`.
 [[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
     constexpr std::string_view fusion = "Fusion_";
     const auto position = name.substr(0, name.find('.')).find(fusion);
     if (position == name.npos || name.front() < 'A' || name.front() > 'Z') {
         return name;
     }
-    name.remove_prefix(position + fusion.size());
-    for (std::size_t at = 0; at < name.size() && name[at] >= 'A' && name[at] <= 'Z';) {
-        ++at;
-        if (at < name.size() && name[at] == '_') {
-            name.remove_prefix(at + 1);
-            at = 0;
-        }
+    const auto rest = name.substr(position + fusion.size());
+    const auto is_role = [&](std::size_t at) { // `B_`
+        return at + 1 < rest.size() && rest[at] >= 'A' && rest[at] <= 'Z' && rest[at + 1] == '_';
+    };
+    if (is_role(0)) {
+        return rest.substr(2);
     }
-    return name;
+    const auto first = std::min(rest.find('_'), rest.size()); // after `BN`, `Add`, `Mul`
+    return first > 0 && first <= 3 && rest.front() >= 'A' && rest.front() <= 'Z' &&
+                   is_role(first + 1)
+               ? rest.substr(first + 3)
+               : name;
 }
 
-/// Whether the last dot in a name is a decimal point: `const_-3.4e+38_f32`.
+/// Whether the last dot in a name is a decimal point, and there is no other: `const_-3.4e+38_f32`.
 [[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
                                               std::string_view last) noexcept {
-    if (last.front() < '0' || last.front() > '9') {
+    if (last.front() < '0' || last.front() > '9' || path.find('.') != path.npos) {
         return false;
-    }
-    if (!is_number(last)) {
-        return true; // no child has such a name
     }
     const auto digits =
         path.size() - std::min(path.find_last_not_of("0123456789") + 1, path.size());
@@ -71,9 +71,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// if it is invalid. Prefixes of optimizers are removed, and tensors that training derives from a
 /// parameter belong to its module: `fc` for `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
-    if (const auto gradient = parameter.find("_grad"); gradient != parameter.npos) {
+    if (const auto gradient = parameter.rfind("_grad"); gradient != parameter.npos) {
         const auto behind = parameter.substr(gradient + 5);
-        parameter = behind.empty() || behind.front() == '.' || behind.front() == '_'
+        parameter = behind.empty() || behind.starts_with(".accumulation") ||
+                            (behind.front() == '_' && behind.find('.') == behind.npos)
                         ? parameter.substr(0, gradient)
                         : parameter;
     }
