@@ -82,6 +82,8 @@ TEST_CASE("edited_join: rejects another version of an operator set or function",
     test::edited_split version;
     version.add(0, test::message().inner(8, test::opset("", 11)));
     CHECK_THROWS_AS(joined(version), stemma::error);
+    version.add(0, test::message().inner(8, test::opset("", 17)));
+    CHECK_NOTHROW(joined(version)); // the last one counts
 
     const auto function = [](const std::string& op) {
         return test::message().inner(

@@ -159,13 +159,22 @@ private:
         }
     }
 
-    void add_opsets(message_tree& out) const {
+    /// Returns: by domain the imported version; of several, the last one counts.
+    [[nodiscard]] static std::map<std::string_view, std::int64_t>
+    versions_in(const wire_model& model) {
         std::map<std::string_view, std::int64_t> versions;
-        for (const auto& opset : folder_.skeleton().model->opset_imports()) {
+        for (const auto& opset : model.opset_imports()) {
             versions[opset.domain] = opset.version;
         }
+        return versions;
+    }
+
+    void add_opsets(message_tree& out) const {
+        auto versions = versions_in(*folder_.skeleton().model);
         for (id p = 0; p < folder_.parts().size(); ++p) {
-            for (const auto& opset : model(p).opset_imports()) {
+            auto own = versions_in(model(p));
+            for (auto opset : model(p).opset_imports()) {
+                opset.version = own[opset.domain];
                 const auto known = versions.emplace(opset.domain, opset.version);
                 if (known.first->second != opset.version) {
                     folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
