@@ -373,9 +373,11 @@ private:
     [[nodiscard]] cut_target target_of(const cut_plan& plan, const cut_record& record) {
         auto origin = origin_of(source_, record);
         // Only a part of a model near the limit can exceed it.
-        if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U &&
-            basis_.writer.build(plan, origin).size() >= std::uint64_t{1} << 31U) {
-            use_store_of(record.file);
+        if (!store_ && model_.bytes().size() >= std::size_t{1} << 30U) {
+            auto writer = basis_.writer; // which other threads copy meanwhile
+            if (writer.build(plan, origin).size() >= std::uint64_t{1} << 31U) {
+                use_store_of(record.file);
+            }
         }
         if (!folder_.empty() && !nothing_there_) {
             check_replaceable(record.file, options_.force);
