@@ -47,7 +47,7 @@ TEST_CASE("model_cutter: parts in memory, files and folders are the same", "[onn
          {"unet_tiny/model.onnx", "control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
         INFO(name);
         stemma::attributed_model opened(test::fixture(name), {});
-        stemma::cut_options options{.many = true, .sync = false};
+        stemma::cut_options options{.many = true, .force = true, .sync = false};
         stemma::model_cutter cutter(opened.model(), options);
         const test::scratch_folder folder;
         const auto one = folder.file("one.onnx");
@@ -125,6 +125,24 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     options.force = true;
     stemma::model_cutter forceful(opened.model(), options);
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
+}
+
+TEST_CASE("model_cutter: numbered files are replaced only with force", "[onnx][model_cutter]") {
+    stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+    const test::scratch_folder folder;
+    const auto path = folder.make("part.onnx", "replaced");
+    const auto mine = folder.make("part.1.onnx", "mine");
+    const stemma::cut_subject ends{.nodes = {0, opened.model().node_count() - 1}};
+    stemma::cut_options options{.many = true, .sync = false};
+    CHECK_THROWS_AS(stemma::model_cutter(opened.model(), options).write(opened, ends, path),
+                    stemma::error);
+    CHECK(test::read_bytes(mine) == "mine");
+    CHECK(folder.file_count() == 2);
+    options.force = true;
+    const auto records = stemma::model_cutter(opened.model(), options).write(opened, ends, path);
+    REQUIRE(records.size() == 2);
+    CHECK(records[1].file == mine);
+    CHECK(test::read_bytes(mine) != "mine");
 }
 
 TEST_CASE("model_cutter: parts that were written before an error have their weights",

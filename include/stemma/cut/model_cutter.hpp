@@ -97,13 +97,13 @@ public:
                         std::move(opened_up));
     }
 
-    /// Cuts parts out and writes them to `path`, or, if there are several, with numbers before the
-    /// extension. Existing files are replaced.
+    /// Cuts parts out and writes them to `path`, which is replaced, or, if there are several, with
+    /// numbers before the extension.
     /// Returns: the records of written and refused parts.
     /// Throws: `error` of `not_found` for a module without nodes, of `exists` for a file of weights
-    /// that may not be replaced, of `cannot_write`, of `too_large`; of `refused` for a node or
-    /// module that the model does not have, and if `path` has the model's weights. Complexity:
-    /// O(bytes).
+    /// or with a number that may not be replaced, of `cannot_write`, of `too_large`; of `refused`
+    /// for a node or module that the model does not have, and if `path` has the model's weights.
+    /// Complexity: O(bytes).
     std::vector<cut_record> write(const attributed_model& opened, cut_subject subject,
                                   const std::string& path) {
         check(opened, subject);

@@ -248,6 +248,11 @@ private:
             if (to.leaves(i, plans)) {
                 return target;
             }
+            if (part == 0 && to.folder_.empty() && plans.size() > 1) { // files that nobody named
+                for (std::size_t p = 0; p < plans.size(); ++p) {
+                    check_replaceable(path(modules[i], p, plans.size()), to.options_.force);
+                }
+            }
             auto record = to.record_of(modules[i], part, plans[part]);
             if (!record.is_refused()) {
                 record.file = path(modules[i], part, plans.size());
