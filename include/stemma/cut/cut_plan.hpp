@@ -17,7 +17,7 @@ enum class cut_refusal : std::uint8_t {
     unknown_type,  ///< the type or rank of a boundary value is unknown
     function_body, ///< it is in a function whose attributes are unbound
     no_output,     ///< nothing outside reads its results
-    redefined,     ///< it reads or produces a value that the model defines more than once
+    redefined,     ///< it has a value that the model or the part defines more than once
     cycle,         ///< it has nodes on a cycle, or after one
 };
 

@@ -40,10 +40,10 @@ namespace detail {
     return result;
 }
 
-/// Returns: the definitions of a value, for a message: `node 'a' (#0) and node 'b' (#2)`.
-/// Complexity: O(values).
-[[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
-    const auto all = definitions_of(model, value);
+/// Returns: what defines some values, for a message: `node 'a' (#0) and node 'b' (#2)`.
+/// Complexity: O(length).
+[[nodiscard]] inline std::string definers_text(const onnx_model& model,
+                                               const std::vector<id>& all) {
     std::string text;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto producer = model.producer(all[i]);
@@ -55,6 +55,11 @@ namespace detail {
                                                    : "an input");
     }
     return text;
+}
+
+/// The same of all definitions of a value. Complexity: O(values).
+[[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
+    return definers_text(model, definitions_of(model, value));
 }
 
 } // namespace detail

@@ -81,4 +81,36 @@ TEST_CASE("find_redefined: a value that several nodes define, read, made, or ins
     CHECK(redefined("call") == "t");
 }
 
+TEST_CASE("find_shadowed: a name in a body and in what comes along from outside",
+          "[onnx][cut_obstacles]") {
+    for (const std::string inner : {"k", "other"}) {
+        const auto body = test::graph({test::node("Constant", {}, {inner}, "constant"),
+                                       test::node("Mul", {"t", inner}, {"r"}, "product")},
+                                      {}, {"r"});
+        const auto bytes =
+            test::model(test::graph({test::node("Neg", {"k"}, {"t"}, "turned"),
+                                     test::node("If", {"x"}, {"y"}, "choice")
+                                         .inner(5, test::graph_attribute("then_branch", body))},
+                                    {"x"}, {"y"}, {"k"}))
+                .bytes();
+        const stemma::wire_model model(bytes);
+        const auto shadowed = [&](const test::names& wanted) {
+            std::vector<id> nodes;
+            for (const auto& name : wanted) {
+                nodes.push_back(test::node_called(model, name));
+            }
+            const auto plans = stemma::cut_planner<>(model).plan(nodes);
+            REQUIRE(plans.size() == 1);
+            return stemma::detail::find_shadowed(plans[0], model);
+        };
+        const auto found = shadowed({"constant", "product"});
+        REQUIRE(found.size() == (inner == "k" ? 2 : 0));
+        CHECK(shadowed({"choice"}).empty());
+        if (inner == "k") {
+            CHECK(model.is_initializer(found[0]));
+            CHECK(model.producer(found[1]) == test::node_called(model, "constant"));
+        }
+    }
+}
+
 } // namespace test::cut_detail_cut_obstacles

@@ -55,6 +55,11 @@ public:
             return quoted(*redefined) + " is defined more than once, by " +
                    definers_text(model_, *redefined);
         }
+        if (const auto both = find_shadowed(plan, model_); !both.empty()) {
+            plan.refusal = cut_refusal::redefined;
+            return quoted(both[0]) + " would be defined more than once, by " +
+                   definers_text(model_, both);
+        }
         if (const auto unbound = find_unbound(plan, model_, contents)) {
             plan.refusal = cut_refusal::function_body;
             return "'" + node_name(model_, *unbound) +

@@ -9,6 +9,7 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -83,6 +84,32 @@ namespace stemma::inline STEMMA_ABI::detail {
         }
     }
     return std::nullopt;
+}
+
+/// Returns: two values with one name that a plan for nodes of a body brings together, as it takes
+/// one of an enclosing graph along; empty if there are none. Complexity: O(values of the plan).
+[[nodiscard]] inline std::vector<id> find_shadowed(const cut_plan& plan, const wire_model& model) {
+    std::unordered_map<std::string_view, id> by_name;
+    std::vector<id> found;
+    const auto look = [&](id value) {
+        const auto name = model.value_name(value);
+        if (found.empty() && !name.empty() && model.kind(value) != value_kind::undefined) {
+            const auto known = by_name.emplace(name, value).first->second;
+            if (known != value) {
+                found = {known, value};
+            }
+        }
+    };
+    if (model.graph(plan.graph).kind == graph_kind::body) {
+        std::for_each(plan.inputs.begin(), plan.inputs.end(), look);
+        std::for_each(plan.initializers.begin(), plan.initializers.end(), look);
+        for (auto node : plan.nodes) {
+            for (id i = 0; i < model.output_count(node); ++i) {
+                look(model.first_output(node) + i);
+            }
+        }
+    }
+    return found;
 }
 
 /// Finds a node of a plan, or in its bodies, with an attribute that only a call of the enclosing
