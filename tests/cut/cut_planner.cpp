@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test::cut_cut_planner {
@@ -312,6 +313,29 @@ TEST_CASE("cut_planner: what is pulled in also stays outside, and reads there",
     REQUIRE(apart.size() == 2);
     CHECK(apart[0].refusal == stemma::cut_refusal::none);
     CHECK(s.values(apart[0].outputs) == test::names{"a"});
+}
+
+TEST_CASE("cut_planner: a path back leads through shapes that are pulled in",
+          "[onnx][cut_planner]") {
+    const auto refusal = [](const std::string& shaped, const std::string& read, auto gaps) {
+        const scene s(test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "first"),
+                                               test::node("Tanh", {"a"}, {"b"}, "other"),
+                                               test::node("Shape", {shaped}, {"s"}, "shape"),
+                                               test::node("Reshape", {"z", "s"}, {"r"}, "outside"),
+                                               test::node("Reshape", {read, "s"}, {"y"}, "last")},
+                                              {"x", "z"}, {"y", "b", "r"})));
+        const auto plans = s.plan({"first", "last"}, {stemma::dependence::shape, gaps});
+        return std::pair(plans.size(), plans[0].refusal);
+    };
+    using r = stemma::cut_refusal;
+    constexpr auto refuse = stemma::gap_rule::refuse;
+    CHECK(refusal("a", "r", refuse).second == r::non_convex); // out behind the shape
+    CHECK(refusal("b", "a", refuse).second == r::non_convex); // before it
+    CHECK(refusal("a", "a", refuse).second == r::none);       // nothing comes back
+    CHECK(refusal("x", "r", refuse).second == r::none);       // of no result of the part
+    CHECK(refusal("a", "r", stemma::gap_rule::absorb).second == r::none);
+    CHECK(refusal("a", "r", stemma::gap_rule::runs).first == 2);
+    CHECK(refusal("x", "r", stemma::gap_rule::runs).first == 1);
 }
 
 TEST_CASE("cut_planner: an initializer that the model returns is an output of its readers",

@@ -177,15 +177,15 @@ private:
             plan_runs(g, wanted, plans);
         } else {
             if (policy_.gaps() == gap_rule::absorb) {
-                for (auto v :
-                     find_gaps(prepared.view().graph, prepared.set, prepared.stretch(members))) {
+                for (auto v : prepared.find(policy_, members,
+                                            [](const auto&... in) { return find_gaps(in...); })) {
                     prepared.set.inside[v] = true;
                     members.push_back(v);
                 }
                 std::sort(members.begin(), members.end());
             }
-            const auto reentry =
-                find_reentry(prepared.view().graph, prepared.set, prepared.stretch(members));
+            const auto reentry = prepared.find(
+                policy_, members, [](const auto&... in) { return find_reentry(in...); });
             auto plan = make_part(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;
@@ -216,7 +216,8 @@ private:
             std::sort(members.begin(), members.end());
             prepared.put_inside(members, true);
             const auto stretch = prepared.stretch(members);
-            const auto run = convex_runs(prepared.view().graph, prepared.set, stretch);
+            const auto run = prepared.find(policy_, members,
+                                           [](const auto&... in) { return convex_runs(in...); });
             std::map<id, std::vector<id>> runs;
             for (auto v : members) {
                 if (run[stretch.place(v)] != no_id) {

@@ -9,6 +9,7 @@
 #include <stemma/cut/boundary.hpp>
 #include <stemma/cut/convex_runs.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/detail/find_on_paths.hpp>
 #include <stemma/cut/find_gaps.hpp>
 #include <stemma/cut/find_reentry.hpp>
 #include <stemma/cut/order_stretch.hpp>
@@ -78,7 +79,7 @@ public:
             return cuts;
         }
         if (policy_.gaps() == gap_rule::runs) {
-            const auto run = convex_runs(graph_, set_, stretch(members));
+            const auto run = find(members, [](const auto&... in) { return convex_runs(in...); });
             const auto first = rank_[at(members.front())];
             std::vector<std::vector<vertex_t<Graph>>> runs;
             for (const auto& v : members) {
@@ -98,12 +99,12 @@ public:
             return cuts;
         }
         if (policy_.gaps() == gap_rule::absorb) {
-            const auto gaps = find_gaps(graph_, set_, stretch(members));
+            const auto gaps = find(members, [](const auto&... in) { return find_gaps(in...); });
             put(set_.inside, gaps, true);
             members.insert(members.end(), gaps.begin(), gaps.end());
         }
         cuts.push_back(cut(members));
-        cuts.back().way_back = find_reentry(graph_, set_, stretch(members));
+        cuts.back().way_back = find(members, [](const auto&... in) { return find_reentry(in...); });
         return cuts;
     }
 
@@ -118,6 +119,12 @@ private:
     [[nodiscard]] order_stretch<Graph> stretch(const vertex_list& members) const {
         return {graph_, std::span<const vertex_t<Graph>>(order_), std::span<const id>(rank_),
                 std::span<const vertex_t<Graph>>(members)};
+    }
+
+    /// See `find_on_paths`.
+    template <class Find>
+    [[nodiscard]] auto find(const vertex_list& members, Find what) {
+        return find_on_paths(policy_, graph_, set_, stretch(members), what);
     }
 
     void put(std::vector<bool>& in, const vertex_list& members, bool value) const {

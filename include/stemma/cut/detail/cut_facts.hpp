@@ -5,6 +5,8 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
+#include <stemma/cut/cut.hpp>
+#include <stemma/cut/detail/find_on_paths.hpp>
 #include <stemma/cut/order_stretch.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -93,6 +95,12 @@ public:
     /// Returns: the range of the order that covers the members. Requires: they are on no cycle.
     [[nodiscard]] order_stretch<operator_graph> stretch(std::span<const id> members) const {
         return {view().graph, order(), rank(), members};
+    }
+
+    /// Calls `what` with the set and the stretch of its members, see `find_on_paths`.
+    template <cut_policy Policy, class Find>
+    [[nodiscard]] auto find(const Policy& policy, std::span<const id> members, Find what) {
+        return find_on_paths(policy, view().graph, set, stretch(members), what);
     }
 
     vertex_set set; ///< `apart`: constants; `inside`: the planned part
