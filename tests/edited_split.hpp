@@ -7,11 +7,42 @@
 #include "wire_builder.hpp"
 
 #include <stemma/cut/detail/split_folder.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/message_tree.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace test {
+
+/// Returns: a model with another initializer in place of the one of its name.
+inline std::string with_tensor(const std::string& bytes, const message& other) {
+    const stemma::wire_model model(bytes);
+    const auto made = other.bytes();
+    const auto name_of = [](stemma::detail::wire_reader fields) {
+        std::string_view name;
+        for (stemma::detail::wire_field field; fields.next(field);) {
+            name = field.is_bytes(8) ? fields.text(field) : name;
+        }
+        return name;
+    };
+    const auto size = static_cast<std::uint32_t>(made.size());
+    const auto name = name_of({made.data(), 0, size, "tensor"});
+    stemma::message_tree result;
+    result.edit(model.reader(), [&](stemma::edited_field& field) {
+        if (field.is_bytes(7)) {
+            field.edit([&](stemma::edited_field& inside) {
+                if (inside.is_bytes(5) && name_of(inside.inner()) == name) {
+                    inside.set(made);
+                }
+            });
+        }
+    });
+    return result.text(bytes);
+}
 
 /// A small model in two parts that share the constant `k` and the weight `w`, to be edited.
 class edited_split {
@@ -40,6 +71,11 @@ public:
     edited_split& replace(int p, const std::string& from, const std::string& to) {
         auto bytes = part(p);
         return put(p, bytes.replace(bytes.find(from), from.size(), to));
+    }
+
+    /// Replaces the initializer of that name in a part.
+    edited_split& replace_tensor(int p, const message& other) {
+        return put(p, with_tensor(part(p), other));
     }
 
     /// Adds fields of the model to a part.

@@ -2,6 +2,7 @@
 #include <stemma/cut/join_folder.hpp>
 
 #include "../catch.hpp"
+#include "../edited_split.hpp"
 #include "../far_tensor.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
@@ -39,24 +40,26 @@ TEST_CASE("join_folder: lists changed files", "[onnx][join_folder]") {
 
 namespace {
 
-/// A model with external weights `v` and `w` that is split into two parts.
+/// A model with external weights `v` and `w` that is split into two parts; of `v` alone if the
+/// parts share it.
 struct far_split {
     test::scratch_folder folder;
     std::string parts = folder.file("parts");
     std::string first;
+    std::string second;
 
-    far_split() {
+    explicit far_split(bool shared = false) {
         auto graph = test::graph({test::node("Add", {"x", "v"}, {"a"}, "n1"),
-                                  test::node("Mul", {"a", "w"}, {"y"}, "n2")},
+                                  test::node("Mul", {"a", shared ? "v" : "w"}, {"y"}, "n2")},
                                  {"x"}, {"y"});
         graph.inner(5, test::far_tensor("v", "w.bin", 0));
         graph.inner(5, test::far_tensor("w", "w.bin", 4));
         static_cast<void>(folder.make("w.bin", "vvvvwwww"));
         stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()), {});
-        first = stemma::split_to_folder(opened, parts,
-                                        {.partition = stemma::balanced_parts{2}, .sync = false})
-                    .parts[0]
-                    .at.file;
+        const auto made = stemma::split_to_folder(
+            opened, parts, {.partition = stemma::balanced_parts{2}, .sync = false});
+        first = made.parts[0].at.file;
+        second = made.parts[1].at.file;
     }
 
     void make(const std::string& name, const std::string& content) const {
@@ -79,18 +82,14 @@ struct far_split {
         return {};
     }
 
+    /// Replaces a weight in a part.
+    void put(const std::string& part, const test::message& weight) const {
+        make(part, test::with_tensor(test::read_bytes(parts + "/" + part), weight));
+    }
+
     /// Saves the first part with `v` in another file.
     void move_data(const std::string& location) const {
-        auto bytes = test::read_bytes(parts + "/" + first);
-        const auto moved = test::message().inner(5, test::far_tensor("v", location)).bytes();
-        const stemma::wire_model model(bytes);
-        const auto at = model.tensors()[0].message;
-        const auto header = model.length_size(at) + 1;
-        // Of the same size, by an unknown field.
-        const auto rest = at.size + header - moved.size();
-        bytes.replace(at.begin - header, at.size + header,
-                      moved + test::message().text(99, std::string(rest - 3, '-')).bytes());
-        make(first, bytes);
+        put(first, test::far_tensor("v", location));
     }
 };
 
@@ -126,6 +125,50 @@ TEST_CASE("join_folder: takes data that an edited part has in another file",
     CHECK(has(joined, "w.bin")); // where unchanged data stay
     split.make("n.bin", "nnn");
     CHECK(has(split.refusal(), "past the end of 'n.bin'"));
+}
+
+TEST_CASE("join_folder: takes other places in the file of weights", "[onnx][join_folder]") {
+    const far_split split;
+    const auto weights = test::read_bytes(split.parts + "/weights.bin");
+    const auto place = [&](const char* name) {
+        return test::far_tensor(name, "weights.bin", weights.find(std::string(4, *name)));
+    };
+    const auto with_place_of = [&](const std::string& name, const char* other) {
+        auto bytes = place(other).bytes();
+        return test::message().raw(bytes.replace(bytes.find(other), 1, name));
+    };
+    split.put(split.first, place("v").append(test::message().text(12, "doc")));
+    CHECK(has(split.join(), "w.bin"));
+    CHECK(has(split.join(), "doc"));
+    CHECK_FALSE(has(split.join(), "vvvv"));
+
+    split.put(split.first, with_place_of("v", "w"));
+    split.put(split.second, with_place_of("w", "v"));
+    CHECK(has(split.join(), test::tensor("v", {1}, "wwww").bytes()));
+    CHECK(has(split.join(), test::tensor("w", {1}, "vvvv").bytes()));
+
+    // As another type.
+    split.put(split.second, place("w"));
+    split.put(split.first, place("v").append(test::message().number(2, 6)));
+    const auto joined = split.join();
+    CHECK(has(joined, "vvvv"));
+    CHECK_FALSE(has(joined, "wwww"));
+}
+
+TEST_CASE("join_folder: knows external weights that a part has within", "[onnx][join_folder]") {
+    const far_split split(true);
+    const auto inside = [](const std::string& data) {
+        return test::tensor("v", {1}, data).append(test::message().number(14, 0));
+    };
+    split.put(split.first, inside("vvvv"));
+    CHECK(has(split.join(), "w.bin"));
+    CHECK_FALSE(has(split.join(), "vvvv"));
+    const std::string shared = "changes the initializer 'v', which other parts share";
+    split.put(split.first, inside("VVVV"));
+    CHECK(has(split.refusal(), shared));
+    split.put(split.first,
+              test::far_tensor("v", "weights.bin").append(test::message().number(2, 6)));
+    CHECK(has(split.refusal(), shared));
 }
 
 TEST_CASE("join_folder: never replaces data of the model", "[onnx][join_folder]") {

@@ -65,6 +65,41 @@ TEST_CASE("edited_tensors: a shared weight cannot be changed in one part only",
     CHECK_THROWS_AS(stemma::detail::edited_tensors(*folder), stemma::error);
 }
 
+TEST_CASE("edited_tensors: data are the same however they are stored", "[onnx][edited_tensors]") {
+    const auto head = [] { return test::message().number(2, 1).text(8, "w"); };
+    for (const auto& same :
+         {head().text(9, "wwww").number(14, 0), head().text(4, "wwww"), head().fixed32(4, "wwww"),
+          test::message().text(9, "wwww").text(8, "w").number(2, 1)}) {
+        const auto folder = test::edited_split().replace_tensor(1, same).open();
+        const stemma::detail::edited_tensors tensors(*folder);
+        CHECK(text_of(tensors, "w", *folder) == test::tensor("w", {}, "wwww").bytes());
+        CHECK(tensors.keeps_type("w"));
+    }
+    const auto refused = [&](const test::message& other) {
+        const auto folder = test::edited_split().replace_tensor(1, other).open();
+        CHECK_THROWS_AS(stemma::detail::edited_tensors(*folder), stemma::error);
+        test::edited_split both;
+        const auto changed = both.replace_tensor(0, other).replace_tensor(1, other).open();
+        CHECK_FALSE(stemma::detail::edited_tensors(*changed).keeps_type("w"));
+    };
+    refused(test::tensor("w", {1}, "wwww"));
+    refused(test::message().number(2, 6).text(8, "w").text(9, "wwww"));
+}
+
+TEST_CASE("edited_tensors: a doc_string or metadata changed in one part is changed",
+          "[onnx][edited_tensors]") {
+    const auto with = [](const std::string& doc) {
+        return test::tensor("w", {}, "wwww").text(12, doc).inner(16, test::entry("key", doc));
+    };
+    test::edited_split split;
+    split.replace_tensor(1, with("mine"));
+    const auto folder = split.open();
+    const stemma::detail::edited_tensors tensors(*folder);
+    CHECK(text_of(tensors, "w", *folder) == with("mine").bytes());
+    split.replace_tensor(0, with("other"));
+    CHECK_THROWS_AS(stemma::detail::edited_tensors(*split.open()), stemma::error);
+}
+
 TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") {
     const auto more = test::message().inner(5, test::tensor("new", {1}, "1234"));
     test::edited_split split;

@@ -3,9 +3,12 @@
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/cut/detail/edited_sparse.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -28,7 +31,8 @@ public:
     /// Decides which version of every initializer counts.
     /// Requires: `folder` outlives this. Throws: `error` of `refused` if parts contradict each
     /// other. Complexity: O(n log n) in initializers, plus the bytes of edited ones.
-    explicit edited_tensors(const split_folder& folder) : folder_(folder), sparse_(find_sparse()) {
+    explicit edited_tensors(const split_folder& folder)
+        : folder_(folder), sparse_(folder), in_order_(is_in_order()) {
         std::map<std::string, std::vector<id>> holders;
         for (id p = 0; p < folder_.parts().size(); ++p) {
             for (const auto& name : folder_.manifest().parts[p].initializers) {
@@ -38,8 +42,8 @@ public:
         for (const auto& [name, tensor] : folder_.skeleton().tensors) {
             const auto held_by = holders.find(std::string(name));
             if (held_by == holders.end()) {
-                tensors_[std::string(name)] = {no_id, tensor};
-            } else if (const auto chosen = choose(name, tensor, held_by->second)) {
+                tensors_[std::string(name)] = {{no_id, tensor}, {}};
+            } else if (const auto chosen = choose(name, {no_id, tensor}, held_by->second)) {
                 tensors_[std::string(name)] = *chosen;
             }
         }
@@ -65,15 +69,25 @@ public:
     /// Returns: the part whose version counts; `no_id`: that of the source. Requires:
     /// contains(name).
     [[nodiscard]] id part_of(std::string_view name) const {
-        return tensors_.find(name)->second.part;
+        return tensors_.find(name)->second.data.part;
+    }
+
+    /// Whether an initializer has type and shape of the one in the source.
+    [[nodiscard]] bool keeps_type(std::string_view name) const {
+        const auto source = folder_.skeleton().tensors.find(name);
+        return source != folder_.skeleton().tensors.end() && contains(name) &&
+               has_same_type(tensors_.find(name)->second.data, {no_id, source->second});
     }
 
     /// Returns: the names of new ones, sorted.
     [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
 
+    /// Returns: the sparse ones, which are none of the others.
+    [[nodiscard]] const edited_sparse& sparse() const noexcept { return sparse_; }
+
     /// Returns: the facts about an initializer. Requires: contains(name).
     [[nodiscard]] tensor_header header(std::string_view name) const {
-        return header_of(tensors_.find(name)->second);
+        return header_of(tensors_.find(name)->second.data);
     }
 
     /// Appends an initializer over `split_files` to a graph, with its data inline unless external
@@ -93,13 +107,35 @@ private:
         id tensor = no_id;
     };
 
+    /// The version of an initializer that counts.
+    struct version {
+        tensor_entry data;
+        std::optional<tensor_entry> docs; // where doc_string and metadata were edited
+    };
+
     [[nodiscard]] const split_folder::model_file& file_of(const tensor_entry& at) const {
         return at.part == no_id ? folder_.skeleton() : folder_.parts()[at.part];
     }
 
-    [[nodiscard]] tensor_header header_of(const tensor_entry& at) const {
+    [[nodiscard]] static id file_number(const tensor_entry& at) {
+        return at.part == no_id ? split_files::skeleton : split_files::part(at.part);
+    }
+
+    [[nodiscard]] bool is_edited(const tensor_entry& at) const {
+        return folder_.parts()[at.part].edited;
+    }
+
+    [[nodiscard]] wire_reader fields_of(const tensor_entry& at) const {
         const auto& m = *file_of(at).model;
-        return read_tensor_header(m, m.tensors()[at.tensor]);
+        return m.reader(m.tensors()[at.tensor].message);
+    }
+
+    [[nodiscard]] tensor_header header_of(const tensor_entry& at) const {
+        return read_tensor_header(fields_of(at));
+    }
+
+    [[noreturn]] void refuse(id p, std::string_view name, std::string_view reason) const {
+        folder_.refuse(p, "its initializer '" + std::string(name) + "' " + std::string(reason));
     }
 
     /// Adds the initializers of an edited part that the split did not give it.
@@ -108,59 +144,79 @@ private:
         const std::unordered_set<std::string_view> given(listed.begin(), listed.end());
         for (const auto& entry : folder_.parts()[p].tensors) {
             const auto name = entry.first;
-            const tensor_entry here{p, entry.second};
-            const bool in_source = folder_.skeleton().tensors.contains(name);
-            const bool untouched = in_source && is_in_weights(here) && !folder_.weights_edited();
-            if (given.contains(name) || untouched) {
+            if (sparse_.contains(name)) {
+                refuse(p, name, "is sparse in the source");
+            }
+            if (given.contains(name)) {
                 continue;
             }
-            const auto known = tensors_.emplace(std::string(name), here);
-            if (!known.second && !same_content(known.first->second, here)) {
-                folder_.refuse(
-                    p, "its initializer '" + std::string(name) + "' differs from that of " +
-                           (known.first->second.part == no_id ? "the source" : "another part"));
+            const tensor_entry here{p, entry.second};
+            const auto known = tensors_.emplace(std::string(name), version{here, {}});
+            const auto& counts = known.first->second.data;
+            if (!known.second && !same_content(counts, here)) {
+                refuse(p, name,
+                       counts.part == no_id ? "differs from that of the source"
+                                            : "differs from that of another part");
             }
-            if (sparse_.contains(name)) {
-                folder_.refuse(p, "its initializer '" + std::string(name) +
-                                      "' is sparse in the source");
-            }
-            if (!in_source) {
+            if (!folder_.skeleton().tensors.contains(name)) {
                 added_.emplace_back(name);
             }
         }
     }
 
-    /// Returns: the names of the sparse initializers of the source. Complexity: O(initializers).
-    [[nodiscard]] std::unordered_set<std::string_view> find_sparse() const {
-        const auto& source = *folder_.skeleton().model;
-        std::unordered_set<std::string_view> names;
-        for (const auto& tensor : source.tensors()) {
-            if (tensor.graph == 0 && tensor.sparse) {
-                names.insert(source.text(tensor.name));
+    /// Whether edited parts have their data where the split put them in the file of weights: there
+    /// they have the order of the parts and of their initializers.
+    [[nodiscard]] bool is_in_order() const {
+        std::unordered_set<std::string_view> met;
+        std::uint64_t end = 0;
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            for (const auto& name : folder_.manifest().parts[p].initializers) {
+                const auto found = folder_.parts()[p].tensors.find(name);
+                if (!met.insert(name).second || found == folder_.parts()[p].tensors.end() ||
+                    !is_in_weights({p, found->second})) {
+                    continue;
+                }
+                const auto header = header_of({p, found->second});
+                if (header.offset < end) {
+                    return false;
+                }
+                end = header.offset + header.length;
             }
         }
-        return names;
+        return true;
     }
 
-    [[nodiscard]] std::optional<tensor_entry> choose(std::string_view name, id in_skeleton,
-                                                     const std::vector<id>& held_by) const {
-        const tensor_entry source{no_id, in_skeleton};
+    [[nodiscard]] std::optional<version> choose(std::string_view name, const tensor_entry& source,
+                                                const std::vector<id>& held_by) const {
+        std::vector<tensor_entry> held;
+        for (auto p : held_by) {
+            const auto found = folder_.parts()[p].tensors.find(name);
+            if (found != folder_.parts()[p].tensors.end()) {
+                held.push_back({p, found->second});
+            }
+        }
+        // The first one tells best where the split put the data.
+        const auto rank = [&](const tensor_entry& at) {
+            return !is_edited(at) ? 0 : is_in_weights(at) ? 1 : 2;
+        };
+        std::stable_sort(held.begin(), held.end(),
+                         [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
         std::optional<tensor_entry> original;
         std::optional<tensor_entry> changed;
-        for (auto p : held_by) {
-            const auto& part = folder_.parts()[p];
-            const auto found = part.tensors.find(name);
-            if (found == part.tensors.end()) {
-                continue;
+        std::optional<tensor_entry> docs;
+        for (const auto& here : held) {
+            if (is_edited(here) && docs_of(here) != docs_of(source)) {
+                if (docs && docs_of(*docs) != docs_of(here)) {
+                    refuse(here.part, name, "differs from that of another part");
+                }
+                docs = here;
             }
-            const tensor_entry here{p, found->second};
-            if (!part.edited || is_in_weights(here) || has_same_place(here, source)) {
-                original = original && !folder_.parts()[original->part].edited ? original : here;
+            if (is_as_written(here, held.front(), source)) {
+                original = original ? original : here;
                 continue;
             }
             if (changed && !same_content(*changed, here)) {
-                folder_.refuse(p, "its initializer '" + std::string(name) +
-                                      "' differs from that of another part");
+                refuse(here.part, name, "differs from that of another part");
             }
             changed = here;
         }
@@ -168,18 +224,57 @@ private:
             folder_.refuse(changed->part, "changes the initializer '" + std::string(name) +
                                               "', which other parts share; give it another name");
         }
-        if (!original) {
-            return changed;
+        if (held.empty()) {
+            return std::nullopt;
         }
         // Unchanged external data of the source stays there.
-        const bool may_differ = folder_.weights_edited() && is_in_weights(*original);
-        return header_of(source).external && !may_differ ? source : original;
+        const bool stays = original && header_of(source).external &&
+                           !(folder_.weights_edited() && is_in_weights(*original));
+        return version{stays ? source : original ? *original : *changed, docs};
+    }
+
+    /// Whether the data of a tensor are certainly those that the split gave it. `first`: of all
+    /// that have it, the one that tells best where they were put.
+    [[nodiscard]] bool is_as_written(const tensor_entry& at, const tensor_entry& first,
+                                     const tensor_entry& source) const {
+        if (!is_edited(at)) {
+            return true;
+        }
+        if (!has_same_type(at, source)) {
+            return false;
+        }
+        if (!is_in_weights(at)) {
+            return has_same_place(at, source);
+        }
+        const auto before = header_of(source);
+        return has_same_place(at, first) &&
+               (!is_edited(first) ||
+                (in_order_ && before.external &&
+                 (before.length == 0 || before.length == header_of(at).length)));
+    }
+
+    /// Returns: the fields with the doc_string and metadata.
+    [[nodiscard]] std::string docs_of(const tensor_entry& at) const {
+        std::string docs;
+        for (auto number : {at_tensor::doc_string, at_tensor::metadata_props}) {
+            auto fields = fields_of(at);
+            for (wire_field field; fields.next(field);) {
+                docs.append(field.number == number ? fields.whole(field) : std::string_view());
+            }
+        }
+        return docs;
     }
 
     [[nodiscard]] bool is_in_weights(const tensor_entry& at) const {
         const auto header = header_of(at);
-        return at.part != no_id && header.external &&
+        return at.part != no_id && header.external && folder_.weights() != nullptr &&
                header.location == folder_.manifest().weights.file;
+    }
+
+    [[nodiscard]] bool has_same_type(const tensor_entry& a, const tensor_entry& b) const {
+        const auto first = header_of(a);
+        const auto second = header_of(b);
+        return first.dims == second.dims && first.data_type == second.data_type;
     }
 
     /// Whether two have the same external data.
@@ -229,45 +324,59 @@ private:
         return data_range{file, header.offset, to_the_end ? size - header.offset : header.length};
     }
 
+    /// Whether two have type, shape and data in common, wherever and however stored. Data that the
+    /// source has elsewhere equal their copy in the file of weights.
     [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
-        return text_of(a) == text_of(b);
+        tensor_content_reader of_a(*file_of(a).model);
+        tensor_content_reader of_b(*file_of(b).model);
+        const auto first = content_of(a, of_a);
+        const auto second = content_of(b, of_b);
+        if (!has_same_type(a, b) || (first.readable && second.readable)) {
+            return has_same_type(a, b) && first.bytes() == second.bytes();
+        }
+        return has_same_place(a, b) ||
+               (a.part == no_id && is_in_weights(b) && !folder_.weights_edited());
     }
 
-    [[nodiscard]] std::string text_of(const tensor_entry& at) const {
-        message_tree tensor;
-        append_fields(at, tensor);
-        std::string text;
-        tensor.for_each(
-            [&](id file, std::uint64_t begin, std::uint64_t size) {
-                text.append(split_files::at(folder_, file).bytes().substr(begin, size));
-            },
-            [&](std::string_view more) { text.append(more); });
-        return text;
+    [[nodiscard]] tensor_content content_of(const tensor_entry& at,
+                                            tensor_content_reader& reader) const {
+        auto content = reader.read(file_of(at).model->tensors()[at.tensor]);
+        if (const auto data = external_data(at)) {
+            const auto bytes = split_files::at(folder_, data->file).bytes();
+            content.data = bytes.substr(data->offset, data->length);
+            content.readable = true;
+        }
+        return content;
     }
 
-    void append_fields(const tensor_entry& at, message_tree& out) const {
-        const auto& m = *file_of(at).model;
-        const auto& found = m.tensors()[at.tensor];
-        const auto file = at.part == no_id ? split_files::skeleton : split_files::part(at.part);
+    void append_fields(const version& chosen, message_tree& out) const {
+        const auto& at = chosen.data;
         const auto data = external_data(at);
         out.edit(
-            m.reader(found.message),
+            fields_of(at),
             [&](edited_field& field) {
-                if (data && (field.number == at_tensor::external_data ||
-                             field.number == at_tensor::data_location)) {
+                const bool is_place = field.number == at_tensor::external_data ||
+                                      field.number == at_tensor::data_location;
+                const bool is_doc = field.number == at_tensor::doc_string ||
+                                    field.number == at_tensor::metadata_props;
+                if ((data && is_place) || (chosen.docs && is_doc)) {
                     field.erase();
                 }
             },
-            file);
+            file_number(at));
         if (data) {
             out.append(at_tensor::raw_data,
                        [&] { out.add_range(data->offset, data->length, data->file); });
         }
+        if (chosen.docs) {
+            out.add_text(docs_of(*chosen.docs));
+        }
     }
 
     const split_folder& folder_;
-    std::unordered_set<std::string_view> sparse_; // see `find_sparse`
-    std::map<std::string, tensor_entry, std::less<>> tensors_;
+    edited_sparse sparse_;
+    bool in_order_; // see `is_in_order`
+    std::map<std::string, version, std::less<>> tensors_;
     std::vector<std::string> added_;
 };
 

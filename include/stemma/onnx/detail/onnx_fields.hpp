@@ -94,6 +94,7 @@ struct tensor {
         raw_data = 9,
         double_data = 10,
         uint64_data = 11,
+        doc_string = 12,
         external_data = 13,
         data_location = 14,
         metadata_props = 16,
