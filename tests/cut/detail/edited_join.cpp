@@ -9,6 +9,7 @@
 
 #include <stemma/error.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -16,15 +17,19 @@ namespace test::cut_detail_edited_join {
 
 namespace {
 
-std::string joined(const test::edited_split& split) {
-    const auto folder = split.open();
+std::string text_of(const stemma::message_tree& rope, const stemma::detail::split_folder& folder) {
     std::string text;
-    stemma::detail::edited_join(*folder).build().for_each(
+    rope.for_each(
         [&](stemma::id file, std::uint64_t begin, std::uint64_t size) {
-            text.append(stemma::detail::split_files::at(*folder, file).bytes().substr(begin, size));
+            text.append(stemma::detail::split_files::at(folder, file).bytes().substr(begin, size));
         },
         [&](std::string_view more) { text.append(more); });
     return text;
+}
+
+std::string joined(const test::edited_split& split) {
+    const auto folder = split.open();
+    return text_of(stemma::detail::edited_join(*folder).build(), *folder);
 }
 
 } // namespace
@@ -75,6 +80,49 @@ TEST_CASE("edited_join: adds new nodes, weights, types, operator sets and functi
         declared += after.text(info.name) == "n" ? 1U : 0U;
     }
     CHECK(declared == 1);
+}
+
+TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of sparse ones",
+          "[onnx][join_edited]") {
+    const test::scratch_folder made;
+    const auto sparse = [](const std::string& data) {
+        return test::message()
+            .inner(1, test::tensor("s", {1}, data))
+            .inner(2, test::tensor("", {1}, "iiii"))
+            .number(3, 4);
+    };
+    auto graph = test::graph(
+        {test::node("Sum", {"x", "w", "s"}, {"a"}, "n1"), test::node("Neg", {"a"}, {"y"}, "n2")},
+        {"x"}, {"y"});
+    graph.inner(5, test::tensor("w", {}, "wwww")).inner(15, sparse("ssss"));
+    for (const auto* name : {"x", "w", "s", "a"}) {
+        graph.inner(13, test::value_info(name));
+    }
+    test::split_scene scene(made.make("model.onnx", test::model(graph).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
+    const auto join = [&](const std::string& first) {
+        static_cast<void>(made.make("0.onnx", first));
+        const stemma::detail::split_folder folder(made.path());
+        return text_of(stemma::detail::edited_join(folder).build(), folder);
+    };
+    const auto declared = [](const std::string& bytes) {
+        test::names names;
+        const stemma::wire_model model(bytes);
+        for (const auto& info : model.value_infos()) {
+            if (info.field == 13) {
+                names.emplace_back(model.text(info.name));
+            }
+        }
+        std::sort(names.begin(), names.end());
+        return names;
+    };
+    auto first = test::read_bytes(made.file("0.onnx"));
+    const auto joined = join(first.replace(first.find("ssss"), 4, "SSSS"));
+    CHECK(joined.find("SSSS") != joined.npos);
+    CHECK(joined.find("ssss") == joined.npos);
+    CHECK(declared(joined) == test::names{"a", "s", "w", "x"});
+    CHECK(declared(join(test::with_tensor(first, test::tensor("w", {1}, "wwww")))) ==
+          test::names{"a", "s", "x"});
 }
 
 TEST_CASE("edited_join: rejects another version of an operator set or function",

@@ -85,6 +85,12 @@ private:
                     if (tensors_.contains(name)) {
                         tensors_.append(name, out);
                     }
+                } else if (field.is_bytes(at_graph::sparse_initializer)) {
+                    const auto name = name_of_sparse(field.inner());
+                    if (tensors_.sparse().contains(name)) {
+                        field.erase();
+                        tensors_.sparse().append(name, out);
+                    }
                 } else if (field.is_bytes(at_graph::value_info)) {
                     const auto name = name_in(field.inner(), at_info::name);
                     if (made.contains(name) || !still_there(name)) {
@@ -120,14 +126,25 @@ private:
         return name;
     }
 
-    /// Whether a value is still produced.
+    [[nodiscard]] static std::string_view name_of_sparse(wire_reader fields) {
+        std::string_view name;
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::sparse_tensor::values)) {
+                name = name_in(fields.inner(field), at_tensor::name);
+            }
+        }
+        return name;
+    }
+
+    /// Whether a value is still there, an initializer with the same type.
     [[nodiscard]] bool still_there(std::string_view name) {
         if (all_made_.empty()) {
+            all_made_ = nodes_.given_values();
             for (const auto& at : nodes_.in_order()) {
                 nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
             }
         }
-        return all_made_.contains(name);
+        return all_made_.contains(name) || tensors_.keeps_type(name);
     }
 
     void add_input(const std::string& name, message_tree& out) const {
@@ -221,7 +238,7 @@ private:
     const split_folder& folder_;
     edited_tensors tensors_;
     edited_nodes nodes_;
-    std::unordered_set<std::string_view> all_made_;
+    std::unordered_set<std::string_view> all_made_; // and what is given
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -60,6 +60,23 @@ public:
         }
     }
 
+    /// Returns: the inputs of the model and its sparse initializers. Complexity: O(initializers).
+    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
+        std::unordered_set<std::string_view> given;
+        const auto& skeleton = *folder_.skeleton().model;
+        for (auto value : skeleton.graph(0).inputs) {
+            if (value != no_id) {
+                given.insert(skeleton.value_name(value));
+            }
+        }
+        for (const auto& tensor : skeleton.tensors()) {
+            if (tensor.graph == 0 && tensor.sparse) {
+                given.insert(skeleton.text(tensor.name));
+            }
+        }
+        return given;
+    }
+
 private:
     [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
 
@@ -220,22 +237,6 @@ private:
                 }
             });
         }
-    }
-
-    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
-        std::unordered_set<std::string_view> given;
-        const auto& skeleton = *folder_.skeleton().model;
-        for (auto value : skeleton.graph(0).inputs) {
-            if (value != no_id) {
-                given.insert(skeleton.value_name(value));
-            }
-        }
-        for (const auto& tensor : skeleton.tensors()) {
-            if (tensor.graph == 0 && tensor.sparse) {
-                given.insert(skeleton.text(tensor.name));
-            }
-        }
-        return given;
     }
 
     const split_folder& folder_;
