@@ -86,4 +86,29 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
                      "changes the constant 'k', which it shares with other parts"));
 }
 
+TEST_CASE("edited_nodes: a shared constant is changed in all parts or in none",
+          "[onnx][edited_nodes]") {
+    const std::string reason = "0.onnx: changes the constant 'k', which it shares";
+    test::edited_split split;
+    split.replace(0, "kkkk", "KKKK");
+    CHECK(is_refused(split, reason));
+    split.replace(1, "kkkk", "KKKK");
+    CHECK(names_in_order(split).size() == 6);
+    CHECK(names_in_order(test::edited_split().replace(0, "\x1a\x01k", "\x32\x01k")).size() == 6);
+
+    // Under another name in the part that had it.
+    test::edited_split renamed;
+    renamed.replace(0, "\x12\x01k", "\x12\x01q").replace(0, "\x0a\x01k", "\x0a\x01q");
+    CHECK(names_in_order(renamed) ==
+          std::vector<std::string>{"k", "k", "n1", "n2", "n3", "n4", "n5"});
+    // As an initializer.
+    const auto first = renamed.part(0);
+    const auto add = [&](const std::string& data) -> const test::edited_split& {
+        return renamed.put(0, first).add_to_graph(
+            0, test::message().inner(5, test::tensor("k", {}, data)));
+    };
+    CHECK(names_in_order(add("kkkk")).size() == 6);
+    CHECK(is_refused(add("KKKK"), reason));
+}
+
 } // namespace test::cut_detail_edited_nodes

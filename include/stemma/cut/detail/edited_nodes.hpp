@@ -7,7 +7,11 @@
 #include <stemma/cut/detail/edited_tensors.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
+#include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -42,6 +46,7 @@ public:
             contents_.push_back(std::make_unique<graph_contents>(*part.model));
         }
         gather_nodes();
+        replace_gone();
         sort_nodes();
     }
 
@@ -88,7 +93,12 @@ private:
                 nodes_.push_back({p, node_at(p, folder_.message(node).begin)});
             } else if (!done[p]) {
                 done[p] = true;
-                add_edited_nodes(p);
+                add_part(p);
+            }
+        }
+        for (id p = 0; p < folder_.parts().size(); ++p) {
+            if (!done[p]) {
+                add_part(p);
             }
         }
     }
@@ -101,17 +111,41 @@ private:
         return *found;
     }
 
-    void add_edited_nodes(id p) {
+    /// Adds the nodes of an edited part, and the clones in any.
+    void add_part(id p) {
         const auto& cloned = folder_.manifest().parts[p].cloned_values;
         const std::unordered_set<std::string_view> clones(cloned.begin(), cloned.end());
         for (auto node : folder_.nodes_of(p)) {
             bool is_clone = false;
-            for (id i = 0; i < model(p).output_count(node); ++i) {
-                is_clone = is_clone ||
-                           clones.contains(model(p).value_name(model(p).first_output(node) + i));
+            for_each_output({p, node}, [&](std::string_view name) {
+                is_clone = is_clone || clones.contains(name);
+            });
+            if (is_clone) {
+                clones_.push_back({p, node});
+            } else if (folder_.parts()[p].edited) {
+                nodes_.push_back({p, node});
             }
-            (is_clone ? clones_ : nodes_).push_back({p, node});
         }
+    }
+
+    /// Where a constant is gone, its first clone takes its place, unless an initializer has.
+    void replace_gone() {
+        std::unordered_set<std::string_view> made;
+        for (const auto& at : nodes_) {
+            for_each_output(at, [&](std::string_view name) { made.insert(name); });
+        }
+        std::vector<entry> taken;
+        for (const auto& clone : clones_) {
+            bool is_gone = false;
+            for_each_output(clone, [&](std::string_view name) {
+                is_gone = is_gone || (!tensors_.contains(name) && !made.contains(name));
+            });
+            if (is_gone) {
+                taken.push_back(clone);
+                for_each_output(clone, [&](std::string_view name) { made.insert(name); });
+            }
+        }
+        nodes_.insert(nodes_.begin(), taken.begin(), taken.end());
     }
 
     /// Calls `f(name)` for values of the main graph read by a node and its bodies.
@@ -221,17 +255,16 @@ private:
         }
     }
 
-    /// A clone of another part's constant must still be constant.
+    /// A clone of another part's constant must still equal it.
     void check_clones(const std::unordered_map<std::string_view, id>& producer) const {
         for (const auto& clone : clones_) {
             for_each_output(clone, [&](std::string_view name) {
                 const auto from = producer.find(name);
-                const auto bytes = [&](const entry& at) {
-                    const auto message = model(at.part).message(at.node);
-                    return model(at.part).bytes().substr(message.begin, message.size);
-                };
-                if (from == producer.end() || bytes(nodes_[from->second]) != bytes(clone)) {
-                    folder_.refuse(clone.part,
+                const bool is_made = from != producer.end();
+                if (is_made ? content_of(nodes_[from->second]) != content_of(clone)
+                            : !is_weight(clone, name)) {
+                    const auto other = is_made ? nodes_[from->second].part : tensors_.part_of(name);
+                    folder_.refuse(folder_.parts()[clone.part].edited ? clone.part : other,
                                    "changes the constant '" + std::string(name) +
                                        "', which it shares with other parts; give it another name");
                 }
@@ -239,11 +272,46 @@ private:
         }
     }
 
+    /// Returns: the fields of a node by number, without name and descriptions.
+    [[nodiscard]] std::vector<std::pair<std::uint32_t, std::string_view>>
+    content_of(const entry& at) const {
+        using at_node = onnx_fields::node;
+        std::vector<std::pair<std::uint32_t, std::string_view>> content;
+        auto fields = model(at.part).reader(model(at.part).message(at.node));
+        for (wire_field field; fields.next(field);) {
+            if (field.number != at_node::name && field.number != at_node::doc_string &&
+                field.number != at_node::metadata_props) {
+                content.emplace_back(field.number, fields.text(field));
+            }
+        }
+        std::stable_sort(content.begin(), content.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        return content;
+    }
+
+    /// Whether the initializer of that name has the tensor of a Constant.
+    [[nodiscard]] bool is_weight(const entry& constant, std::string_view name) const {
+        bool equal = false;
+        if (model(constant.part).op_type(constant.node) != "Constant") {
+            return false;
+        }
+        node_attributes(model(constant.part), constant.node).for_each([&](auto, auto fields) {
+            for (wire_field field; fields.next(field);) {
+                if (field.is_bytes(onnx_fields::attribute::t)) {
+                    tensor_ref tensor;
+                    tensor.message = {field.content, field.size(), no_id};
+                    equal = tensors_.equals(name, model(constant.part), tensor);
+                }
+            }
+        });
+        return equal;
+    }
+
     const split_folder& folder_;
     const edited_tensors& tensors_;
     std::vector<std::unique_ptr<graph_contents>> contents_; // by part
     std::vector<entry> nodes_;
-    std::vector<entry> clones_; // in edited parts
+    std::vector<entry> clones_; // of constants of other parts
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -79,6 +79,16 @@ public:
                has_same_type(tensors_.find(name)->second.data, {no_id, source->second});
     }
 
+    /// Whether an initializer has type, shape and data of a tensor of a model. Requires:
+    /// contains(name). Complexity: O(bytes).
+    [[nodiscard]] bool equals(std::string_view name, const wire_model& model,
+                              const tensor_ref& tensor) const {
+        const auto& at = tensors_.find(name)->second.data;
+        tensor_content_reader own(*file_of(at).model);
+        tensor_content_reader other(model);
+        return is_equal(content_of(at, own), other.read(tensor));
+    }
+
     /// Returns: the names of new ones, sorted.
     [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
 
@@ -329,13 +339,15 @@ private:
     [[nodiscard]] bool same_content(const tensor_entry& a, const tensor_entry& b) const {
         tensor_content_reader of_a(*file_of(a).model);
         tensor_content_reader of_b(*file_of(b).model);
-        const auto first = content_of(a, of_a);
-        const auto second = content_of(b, of_b);
-        if (!has_same_type(a, b) || (first.readable && second.readable)) {
-            return has_same_type(a, b) && first.bytes() == second.bytes();
-        }
-        return has_same_place(a, b) ||
-               (a.part == no_id && is_in_weights(b) && !folder_.weights_edited());
+        const bool has_copy = a.part == no_id && header_of(a).external && is_in_weights(b) &&
+                              !folder_.weights_edited();
+        return (has_same_type(a, b) && (has_copy || has_same_place(a, b))) ||
+               is_equal(content_of(a, of_a), content_of(b, of_b));
+    }
+
+    [[nodiscard]] static bool is_equal(const tensor_content& a, const tensor_content& b) {
+        return a.readable && b.readable && a.header.dims == b.header.dims &&
+               a.header.data_type == b.header.data_type && a.bytes() == b.bytes();
     }
 
     [[nodiscard]] tensor_content content_of(const tensor_entry& at,
