@@ -325,6 +325,8 @@ TEST_CASE("cut_planner: a path back leads through shapes that are pulled in",
                                                test::node("Reshape", {read, "s"}, {"y"}, "last")},
                                               {"x", "z"}, {"y", "b", "r"})));
         const auto plans = s.plan({"first", "last"}, {stemma::dependence::shape, gaps});
+        const auto& witness = plans[0].witness;
+        CHECK((witness.empty() || s.model.name(witness[0]) == "first"));
         return std::pair(plans.size(), plans[0].refusal);
     };
     using r = stemma::cut_refusal;

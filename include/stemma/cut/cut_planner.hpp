@@ -10,7 +10,6 @@
 #include <stemma/cut/detail/complete_calls.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
 #include <stemma/cut/find_gaps.hpp>
-#include <stemma/cut/find_reentry.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
@@ -184,8 +183,7 @@ private:
                 }
                 std::sort(members.begin(), members.end());
             }
-            const auto reentry = prepared.find(
-                policy_, members, [](const auto&... in) { return find_reentry(in...); });
+            const auto reentry = prepared.way_back(policy_, members);
             auto plan = make_part(g, members);
             if (!reentry.empty()) {
                 plan.refusal = cut_refusal::non_convex;

@@ -11,7 +11,6 @@
 #include <stemma/cut/cut.hpp>
 #include <stemma/cut/detail/find_on_paths.hpp>
 #include <stemma/cut/find_gaps.hpp>
-#include <stemma/cut/find_reentry.hpp>
 #include <stemma/cut/order_stretch.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/edge_values.hpp>
@@ -104,7 +103,7 @@ public:
             members.insert(members.end(), gaps.begin(), gaps.end());
         }
         cuts.push_back(cut(members));
-        cuts.back().way_back = find(members, [](const auto&... in) { return find_reentry(in...); });
+        cuts.back().way_back = find_way_back(policy_, graph_, set_, stretch(members));
         return cuts;
     }
 

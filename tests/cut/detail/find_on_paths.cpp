@@ -4,16 +4,14 @@
 #include "../../catch.hpp"
 #include "../../vertex_set_scene.hpp"
 
-#include <stemma/cut/find_reentry.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 namespace test::cut_detail_find_on_paths {
 
-TEST_CASE("find_on_paths: paths lead through copies that depend on members",
-          "[algorithm][find_on_paths]") {
+TEST_CASE("find_way_back: paths lead through copies that depend on members",
+          "[algorithm][find_way_back]") {
     test::for_random_vertex_sets([](test::vertex_set_scene s) {
         const std::vector<bool> none(s.rank.size(), false);
         const auto reaches = test::reachability_around(s.dag.edges, none);
@@ -24,9 +22,9 @@ TEST_CASE("find_on_paths: paths lead through copies that depend on members",
         }
         const auto before = s.set;
         const auto returns = [&](stemma::dependence pulled) {
-            const auto path = stemma::detail::find_on_paths(
-                stemma::standard_cut{pulled}, s.dag.graph, s.set, s.stretch(),
-                [](const auto&... in) { return stemma::find_reentry(in...); });
+            const auto path = stemma::detail::find_way_back(stemma::standard_cut{pulled},
+                                                            s.dag.graph, s.set, s.stretch());
+            CHECK((path.empty() || s.set.inside[path.front()]));
             CHECK(s.set.inside == before.inside);
             CHECK(s.set.apart == before.apart);
             return !path.empty();

@@ -103,6 +103,12 @@ public:
         return find_on_paths(policy, view().graph, set, stretch(members), what);
     }
 
+    /// Returns: a path from a member out and back, see `find_way_back`.
+    template <cut_policy Policy>
+    [[nodiscard]] std::vector<id> way_back(const Policy& policy, std::span<const id> members) {
+        return find_way_back(policy, view().graph, set, stretch(members));
+    }
+
     vertex_set set; ///< `apart`: constants; `inside`: the planned part
 
 private:

@@ -4,6 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/cut/cut.hpp>
+#include <stemma/cut/find_reentry.hpp>
 #include <stemma/cut/order_stretch.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/model/dependence.hpp>
@@ -49,6 +50,29 @@ template <operator_graph_like Graph, cut_policy Policy, class Find>
     auto found = find(graph, set, stretch);
     count(false);
     return found;
+}
+
+/// Returns: a path that leaves the set and returns as above, from the last member before; empty if
+/// there is none. Requires, Complexity: as above.
+template <operator_graph_like Graph, cut_policy Policy>
+[[nodiscard]] auto find_way_back(const Policy& policy, const Graph& graph, vertex_set& set,
+                                 const order_stretch<Graph>& stretch) {
+    const auto members = set.inside;
+    return find_on_paths(policy, graph, set, stretch, [&](const auto&... in) {
+        auto path = find_reentry(in...);
+        // A copy where it begins depends on a member within the set, or would end another path.
+        for (bool found = true; found && !path.empty() && !members[index_of(graph, path[0])];) {
+            found = false;
+            for (auto [it, last] = in_edges(path[0], graph); it != last && !found; ++it) {
+                const auto from = source(*it, graph);
+                if (set.is_inside(index_of(graph, from))) {
+                    path.insert(path.begin(), from);
+                    found = true;
+                }
+            }
+        }
+        return path;
+    });
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail
