@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 /// What can be asked of a model, and done with it. Answers are the JSON that the program prints.
@@ -69,8 +70,10 @@ inline stemma::tag_summary summary_of(const model_ptr& of, const stemma::attribu
     return summary;
 }
 
-/// Returns: the name of a node, value or module of model `of`, or the text itself.
-inline std::string asked_name(const model_ptr& of, const py::handle& what) {
+using asked_thing = std::variant<std::string, stemma::node_id, stemma::value_id, stemma::module_id>;
+
+/// Returns: the node, value or module of model `of`, or the text.
+inline asked_thing asked_for(const model_ptr& of, const py::handle& what) {
     const auto own = [&](const auto& one) -> const auto& {
         if (one.of != of) {
             throw py::value_error("a handle of another model");
@@ -78,14 +81,13 @@ inline std::string asked_name(const model_ptr& of, const py::handle& what) {
         return one.ref;
     };
     if (py::isinstance<py_node>(what)) {
-        const auto& node = own(what.cast<const py_node&>());
-        return stemma::position_text(of->model.parts().model(), stemma::to_index(node.id()));
+        return own(what.cast<const py_node&>()).id();
     }
     if (py::isinstance<py_value>(what)) {
-        return std::string(own(what.cast<const py_value&>()).name());
+        return own(what.cast<const py_value&>()).id();
     }
     if (py::isinstance<py_module>(what)) {
-        return own(what.cast<const py_module&>()).path();
+        return own(what.cast<const py_module&>()).id();
     }
     if (!py::isinstance<py::str>(what)) {
         throw py::type_error("a name, or a handle of a node, value or module is wanted");
@@ -94,19 +96,20 @@ inline std::string asked_name(const model_ptr& of, const py::handle& what) {
 }
 
 inline py::object explain(const model_ptr& of, const py::args& asked) {
-    texts names;
+    std::vector<asked_thing> things;
     for (const auto one : asked) {
-        names.push_back(asked_name(of, one));
+        things.push_back(asked_for(of, one));
     }
     return told(of, [&](const stemma::attributed_model& opened) {
         stemma::explainer explainer(opened);
         explainer.add_origins(stemma::identify_parameters(opened));
         std::vector<stemma::explanation> answers;
-        for (const auto& name : names) {
-            answers.push_back(explainer.explain(name));
+        for (const auto& thing : things) {
+            answers.push_back(
+                std::visit([&](const auto& one) { return explainer.explain(one); }, thing));
             if (answers.back().empty()) {
                 throw stemma::error(stemma::error_code::not_found, opened.model().file(), "",
-                                    stemma::why_nothing(opened, name));
+                                    stemma::why_nothing(opened, answers.back().asked));
             }
         }
         return written([&](auto& sink) {

@@ -201,6 +201,8 @@ def test_carry(tmp_path):
 def test_arguments_are_checked():
     model, other = stemma.open(MICRO / "model.onnx"), stemma.open(MICRO / "model.onnx")
     assert model.explain(model.values[5]) == model.explain(model.values[5].name)
+    assert model.explain(model.root)["answers"][0]["modules"][0]["path"] == ""
+    assert model.explain(model.root.children[0]) == model.explain(model.root.children[0].path)
     for ask in (lambda: model.explain(other.nodes[0]), lambda: stemma.open(MICRO / "model.onnx", min_confidence=2),
                 lambda: stemma.open(MICRO / "model.onnx", min_confidence=float("nan"))):
         with pytest.raises(ValueError):

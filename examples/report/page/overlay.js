@@ -200,7 +200,11 @@ function showNumbers(module) {
     if (isTold("modules", m)) {
       below.push(line("modules", m, () => moduleLink(m)));
     }
-    inside.push(...modules[m].own.filter(n => isTold("nodes", n)));
+    for (const n of modules[m].own) {
+      if (isTold("nodes", n)) {
+        inside.push(n);
+      }
+    }
   }
   inside.sort((a, b) => a - b);
   return make("div", {},

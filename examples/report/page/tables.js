@@ -165,7 +165,9 @@ function showBoundary(module) {
 function showNodes(module) {
   const all = [];
   for (let m = module.m; m < module.end; ++m) {
-    all.push(...modules[m].own);
+    for (const n of modules[m].own) {
+      all.push(n);
+    }
   }
   all.sort((a, b) => a - b);
   const filter = make("input", {type: "search", placeholder: "Filter", "aria-label": "Filter nodes"});

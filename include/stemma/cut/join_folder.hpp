@@ -66,7 +66,7 @@ namespace detail {
             wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), file.path()),
             tensors_in::model, files);
     }
-    return each_once(std::move(files));
+    return range::each_once(std::move(files));
 }
 
 /// Whether external data of the source was edited in the folder's file of weights.

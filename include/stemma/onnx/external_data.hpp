@@ -8,7 +8,6 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -43,20 +42,13 @@ inline void list_external_files(wire_reader fields, tensors_in message,
     });
 }
 
-/// Returns: the texts, each once, sorted. Complexity: O(n log n).
-[[nodiscard]] inline std::vector<std::string> each_once(std::vector<std::string> texts) {
-    std::sort(texts.begin(), texts.end());
-    texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-    return texts;
-}
-
 /// Returns: the external data files of tensors other than the initializers of the main graph: those
 /// of attributes, bodies, functions and sparse tensors. Complexity: O(fields of the model).
 [[nodiscard]] inline std::vector<std::string> nested_external_files(const wire_model& model) {
     constexpr std::size_t deeper = 3; // than the initializers in the graph of the model
     std::vector<std::string> files;
     list_external_files(model.reader(), tensors_in::model, files, deeper);
-    return each_once(std::move(files));
+    return range::each_once(std::move(files));
 }
 
 /// Returns: the folder that contains a file, as an absolute path without `.` and `..`, which is the
@@ -72,7 +64,7 @@ inline void list_external_files(wire_reader fields, tensors_in message,
 [[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
     std::vector<std::string> files;
     detail::list_external_files(model.reader(), detail::tensors_in::model, files);
-    return detail::each_once(std::move(files));
+    return detail::range::each_once(std::move(files));
 }
 
 /// Returns: the external data files that would be missing next to `output`, as it is in another

@@ -255,11 +255,7 @@ public:
             result.nodes.push_back(explain_node(node));
         }
         for (auto value : values_called(asked)) {
-            result.values.push_back(explain_value(value));
-            result.values.back().weight = of_modules().weight_of(value);
-            if (const auto known = origins_.find(value); known != origins_.end()) {
-                result.values.back().origin = known->second;
-            }
+            result.values.push_back(explain_weight(value));
         }
         for (auto m : asked.empty() ? std::vector<id>() : modules_called(asked)) {
             result.modules.push_back(explain_module(m));
@@ -269,7 +265,38 @@ public:
         return result;
     }
 
+    /// Returns: the explanation of one node, asked for by its position. Complexity: that of
+    /// `explain_node`.
+    [[nodiscard]] explanation explain(node_id node) const {
+        return {
+            position_text(opened_.model(), to_index(node)), {explain_node(node)}, {}, {}, {}, {}};
+    }
+
+    /// The same of a value. Complexity: that of `explain_value`.
+    [[nodiscard]] explanation explain(value_id value) const {
+        return {std::string(opened_.model().value_name(to_index(value))),
+                {},
+                {explain_weight(to_index(value))},
+                {},
+                {},
+                {}};
+    }
+
+    /// The same of a module. Complexity: that of `explain_module`.
+    [[nodiscard]] explanation explain(module_id m) const {
+        return {opened_.modules().path(to_index(m)), {}, {}, {explain_module(m)}, {}, {}};
+    }
+
 private:
+    [[nodiscard]] value_explanation explain_weight(id value) const {
+        auto result = explain_value(value);
+        result.weight = of_modules().weight_of(value);
+        if (const auto known = origins_.find(value); known != origins_.end()) {
+            result.origin = known->second;
+        }
+        return result;
+    }
+
     void find_parameters(std::string_view asked, explanation& result) const {
         const auto& modules = opened_.modules();
         const auto dot = asked.rfind('.');

@@ -212,10 +212,10 @@ public:
                 return policy.resolve(modules, claims);
             };
         } else {
-            resolve_ = among_sure([chosen = std::move(chosen)](const tree_index& modules,
-                                                               std::span<const claim> claims) {
-                return chosen.resolve(modules, claims);
-            });
+            resolve_ = [chosen = std::move(chosen)](const tree_index& modules,
+                                                    std::span<const claim> claims, float) {
+                return attribution(chosen.resolve(modules, claims));
+            };
         }
     }
 
@@ -231,7 +231,10 @@ public:
                                     std::span<const claim>>
                   F>
     any_resolution(F resolve) // NOLINT(google-explicit-constructor): as above
-        : held_name(""), resolve_(among_sure(std::move(resolve))) {}
+        : held_name("")
+        , resolve_([resolve = std::move(resolve)](
+                       const tree_index& modules, std::span<const claim> claims,
+                       float) -> attribution { return resolve(modules, claims); }) {}
 
     /// Ignores claims with less confidence from now on.
     void set_min_confidence(float least) noexcept { min_confidence_ = least; }
@@ -241,27 +244,22 @@ public:
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        return resolve_ ? resolve_(modules, claims, min_confidence_)
-                        : by_weight{min_confidence_}.resolve(modules, claims);
+        const auto is_sure = [&](const claim& c) { return c.confidence >= min_confidence_; };
+        if (std::all_of(claims.begin(), claims.end(), is_sure)) {
+            return resolve_all(modules, claims);
+        }
+        std::vector<claim> sure;
+        std::copy_if(claims.begin(), claims.end(), std::back_inserter(sure), is_sure);
+        return sure.empty() ? attribution{} : resolve_all(modules, sure);
     }
 
 private:
     using resolver = std::function<attribution(const tree_index&, std::span<const claim>, float)>;
 
-    /// For a policy without a minimum confidence: claims below it are withheld.
-    template <class F>
-    [[nodiscard]] static resolver among_sure(F resolve) {
-        return [resolve = std::move(resolve)](const tree_index& modules,
-                                              std::span<const claim> claims,
-                                              float min_confidence) -> attribution {
-            const auto is_sure = [&](const claim& c) { return c.confidence >= min_confidence; };
-            if (std::all_of(claims.begin(), claims.end(), is_sure)) {
-                return resolve(modules, claims);
-            }
-            std::vector<claim> sure;
-            std::copy_if(claims.begin(), claims.end(), std::back_inserter(sure), is_sure);
-            return sure.empty() ? attribution{} : resolve(modules, std::span<const claim>(sure));
-        };
+    [[nodiscard]] attribution resolve_all(const tree_index& modules,
+                                          std::span<const claim> claims) const {
+        return resolve_ ? resolve_(modules, claims, min_confidence_)
+                        : by_weight{min_confidence_}.resolve(modules, claims);
     }
 
     float min_confidence_ = 0;

@@ -62,6 +62,7 @@ TEST_CASE("range: stable sorting keeps the order of equivalent elements", "[core
     CHECK(all == pairs{{1, 1}, {2, 1}, {1, 0}, {2, 0}});
     range::sort(all);
     CHECK(all == pairs{{1, 0}, {1, 1}, {2, 0}, {2, 1}});
+    CHECK(range::each_once(std::vector<int>{3, 1, 3, 2, 1}) == std::vector<int>{1, 2, 3});
 }
 
 } // namespace test::core_detail_range

@@ -13,6 +13,7 @@
 #include <stemma/compare/model_diff.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -231,26 +232,34 @@ private:
     }
 
     void classify(const change_finder& changes) {
+        const auto modules_of = [&](const changed_region& region) {
+            std::vector<id> modules;
+            for (auto v : region.second) {
+                modules.push_back(b_.module_of(v));
+            }
+            return range::each_once(std::move(modules));
+        };
+        std::vector<std::vector<id>> modules; // of the second model, by region
+        for (const auto& region : changes.regions()) {
+            modules.push_back(modules_of(region));
+        }
         for (auto& entry : result_.modules) {
             if (entry.only_first.empty() && entry.only_second.empty()) {
                 continue;
             }
             auto strongest = region_change::gone_or_new;
-            const auto meet = [&](id r) {
-                const auto& region = changes.regions()[r];
-                strongest = std::max(strongest, region.change);
-                for (auto v : region.second) {
-                    entry.into.push_back(b_.module_of(v));
-                }
-            };
+            std::vector<id> regions;
             for (auto v : entry.only_first) {
-                meet(changes.region_of_first(v));
+                regions.push_back(changes.region_of_first(v));
             }
             for (auto v : entry.only_second) {
-                meet(changes.region_of_second(v));
+                regions.push_back(changes.region_of_second(v));
             }
-            std::sort(entry.into.begin(), entry.into.end());
-            entry.into.erase(std::unique(entry.into.begin(), entry.into.end()), entry.into.end());
+            for (auto r : range::each_once(std::move(regions))) {
+                strongest = std::max(strongest, changes.regions()[r].change);
+                entry.into.insert(entry.into.end(), modules[r].begin(), modules[r].end());
+            }
+            entry.into = range::each_once(std::move(entry.into));
             std::erase(entry.into, entry.second);
             add(entry, change_of(entry, strongest));
         }

@@ -69,6 +69,14 @@ constexpr void sort(Range& range, Less less = {}) {
     std::sort(std::begin(range), std::end(range), less);
 }
 
+/// Returns: the elements of a container, sorted, each once.
+template <class Container>
+[[nodiscard]] Container each_once(Container elements) {
+    sort(elements);
+    elements.erase(std::unique(elements.begin(), elements.end()), elements.end());
+    return elements;
+}
+
 template <class Range, class Less = std::less<>>
 void stable_sort(Range& range, Less less = {}) {
     std::stable_sort(std::begin(range), std::end(range), less);

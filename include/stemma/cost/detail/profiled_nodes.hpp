@@ -71,9 +71,7 @@ public:
         if (result.empty()) {
             add_parts(kernel.name, result);
         }
-        range::sort(result);
-        result.erase(std::unique(result.begin(), result.end()), result.end());
-        return result;
+        return range::each_once(std::move(result));
     }
 
 private:
