@@ -16,9 +16,10 @@ namespace {
 
 using stemma::dependence;
 using stemma::id;
+using test::message;
 using test::node;
 
-std::vector<dependence> of(const std::vector<test::message>& nodes) {
+std::vector<dependence> of(const std::vector<message>& nodes) {
     const auto bytes = test::model(test::graph(nodes, {"x"}, {}, {"w"})).bytes();
     const stemma::wire_model model(bytes);
     return stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
@@ -67,6 +68,29 @@ TEST_CASE("find_dependence: an owner depends on what its bodies capture", "[oper
     // Nodes of bodies precede their owner.
     CHECK(found[2] == dependence::weight);
     CHECK(found[4] == dependence::data);
+}
+
+TEST_CASE("find_dependence: an owner depends on what its bodies call or generate",
+          "[operator_dependence]") {
+    const auto owner = [](const message& inside) {
+        const auto body = test::graph_attribute("then_branch", test::graph({inside}, {}, {"b"}));
+        const auto outer = test::graph_attribute(
+            "then_branch", test::graph({test::owner_node("If", {"w"}, {"i"}, {body})}, {}, {"i"}));
+        const auto bytes = test::model(test::graph({test::owner_node("If", {"w"}, {"y"}, {outer})},
+                                                   {"x"}, {"y"}, {"w"}))
+                               .inner(25, test::function("d", "Draw", {"a"}, {"b"},
+                                                         {node("RandomNormalLike", {"a"}, {"b"})}))
+                               .bytes();
+        const stemma::wire_model model(bytes);
+        const auto found =
+            stemma::detail::find_dependence(model, stemma::detail::find_random_operators(model));
+        return found.at(model.producer(model.graph(0).outputs.at(0)));
+    };
+    CHECK(owner(node("Draw", {"w"}, {"b"}, "", "d")) == dependence::data);
+    CHECK(owner(node("Source", {}, {"b"}, "", "own")) == dependence::data);
+    CHECK(owner(node("RandomNormalLike", {"w"}, {"b"})) == dependence::data);
+    CHECK(owner(node("Constant", {}, {"b"})) == dependence::weight);
+    CHECK(owner(node("Neg", {"w"}, {"b"})) == dependence::weight);
 }
 
 TEST_CASE("find_dependence: readers of data depend on data, in every fixture",

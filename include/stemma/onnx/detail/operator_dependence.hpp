@@ -39,14 +39,15 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Finds what the results of every node depend on, including what its bodies capture.
 ///
 /// A node without inputs other than Constant (a random generator, say), one that is `random`, a
-/// call of a function, and a reader of an undefined value count as data. A node in a body depends
-/// on data if it reads a formal input. Complexity: O(nodes + values); nodes before their producers
-/// count as data.
+/// call of a function, and a reader of an undefined value count as data, as do the owners of bodies
+/// that contain the first three. A node in a body depends on data if it reads a formal input.
+/// Complexity: O(nodes + values); nodes before their producers count as data.
 [[nodiscard]] inline std::vector<dependence> find_dependence(const onnx_model& model,
                                                              const std::vector<bool>& random) {
     const auto count = model.node_count();
     std::vector<dependence> result(count, dependence::data);
-    std::vector<dependence> inner(count, dependence::constant); // of what the bodies of a node read
+    // Of what the bodies of a node read, and of what does not follow from inputs.
+    std::vector<dependence> inner(count, dependence::constant);
     std::vector<bool> done(count, false);
     const auto of_value = [&](id value) {
         const auto producer = model.producer(value);
@@ -72,7 +73,7 @@ namespace stemma::inline STEMMA_ABI::detail {
         } else if (standard && (type == "Shape" || type == "Size")) {
             most = std::min(most, dependence::shape);
         } else if (!reads || model.callee(node) != no_id || random[node]) {
-            most = dependence::data;
+            most = inner[node] = dependence::data;
         }
         result[node] = most;
         done[node] = true;
@@ -84,9 +85,6 @@ namespace stemma::inline STEMMA_ABI::detail {
                 }
             }
             inner[owner] = std::max(inner[owner], inner[node]);
-            if (random[node]) {
-                inner[owner] = dependence::data;
-            }
         }
     }
     return result;
