@@ -14,15 +14,13 @@
 /// Rules for reductions: sums, maxima, indices.
 namespace stemma::inline STEMMA_ABI::detail::rules {
 
-/// Notes the first input with some axes reduced; all of them without `axes`.
+/// Notes the first input with some axes reduced; without `axes` all of them, or none if an
+/// attribute says so.
 inline void set_reduced(const rule_node& node, std::int64_t data_type,
                         const std::optional<extents>& axes) {
     const auto& x = node.input(0);
     const bool keeps = node.whole("keepdims", 1) != 0;
-    bool all = !axes || axes->empty();
-    if (axes && axes->empty() && node.is_set("noop_with_empty_axes")) {
-        all = false;
-    }
+    const bool all = (!axes || axes->empty()) && !node.is_set("noop_with_empty_axes");
     std::vector<bool> reduced(x.rank(), all);
     for (auto axis : axes.value_or(extents{})) {
         if (const auto at = axis_of(axis, x.rank())) {
