@@ -32,6 +32,24 @@ TEST_CASE("shape_rules: a shape that is computed is followed", "[detail]") {
     CHECK(test::inferred(s, "Expand", {"two", "shape"}) == "int64[2,3,4]");
 }
 
+TEST_CASE("shape_rules: a zero copies the extent of the input, unless it is asked for",
+          "[detail]") {
+    auto s = test::inference_scene()
+                 .open_input("x", {"B", "S", "8"})
+                 .open_input("u", {"B", "0"})
+                 .numbers("zero", {0})
+                 .numbers("heads", {4, 2})
+                 .numbers("literal", {0, 5});
+    s.node(test::owner_node("Concat", {"zero", "zero", "heads"}, {"computed"},
+                            {test::int_attribute("axis", 0)}));
+    const auto allowed = test::int_attribute("allowzero", 1);
+    CHECK(test::inferred(s, "Reshape", {"x", "computed"}) == "float32[B,S,4,2]");
+    CHECK(test::inferred(s, "Reshape", {"ghost", "computed"}).empty());
+    CHECK(test::inferred(s, "Reshape", {"x", "computed"}, {allowed}) == "float32[0,0,4,2]");
+    CHECK(test::inferred(s, "Reshape", {"u", "literal"}) == "float32[B,5]");
+    CHECK(test::inferred(s, "Reshape", {"u", "literal"}, {allowed}) == "float32[0,5]");
+}
+
 TEST_CASE("shape_rules: extents are joined and repeated", "[detail]") {
     auto s = scene().numbers("repeats", {1, 2, 3});
     CHECK(test::inferred(s, "Flatten", {"x"}) == "float32[2,12]");

@@ -120,18 +120,19 @@ inline void reshape(const rule_node& node) {
                  shape ? std::optional(extents(shape->size(), any_extent)) : std::nullopt);
         return;
     }
-    auto dims = fact_table::shape_in(node.input(1));
-    if (const auto exact = node.literal(1)) {
-        dims = as_extents(*exact);
+    const auto exact = node.literal(1);
+    auto dims = exact ? as_extents(*exact) : fact_table::shape_in(node.input(1));
+    if (dims) {
+        const bool keeps_zero = node.is_set("allowzero");
         std::int64_t rest = 1;
         std::size_t open = dims->size();
         bool known = x.ranked();
         for (std::size_t i = 0; i < dims->size(); ++i) {
             auto& extent = (*dims)[i];
-            if (extent == 0) {
+            if (extent == 0 && !keeps_zero) {
                 extent = x.ranked() && i < x.rank() ? (*x.dims)[i] : any_extent;
             }
-            if ((*exact)[i] == -1) {
+            if (exact && (*exact)[i] == -1) {
                 open = i;
             } else if (extent < 0 || __builtin_mul_overflow(rest, extent, &rest)) {
                 known = false;
