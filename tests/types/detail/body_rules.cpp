@@ -66,6 +66,8 @@ TEST_CASE("scan: has as many states as unscanned formals") {
         {test::graph_attribute("body", inner), test::int_attribute("num_scan_inputs", 1)});
     CHECK(type_of(scan, "state") == "float32[?,?]");
     CHECK(type_of(scan, "rows") == "float32[?,?]");
+    CHECK(scene().node(scan).type_of("state", 8) == "float32[?,?,?]");
+    CHECK(scene().node(scan).type_of("rows", 8) == "float32[?,?,?]");
 }
 
 } // namespace test::types_detail_body_rules

@@ -4,6 +4,8 @@
 #include "../../catch.hpp"
 #include "../../inferred_types.hpp"
 
+#include <vector>
+
 namespace test::types_detail_elementwise_rules {
 
 TEST_CASE("elementwise_rules: types and extents of elementwise operators", "[detail]") {
@@ -19,6 +21,15 @@ TEST_CASE("elementwise_rules: types and extents of elementwise operators", "[det
     CHECK(test::inferred(scene, "Where", {"c", "b", "b"}) == "float32[2,3]");
     CHECK(test::inferred(scene, "Cast", {"x"}, {test::int_attribute("to", 7)}) == "int64[2,3]");
     CHECK(test::inferred(scene, "CastLike", {"x", "i"}) == "int64[2,3]");
+}
+
+TEST_CASE("elementwise_rules: old operators fit the second input to the first", "[detail]") {
+    const auto scene = test::inference_scene().open_input("x", {"N", "3", "H"}).input("b", {3});
+    const std::vector<test::message> fits{test::int_attribute("broadcast", 1),
+                                          test::int_attribute("axis", 1)};
+    CHECK(test::inferred(scene, "Add", {"x", "b"}, fits, 6) == "float32[N,3,H]");
+    CHECK(test::inferred(scene, "Less", {"x", "b"}, fits, 6) == "bool[N,3,H]");
+    CHECK(test::inferred(scene, "Add", {"x", "b"}, {}, 7) == "float32[N,3,3]");
 }
 
 TEST_CASE("elementwise_rules: sums and products of shapes are shapes", "[detail]") {

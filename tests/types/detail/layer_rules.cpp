@@ -24,6 +24,21 @@ TEST_CASE("layer_rules: normalization keeps the shape", "[detail]") {
     CHECK(test::inferred(scene, "LayerNormalization", {"x", "s", "s"}) == "float32[2,3,4]");
 }
 
+TEST_CASE("layer_rules: attributes name the types of statistics and of dequantized values",
+          "[detail]") {
+    auto scene = test::inference_scene().input("x", {2, 4}).input("q", {2, 4}, 3).weight("s", {4});
+    const auto mean = [&](const std::vector<test::message>& attributes) {
+        auto made = scene;
+        made.node(test::owner_node("LayerNormalization", {"x", "s"}, {"y", "m"}, attributes));
+        return made.type_of("m");
+    };
+    CHECK(mean({}) == "float32[2,1]");
+    CHECK(mean({test::int_attribute("stash_type", 16)}) == "bfloat16[2,1]");
+    CHECK(test::inferred(scene, "DequantizeLinear", {"q", "s"}) == "float32[2,4]");
+    CHECK(test::inferred(scene, "DequantizeLinear", {"q", "s"},
+                         {test::int_attribute("output_dtype", 10)}, 23) == "float16[2,4]");
+}
+
 TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {1, 3, 8, 9})

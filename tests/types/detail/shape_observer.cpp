@@ -42,8 +42,8 @@ struct counting final : stemma::detail::shape_observer {
     [[nodiscard]] std::string text(const std::string& name) const {
         std::string result;
         for (stemma::id value = 0; value < model.value_count(); ++value) {
-            for (std::size_t i = 0; model.value_name(value) == name && i < (*facts)[value].rank();
-                 ++i) {
+            const bool asked = model.value_name(value) == name && (*facts)[value].ranked();
+            for (std::size_t i = 0; asked && i < (*facts)[value].rank(); ++i) {
                 result += (i == 0 ? "" : ", ") +
                           algebra->value((*(*facts)[value].dims)[i]).text([&](auto symbol) {
                               return std::string(algebra->names()[symbol]);
@@ -128,6 +128,40 @@ TEST_CASE("shape_inference: -1 in a shape for Expand stands for 1, an unknown ex
     CHECK(expanded("open") == "1, 1, 12");
     CHECK(expanded("repeat") == "1, 2, 12");
     CHECK(expanded("given") == "1, ?, 12");
+}
+
+TEST_CASE("shape_inference: what operators of old versions and parts of images mean", "[types]") {
+    const auto seen_in = [](test::inference_scene scene, const test::message& node,
+                            std::uint64_t opset) {
+        const auto bytes = scene.node(node).model_with("y", opset);
+        const stemma::wire_model model(bytes);
+        stemma::value_types types(model);
+        counting seen(model);
+        const stemma::detail::shape_inference inference(model, types, {}, seen);
+        return seen.text("y");
+    };
+    const auto scene = test::inference_scene()
+                           .open_input("x", {"N", "3", "H"})
+                           .input("b", {3})
+                           .floats("scales", {1, 2, 2});
+    const auto one = [](const char* name) { return test::int_attribute(name, 1); };
+    CHECK(seen_in(scene,
+                  test::owner_node("Add", {"x", "b"}, {"y"}, {one("broadcast"), one("axis")}),
+                  6) == "N, 3, H");
+    const auto crop = test::text_attribute("coordinate_transformation_mode", "tf_crop_and_resize");
+    CHECK(seen_in(scene, test::owner_node("Resize", {"x", "", "scales"}, {"y"}, {crop}), 13) ==
+          "?, ?, ?");
+    test::message body;
+    body.inner(1, test::node("Relu", {"e"}, {"r"}));
+    for (const auto* name : {"s", "e"}) {
+        body.inner(11, test::message().text(1, name)).inner(12, test::message().text(1, "r"));
+    }
+    const auto scan = [&](const test::names& inputs) {
+        return test::owner_node("Scan", inputs, {"", "y"},
+                                {test::graph_attribute("body", body), one("num_scan_inputs")});
+    };
+    CHECK(seen_in(scene, scan({"b", "x"}), 9) == "?, ?, ?");
+    CHECK(seen_in(scene, scan({"", "b", "x"}), 8).empty());
 }
 
 } // namespace test::types_detail_shape_observer

@@ -66,6 +66,10 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"},
                          {test::text_attribute("keep_aspect_ratio_policy", "not_larger")},
                          18) == "float32[?,?,?,?]");
+    const auto crop = test::text_attribute("coordinate_transformation_mode", "tf_crop_and_resize");
+    CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}, {crop}) == "float32[?,?,?,?]");
+    CHECK(test::inferred(scene, "Resize", {"x", "none", "", "sizes"}, {crop}) ==
+          "float32[1,3,5,7]");
     // Only the scales tell these apart.
     auto both = scene;
     both.node(test::owner_node("Resize", {"x", "", "scales"}, {"z"}, {}));

@@ -42,7 +42,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return keeps;
 }
 
-/// Formal inputs of bodies: a Loop passes its initial states, a Scan also slices of its inputs.
+/// Formal inputs of bodies: a Loop passes its initial states, a Scan also slices of its inputs. In
+/// opset 8, inputs of a Scan are batches, and nothing is known.
 class body_formals {
 public:
     /// Requires: `model` outlives this.
@@ -56,6 +57,9 @@ public:
         }
         const auto& formals = model_.graph(g).inputs;
         const bool loop = model_.op_type(owner) == "Loop";
+        if (!loop && table.opset() < 9) {
+            return;
+        }
         const auto states = loop ? formals.size() : states_of(model_, owner, g);
         const bool plain = loop || !node_attributes(model_, owner).wholes("scan_input_axes");
         for (std::size_t i = 0; i < formals.size(); ++i) {
@@ -78,7 +82,7 @@ public:
     void keep_states(id node, std::span<const id> bodies, fact_table& table) const {
         const auto op = model_.op_type(node);
         const bool loop = op == "Loop";
-        if (!model_.domain(node).empty() || (!loop && op != "Scan")) {
+        if (!model_.domain(node).empty() || (!loop && (op != "Scan" || table.opset() < 9))) {
             return;
         }
         const auto& results = model_.graph(bodies.front()).outputs;

@@ -64,12 +64,13 @@ inline void branch(const owner_node& node) {
 }
 
 /// Notes results of a loop: the first are its final states, the others stacked. The first `skipped`
-/// results of the body are not outputs.
-inline void set_looped(const owner_node& node, std::size_t states, std::size_t skipped) {
+/// results of the body are not outputs; all outputs have that many axes `around`.
+inline void set_looped(const owner_node& node, std::size_t states, std::size_t skipped,
+                       std::size_t around = 0) {
     for (std::size_t i = 0; i < node.output_count(); ++i) {
         if (const auto result = node.result(i + skipped); result && result->ranked()) {
             node.set(i, result->data_type,
-                     extents(result->rank() + (i < states ? 0 : 1), any_extent));
+                     extents(result->rank() + around + (i < states ? 0 : 1), any_extent));
         }
     }
 }
@@ -80,10 +81,11 @@ inline void loop(const owner_node& node) {
     set_looped(node, std::max<std::size_t>(node.input_count(), 2) - 2, 1);
 }
 
+/// In opset 8, inputs and outputs are batches.
 inline void scan(const owner_node& node) {
     const auto formals = node.formal_count();
     const auto scanned = static_cast<std::size_t>(node.whole("num_scan_inputs", 0));
-    set_looped(node, formals - std::min(formals, scanned), 0);
+    set_looped(node, formals - std::min(formals, scanned), 0, node.opset() < 9 ? 1 : 0);
 }
 
 } // namespace rules

@@ -231,8 +231,9 @@ private:
         }
         const auto inputs = table_.model().inputs(node);
         const auto scales_slot = inputs.size() > 2 ? 2U : 1U; // opset 11 inserts roi
-        auto scales =
-            table_.has_input(node, scales_slot) ? table_.reals(inputs[scales_slot]) : std::nullopt;
+        auto scales = table_.has_input(node, scales_slot) && !rules::crops(attributes)
+                          ? table_.reals(inputs[scales_slot])
+                          : std::nullopt;
         if (const auto whole = attributes.wholes("scales"); whole && inputs.size() == 1) {
             scales.emplace(whole->begin(), whole->end()); // in blocks of channels
         }

@@ -80,7 +80,7 @@ protected:
 
     [[nodiscard]] std::optional<extents> broadcast(id node) const {
         auto dims = input(node, 0).dims;
-        for (std::size_t slot = 1; slot < table_.model().inputs(node).size(); ++slot) {
+        for (std::size_t slot = 1; slot < table_.shaping_inputs(node); ++slot) {
             dims = algebra_.broadcast(dims, input(node, slot).dims);
         }
         return dims;

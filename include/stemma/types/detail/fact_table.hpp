@@ -173,9 +173,16 @@ public:
         return true;
     }
 
+    /// Returns: how many inputs shape an elementwise result: before opset 7, an attribute fits the
+    /// second to the first.
+    [[nodiscard]] std::size_t shaping_inputs(id node) const {
+        const bool fits = opset_ < 7 && attributes(node).whole("broadcast").value_or(0) != 0;
+        return fits ? 1 : model_->inputs(node).size();
+    }
+
     [[nodiscard]] std::optional<extents> broadcast_inputs(id node) const {
         std::optional<extents> dims = input(node, 0).dims;
-        for (std::size_t slot = 1; slot < model_->inputs(node).size(); ++slot) {
+        for (std::size_t slot = 1; slot < shaping_inputs(node); ++slot) {
             dims = broadcast(dims, input(node, slot).dims);
         }
         return dims;

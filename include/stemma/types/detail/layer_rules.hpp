@@ -35,8 +35,9 @@ inline void layer_normalization(const rule_node& node) {
         auto reduced = *x.dims;
         const auto axis = axis_of(node.whole("axis", -1), x.rank()).value_or(x.rank());
         std::fill(reduced.begin() + static_cast<std::ptrdiff_t>(axis), reduced.end(), 1);
-        node.set(1, float_type, reduced);
-        node.set(2, float_type, std::move(reduced));
+        const auto statistics = node.whole("stash_type", float_type);
+        node.set(1, statistics, reduced);
+        node.set(2, statistics, std::move(reduced));
     }
 }
 
@@ -68,8 +69,10 @@ inline void quantize(const rule_node& node) {
     node.set(0, node.has_input(2) ? node.input(2).data_type : otherwise, node.input(0).dims);
 }
 
+/// Of the type of the attribute, or of the scale.
 inline void dequantize(const rule_node& node) {
-    node.set(0, node.input(1).data_type, node.input(0).dims);
+    const auto asked = node.whole("output_dtype", 0);
+    node.set(0, asked != 0 ? asked : node.input(1).data_type, node.input(0).dims);
 }
 
 inline void quantize_by_range(const rule_node& node) {

@@ -127,21 +127,28 @@ inline void transposed_convolution(const rule_node& node) {
     return extent >= 0 && size >= 0 && size < 1e15F ? static_cast<std::int64_t>(size) : any_extent;
 }
 
+/// Whether a Resize scales a part of the image.
+[[nodiscard]] inline bool crops(const node_attributes& attributes) {
+    return attributes.text("coordinate_transformation_mode") == "tf_crop_and_resize";
+}
+
 /// Resize and Upsample, to constant sizes or by constant scales.
 inline void resize(const rule_node& node) {
     const auto& x = node.input(0);
     if (!x.ranked()) {
         return;
     }
-    auto axes = node.attributes().wholes("axes").value_or(extents{});
+    const auto attributes = node.attributes();
+    auto axes = attributes.wholes("axes").value_or(extents{});
     if (axes.empty()) {
         axes.resize(x.rank());
         std::iota(axes.begin(), axes.end(), 0);
     }
-    const auto policy = node.attributes().text("keep_aspect_ratio_policy");
+    const auto policy = attributes.text("keep_aspect_ratio_policy");
     const auto sizes =
         policy.empty() || policy == "stretch" ? fact_table::shape_in(node.input(3)) : std::nullopt;
-    const auto scales = node.reals(node.input_count() > 2 ? 2 : 1); // opset 11 inserts roi
+    const auto scales_slot = node.input_count() > 2 ? 2U : 1U; // opset 11 inserts roi
+    const auto scales = crops(attributes) ? std::nullopt : node.reals(scales_slot);
     auto dims = *x.dims;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const auto at = axis_of(axes[i], x.rank());
