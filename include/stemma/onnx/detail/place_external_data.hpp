@@ -17,6 +17,7 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
