@@ -68,6 +68,20 @@ TEST_CASE("message_outline: omits long data only", "[onnx][message_outline]") {
     CHECK(outline.bytes() == whole.replace(begin, data.size(), expected));
 }
 
+TEST_CASE("message_outline: has all of long texts", "[onnx][message_outline]") {
+    onnx::ModelProto model;
+    auto& entry = *model.add_metadata_props();
+    entry.set_key("pkg.stemma.graph");
+    entry.set_value(std::string(100'000, 'v') + "end");
+    model.set_doc_string(std::string(size, 'd') + "end");
+    auto& node = *model.mutable_graph()->add_node();
+    node.set_name(std::string(size, 'n') + "end");
+    auto& attribute = *node.add_attribute();
+    attribute.set_s(std::string(size, 's') + "end");
+    attribute.mutable_t()->set_doc_string(std::string(size, 't') + "end");
+    CHECK(message_outline(model).bytes() == test::bytes_of(model));
+}
+
 TEST_CASE("message_outline: distinguishes uniform data from other data",
           "[onnx][message_outline]") {
     for (const bool uniform : {true, false}) {

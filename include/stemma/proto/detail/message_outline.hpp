@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/uniform_data.hpp>
 
 #include <google/protobuf/io/coded_stream.h>
@@ -22,7 +23,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Serializes into zeroed memory, skipping long byte fields: untouched pages take no memory.
+/// Serializes into zeroed memory, skipping long tensor data: untouched pages take no memory.
 class outline_stream final : public google::protobuf::io::ZeroCopyOutputStream {
 public:
     outline_stream(char* begin, std::size_t size) : begin_(begin), size_(size) {}
@@ -47,7 +48,7 @@ public:
             return false;
         }
         char* const to = begin_ + used_;
-        if (bytes.size() < small) {
+        if (bytes.size() < small || !is_data()) {
             std::memcpy(to, bytes.data(), bytes.size());
         } else if (!is_uniform(bytes)) {
             *to = 1;
@@ -59,14 +60,28 @@ public:
 private:
     static constexpr std::size_t small = 1U << 16U;
 
+    /// Whether the field whose tag and length were written has the number of tensor data.
+    [[nodiscard]] bool is_data() const {
+        constexpr auto tag = static_cast<char>(onnx_fields::tensor::raw_data << 3U | 2U);
+        const auto continues = [&](std::size_t at) {
+            return static_cast<unsigned char>(begin_[at]) >= 0x80U;
+        };
+        auto length = used_; // ends here
+        do {
+            --length;
+        } while (length > 1 && continues(length - 1));
+        return begin_[length - 1] == tag;
+    }
+
     char* begin_;
     std::size_t size_;
     std::size_t used_ = 0;
 };
 
 /// The serialized bytes of a message without the data of long tensors, which is zero, or zero after
-/// a one if not all elements are equal. Every other byte is in its place, so names, types, shapes
-/// and sizes read the same; omitted data takes no memory.
+/// a one if not all elements are equal; so are long texts in lists of attributes, which have the
+/// number of such data. Every other byte is in its place, so names, types, shapes and sizes read
+/// the same; omitted data takes no memory.
 class message_outline {
 public:
     /// Throws: `error` of `error_code::unsupported` for messages of 4 GiB and more.
