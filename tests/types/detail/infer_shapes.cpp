@@ -158,6 +158,41 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
     CHECK(different.find("inner:float32[2,?]") != std::string::npos);
 }
 
+TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][infer_shapes]") {
+    // Functions of `calls` calls in a row, the last of as many Relus.
+    const auto type_after = [](int calls, int depth) {
+        auto graph = test::graph();
+        graph.inner(11, test::typed_value("v0", {2, 3}));
+        const auto chain = [calls](const std::string& op, const char* domain) {
+            std::vector<test::message> nodes;
+            for (int i = 0; i < calls; ++i) {
+                nodes.push_back(test::node(op, {"v" + std::to_string(i)},
+                                           {"v" + std::to_string(i + 1)}, "", domain));
+            }
+            return nodes;
+        };
+        const auto last = "v" + std::to_string(calls);
+        for (const auto& call : chain("F0", "local")) {
+            graph.inner(1, call);
+        }
+        auto made = test::model(graph.inner(12, test::message().text(1, last)));
+        for (int i = 0; i < depth; ++i) {
+            const bool leaf = i + 1 == depth;
+            made.inner(25, test::function("local", "F" + std::to_string(i), {"v0"}, {last},
+                                          chain(leaf ? "Relu" : "F" + std::to_string(i + 1),
+                                                leaf ? "" : "local")));
+        }
+        const auto bytes = made.bytes();
+        const stemma::wire_model model(bytes);
+        stemma::value_types types(model);
+        stemma::detail::infer_shapes(model, types);
+        const auto type = types.type_of(model.graph(0).outputs.at(0));
+        return type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "";
+    };
+    CHECK(type_after(40, 1) == "float32[2,3]");
+    CHECK(type_after(10, 4) == "float32[2,3]");
+}
+
 TEST_CASE("infer_shapes: handles endless recursion of functions", "[onnx][infer_shapes]") {
     auto made =
         test::model(test::graph({test::node("F0", {"x"}, {"y"}, "", "local")}, {"x"}, {"y"}));

@@ -210,13 +210,13 @@ private:
     /// which all calls agree.
     void infer_call(id call, id g) {
         const auto& function = model_.graph(g);
-        if (inferred_ > 8 * std::size_t{model_.node_count()} || calls_[g].open ||
-            open_calls_ == max_open_calls) {
+        if (effort_ > std::max(8 * std::size_t{model_.node_count()}, usual_effort) ||
+            calls_[g].open || open_calls_ == max_open_calls) {
             return; // exponential nesting of calls, or recursion
         }
         calls_[g].open = true;
         ++open_calls_;
-        inferred_ += contents_.nodes(g).size();
+        effort_ += effort_of(g);
         for_each_value(g, [&](id value) { table_.put(value, {}); });
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
             if (function.inputs[i] != no_id) {
@@ -243,6 +243,20 @@ private:
         calls_[g].open = false;
         --open_calls_;
         observer_->leave(call);
+    }
+
+    /// Returns: how long a function takes, in nodes; long attributes count as many.
+    [[nodiscard]] std::size_t effort_of(id g) {
+        auto& effort = calls_[g].effort;
+        if (effort == 0) {
+            constexpr std::uint32_t usual = 256;      // bytes of a node
+            constexpr std::uint32_t most = 1U << 19U; // the rest is usually data
+            effort = 1 + model_.graph(g).inputs.size() + model_.graph(g).outputs.size();
+            for (auto node : contents_.nodes(g)) {
+                effort += 1 + (std::clamp(model_.message(node).size, usual, most) - usual) / 16;
+            }
+        }
+        return effort;
     }
 
     /// Calls `f(value)` for all values defined in a function and its bodies.
@@ -322,9 +336,12 @@ private:
 
     // Deeper than any modules nest; bounds stack use.
     static constexpr std::size_t max_open_calls = 200;
+    // More than models need that call functions many times; a few seconds.
+    static constexpr std::size_t usual_effort = 4'000'000;
 
     struct function_calls {
         std::vector<std::pair<id, tensor_facts>> common; // by value: what all calls agree on
+        std::size_t effort = 0;                          // 0 until needed
         bool open = false;
     };
 
@@ -338,7 +355,7 @@ private:
     std::vector<step> open_;              // of `infer_with_sources`, kept to reuse its memory
     bool all_inferred_ = false;
     std::map<id, function_calls> calls_; // by graph of a function
-    std::size_t inferred_ = 0;           // nodes in function bodies, summed over calls
+    std::size_t effort_ = 0;             // of function bodies, summed over calls
     std::size_t open_calls_ = 0;
     std::optional<exact_facts> exact_; // if there is an observer
     body_formals formals_{model_};
