@@ -46,4 +46,19 @@ TEST_CASE("read_operator_name: the standard domain has one name") {
     CHECK(read(test::node("Add", {}, {}, "", "d")) == "d:Add");
 }
 
+TEST_CASE("for_each_operator: those in bodies, too") {
+    const auto inner = test::graph_attribute(
+        "then_branch",
+        test::graph({test::node("Add", {}, {}), test::node("F", {}, {}, "", "d")}, {}, {}));
+    const auto outer = test::graphs_attribute(
+        "cases", {test::graph({test::owner_node("If", {}, {}, {inner})}), test::graph()});
+    const auto bytes = test::owner_node("Own", {}, {}, {outer}).bytes();
+    std::string found;
+    stemma::detail::for_each_operator(
+        {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"}, [&](const auto& name) {
+            found.append(name.domain).append(":").append(name.type).append(" ");
+        });
+    CHECK(found == ":Own :If :Add d:F ");
+}
+
 } // namespace test::fold_detail_function_bodies

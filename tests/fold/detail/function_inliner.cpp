@@ -261,6 +261,16 @@ TEST_CASE("function_inliner: rejects operators of another version, and keeps imp
     };
     CHECK(inlined(model(17)) == plain({test::node("Split", {"x"}, {"y"})}));
     CHECK_THROWS_AS(inlined(model(18)), stemma::error);
+    const auto body = test::graph_attribute(
+        "then_branch", test::graph({test::node("ReduceMean", {"a"}, {"z"})}, {}, {"z"}));
+    const auto branching = [&](std::uint64_t version) {
+        const auto made =
+            test::function("d", "F", {"a"}, {"b"}, {test::owner_node("If", {"a"}, {"b"}, {body})})
+                .inner(9, test::opset("", version));
+        return with_functions({call("F", {"x"}, {"y"}, "f")}, {made}).bytes();
+    };
+    CHECK_NOTHROW(inlined(branching(17)));
+    CHECK_THROWS_AS(inlined(branching(18)), stemma::error);
     const auto odd =
         test::function("d", "F", {"a"}, {"b"}, {test::node("Odd", {"a"}, {"b"}, "", "e")})
             .inner(9, test::opset("e", 4));

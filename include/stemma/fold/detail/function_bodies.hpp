@@ -52,6 +52,31 @@ struct operator_name {
     return name;
 }
 
+/// Calls `f(operator_name)` for the NodeProto read by `fields` and those in its bodies, at any
+/// depth. Complexity: O(fields).
+template <class Function>
+void for_each_operator(wire_reader fields, Function f) {
+    using at = detail::onnx_fields::attribute;
+    f(read_operator_name(fields));
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+            continue;
+        }
+        auto parts = fields.inner(field);
+        for (wire_field part; parts.next(part);) {
+            if (!part.is_bytes(at::g) && !part.is_bytes(at::graphs)) {
+                continue;
+            }
+            auto graph = parts.inner(part);
+            for (wire_field inside; graph.next(inside);) {
+                if (inside.is_bytes(detail::onnx_fields::graph::node)) {
+                    for_each_operator(graph.inner(inside), f);
+                }
+            }
+        }
+    }
+}
+
 /// A function of a model, field by field.
 struct function_body {
     operator_name name;                              ///< as used by calls

@@ -143,27 +143,14 @@ private:
 
     /// Whether a node is a call or contains one; notes the domains of other nodes.
     [[nodiscard]] bool holds_call(wire_reader fields) {
-        const auto name = read_operator_name(fields);
-        bool found = functions_.contains(name);
-        if (!found) {
-            used_domains_.insert(name.domain);
-        }
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(at_node::attribute)) {
-                continue;
+        bool found = false;
+        for_each_operator(fields, [&](const operator_name& name) {
+            const bool is_call = functions_.contains(name);
+            found = found || is_call;
+            if (!is_call) {
+                used_domains_.insert(name.domain);
             }
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (!part.is_bytes(at_attribute::g) && !part.is_bytes(at_attribute::graphs)) {
-                    continue;
-                }
-                auto graph = parts.inner(part);
-                for (wire_field inside; graph.next(inside);) {
-                    found = (inside.is_bytes(at_graph::node) && holds_call(graph.inner(inside))) ||
-                            found;
-                }
-            }
-        }
+        });
         return found;
     }
 
@@ -376,8 +363,8 @@ private:
             if (known->second == version || names_function(domain)) {
                 continue;
             }
-            for (const auto& field : function.nodes) {
-                const auto node = read_operator_name(file.inner(field));
+            const auto check = [&, &domain = domain,
+                                &version = version](const operator_name& node) {
                 const auto [low, high] = std::minmax(known->second, version);
                 if (node.domain == domain &&
                     (!domain.empty() || changed_between(node.type, low, high))) {
@@ -386,6 +373,9 @@ private:
                              std::to_string(version) + ", and the model has version " +
                              std::to_string(known->second));
                 }
+            };
+            for (const auto& field : function.nodes) {
+                for_each_operator(file.inner(field), check);
             }
         }
     }
