@@ -16,9 +16,9 @@ namespace {
 
 using test::message;
 
-std::string inlined(const std::string& bytes, std::size_t max_calls = 10'000) {
+std::string inlined(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    stemma::detail::function_inliner inliner(model, max_calls);
+    stemma::detail::function_inliner inliner(model);
     stemma::detail::string_splice splice(bytes);
     inliner.build().write(splice);
     return splice.text;
@@ -162,16 +162,23 @@ TEST_CASE("function_inliner: rejects recursive and exponential calls") {
     }
     CHECK_THROWS_AS(inlined(with_functions({call("F0", {"x"}, {"y"}, "f")}, deep).bytes()),
                     stemma::error);
-    std::vector<message> empty; // 2^60 calls of a function without nodes
-    for (int i = 0; i < 60; ++i) {
-        const auto callee = "F" + std::to_string(i + 1);
-        empty.push_back(test::function(
-            "d", "F" + std::to_string(i), {}, {},
-            {test::node(callee, {}, {}, "", "d"), test::node(callee, {}, {}, "", "d")}));
-    }
-    empty.push_back(test::function("d", "F60", {}, {}, {}));
-    CHECK_THROWS_AS(inlined(with_functions({call("F0", {}, {}, "f")}, empty).bytes()),
-                    stemma::error);
+    // Twice as many calls at each level, of a function without nodes.
+    const auto doubling = [](int levels, const std::string& name) {
+        std::vector<message> functions{test::function("d", "F0", {}, {}, {})};
+        for (int i = 0; i < levels; ++i) {
+            const auto next = test::node("F" + std::to_string(i), {}, {}, name, "d");
+            functions.push_back(
+                test::function("d", "F" + std::to_string(i + 1), {}, {}, {next, next}));
+        }
+        const auto top = "F" + std::to_string(levels);
+        return with_functions({test::node(top, {}, {}, "", "d")}, functions).bytes();
+    };
+    CHECK_NOTHROW(inlined(doubling(9, "")));
+    CHECK_THROWS_WITH(inlined(doubling(19, "")),
+                      Catch::Contains("would become 1048574 nodes, more than 1000000"));
+    CHECK_THROWS_WITH(inlined(doubling(60, "")), Catch::Contains("nodes, more than 1000000"));
+    CHECK_THROWS_WITH(inlined(doubling(9, std::string(1 << 18, 'n'))),
+                      Catch::Contains("bytes of names, more than 1073741824"));
 }
 
 TEST_CASE("function_inliner: calls with the same name have different scopes") {

@@ -8,6 +8,7 @@
 #include <stemma/fold/detail/call_frame.hpp>
 #include <stemma/fold/detail/function_bodies.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/fold/detail/inlined_size.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/carrier.hpp>
@@ -39,18 +40,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// function take the value given by the call, else their default.
 class function_inliner {
 public:
-    /// `max_calls` bounds exponential call trees.
-    /// Requires: the model outlives it. Complexity: O(bytes of functions and names).
-    explicit function_inliner(const wire_model& model, std::size_t max_calls = 1U << 24U)
-        : function_inliner(model, std::nullopt, max_calls) {}
-
-    /// As above. Requires: `names` are those of the same model. Complexity: as above.
-    function_inliner(const wire_model& model, std::optional<inlined_names> names,
-                     std::size_t max_calls = 1U << 24U)
-        : model_(model)
-        , functions_(read_function_bodies(model))
-        , names_(std::move(names))
-        , max_calls_(max_calls) {
+    /// Requires: the model outlives it, and `names` are those of the same model. Complexity:
+    /// O(bytes of functions and names).
+    explicit function_inliner(const wire_model& model,
+                              std::optional<inlined_names> names = std::nullopt)
+        : model_(model), functions_(read_function_bodies(model)), names_(std::move(names)) {
         for (id value = 0; value < model.value_count(); ++value) {
             scopes_.take(model.value_name(value));
         }
@@ -68,10 +62,11 @@ public:
 
     /// Builds the model without functions.
     /// Throws: `error` of `error_code::malformed` for recursive functions; of `unsupported` for
-    /// functions that need other operator versions than the model has, or nest too deeply; of
-    /// `too_large` if the result would reach 2 GiB.
+    /// functions that need other operator versions than the model has, nest too deeply, or multiply
+    /// to millions of nodes; of `too_large` if the result would reach 2 GiB.
     /// Complexity: O(bytes of the result without weights).
     [[nodiscard]] message_tree build() {
+        check_size();
         std::vector<message_tree> parts; // first, as they determine the required imports
         for (auto [fields, field] = std::pair(model_.reader(), wire_field()); fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
@@ -102,6 +97,24 @@ private:
     using at_attribute = detail::onnx_fields::attribute;
 
     static constexpr std::size_t max_depth = 500;
+    static constexpr std::uint64_t most_nodes = 1'000'000; // or eight times those of the model
+    static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30U;
+
+    /// Calls of calls make exponentially large models.
+    void check_size() const {
+        const auto size = inlined_sizes(model_, max_depth).of_model();
+        const auto check = [&](std::uint64_t number, std::uint64_t most, const char* of) {
+            if (number > most) {
+                STEMMA_THROW(error(error_code::unsupported, model_.file(), "functions",
+                                   "would become " + std::to_string(number) + of + ", more than " +
+                                       std::to_string(most)));
+            }
+        };
+        check(size.nodes,
+              std::max<std::uint64_t>(8 * std::uint64_t{model_.node_count()}, most_nodes),
+              " nodes");
+        check(size.bytes, most_bytes, " bytes of names");
+    }
 
     [[noreturn]] void fail(error_code code, const operator_name& function,
                            std::string_view reason) const {
@@ -250,9 +263,10 @@ private:
         if (!open_.insert(&function).second) {
             fail(error_code::malformed, function.name, "calls itself");
         }
-        if (open_.size() > max_depth || ++calls_ > max_calls_) {
-            fail(error_code::unsupported, function.name, "has too deeply nested or too many calls");
+        if (open_.size() > max_depth) {
+            fail(error_code::unsupported, function.name, "is called too deeply nested");
         }
+        ++calls_;
         check_versions(function);
         std::vector<std::string> inputs;
         std::vector<std::string> outputs;
@@ -390,7 +404,6 @@ private:
     std::map<std::string_view, std::int64_t> versions_; // by domain
     std::map<std::string_view, std::int64_t> added_;
     std::set<std::string_view> used_domains_;
-    std::size_t max_calls_;
     std::size_t calls_ = 0;
 };
 
