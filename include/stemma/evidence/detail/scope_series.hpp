@@ -71,8 +71,8 @@ public:
     }
 
     /// Returns: the module that owns the module of scope `s`, or `no_id` if its series does not
-    /// tell. Complexity: O(scopes beside it and around it * length of series), once for each
-    /// series.
+    /// tell. Complexity: O(scopes around it, and length of those series beside it that begin near),
+    /// once for each series; O(scopes beside it) once for those.
     [[nodiscard]] id owner(id s) {
         const auto& all = series_of(s);
         if (all.empty() || place_[s] == no_id) {
@@ -249,28 +249,72 @@ private:
         return true;
     }
 
-    /// The owners of the modules of a series in scope `parent`, one for each, or nothing.
-    [[nodiscard]] std::vector<id> owners_in(id parent, const std::vector<id>& all) {
-        std::vector<id> best;
-        auto nearest = no_id;
+    /// A series whose modules have different owners, known from parameters.
+    struct owned_series {
+        id first = no_id; ///< scope
+        id begin = no_id; ///< operator in that
+        id latest = 0;    ///< start of a second scope, of this one or one before it in the list
+        std::vector<id> owners{};
+    };
+
+    /// Returns: those of some length in scope `parent`, in the order in which they begin.
+    [[nodiscard]] const std::vector<owned_series>& owned_in(id parent, std::size_t length) {
+        auto& lists = owned_[parent];
+        if (!lists.empty()) {
+            return lists[length];
+        }
         for (const auto beside : inside_[parent]) {
-            const auto& others = series_of(beside);
-            if (others.size() != all.size() || others.front() != beside) {
+            const auto& all = series_of(beside);
+            if (all.empty() || all.front() != beside) {
                 continue;
             }
             std::vector<id> owners;
-            for (const auto other : others) {
-                const auto m = read_(other);
+            for (const auto s : all) {
+                const auto m = read_(s);
                 owners.push_back(m == no_id ? no_id : owner_of(m));
             }
-            const auto a = first_[beside];
-            const auto b = first_[all.front()];
-            const auto distance = a < b ? b - a : a - b;
-            if (distance < nearest && are_distinct(owners) && take_turns(others, all)) {
-                nearest = distance;
-                best = std::move(owners);
+            if (are_distinct(owners)) {
+                lists[all.size()].push_back(
+                    {beside, first_[beside], first_[all[1]], std::move(owners)});
             }
         }
+        for (auto& [each, list] : lists) {
+            std::sort(list.begin(), list.end(),
+                      [](const auto& a, const auto& b) { return a.begin < b.begin; });
+            for (std::size_t i = 1; i < list.size(); ++i) {
+                list[i].latest = std::max(list[i].latest, list[i - 1].latest);
+            }
+        }
+        return lists[length];
+    }
+
+    /// The owners in the nearest series in scope `parent` that takes turns with one, or nothing.
+    [[nodiscard]] std::vector<id> owners_beside(id parent, const std::vector<id>& all) {
+        const auto here = first_[all.front()];
+        const auto& near = owned_in(parent, all.size());
+        auto behind = std::partition_point(near.begin(), near.end(),
+                                           [&](const auto& other) { return other.begin < here; });
+        for (auto before = behind;;) {
+            // Others cannot take turns: the second of one comes before the first of the other.
+            const bool back = before != near.begin() && std::prev(before)->latest > here;
+            const bool on = behind != near.end() && behind->begin < first_[all[1]];
+            if (!back && !on) {
+                return {};
+            }
+            const auto place = [&](auto at) {
+                return std::pair(at->begin < here ? here - at->begin : at->begin - here, at->first);
+            };
+            const bool is_behind = !back || (on && place(behind) < place(std::prev(before)));
+            const auto& other = is_behind ? *behind++ : *--before;
+            if (take_turns(series_.at(other.first), all)) {
+                return other.owners;
+            }
+        }
+    }
+
+    /// The owners of the modules of a series in scope `parent`, one for each, or nothing.
+    [[nodiscard]] std::vector<id> owners_in(id parent, const std::vector<id>& all) {
+        auto best = owners_beside(parent, all);
         if (!best.empty() || parent < scope_style_count) {
             return best;
         }
@@ -299,6 +343,7 @@ private:
     std::vector<id> place_;                   // by scope: its place in its series, once asked for
     std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
     std::map<id, std::vector<id>> owners_;    // the same
+    std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
     std::vector<id> none_;
 };
 
