@@ -29,7 +29,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -170,7 +169,7 @@ template <operator_view Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
                    std::size_t module_count) {
     std::vector<id> calls(module_count, 0);
-    std::unordered_map<id, std::vector<std::pair<id, id>>> shared; // by scope: module, call
+    std::unordered_map<std::uint64_t, id> shared; // by scope and module: call
     for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
         const auto v = static_cast<id>(index_of(ops.graph(), *it));
         const auto s = table.scope_of[v];
@@ -178,14 +177,11 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             continue;
         }
         if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
-            auto& slot = shared[s];
-            const auto same = std::find_if(slot.begin(), slot.end(), [&](const auto& entry) {
-                return entry.first == own->second.module;
-            });
-            own->second.call = same != slot.end() ? same->second : calls[own->second.module]++;
-            if (same == slot.end()) {
-                slot.emplace_back(own->second.module, own->second.call);
-            }
+            const auto module = own->second.module;
+            const auto [known, added] =
+                shared.try_emplace(std::uint64_t{s} << 32U | module, calls[module]);
+            calls[module] += added ? 1 : 0;
+            own->second.call = known->second;
         } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
             scope.call = calls[scope.module]++;
         }
