@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +46,9 @@ public:
         , any_(std::move(any))
         , parameters_(table.scopes.size())
         , inside_(table.scopes.size())
-        , place_(table.scopes.size(), no_id) {
+        , place_(table.scopes.size(), no_id)
+        , rank_(table.scopes.size())
+        , end_(table.scopes.size()) {
         const auto marked = mark_matrices(ops);
         for (id p = 0; p < marked.size(); ++p) {
             if (marked[p]) {
@@ -64,10 +68,35 @@ public:
         for (const auto& scope : table.scopes) {
             first_.push_back(scope.first_operator);
         }
+        std::vector<id> sizes(first_.size(), 1);
         for (auto s = static_cast<id>(first_.size()); s-- > scope_style_count;) {
             auto& around = first_[table.scopes[s].parent];
             around = std::min(around, first_[s]);
+            sizes[table.scopes[s].parent] += sizes[s];
         }
+        id roots = 0;
+        for (id s = 0; s < sizes.size(); ++s) {
+            auto& next = s < scope_style_count ? roots : end_[table.scopes[s].parent];
+            rank_[s] = next;
+            end_[s] = next + 1; // until the scopes in it follow
+            next += sizes[s];
+        }
+        reads_ = grouped_ids(sizes.size(), [&](auto take) {
+            for (id s = 0; s < parameters_.size(); ++s) {
+                for (const auto p : parameters_[s]) {
+                    if (weights_.contains(p)) {
+                        take(rank_[s], p);
+                    }
+                }
+            }
+        });
+        readers_ = grouped_ids(weights_.empty() ? 0 : *weights_.rbegin() + 1, [&](auto take) {
+            for (id r = 0; r < reads_.size(); ++r) {
+                for (const auto p : reads_[r]) {
+                    take(p, r);
+                }
+            }
+        });
     }
 
     /// Returns: the module that owns the module of scope `s`, or `no_id` if its series does not
@@ -81,7 +110,7 @@ public:
         auto cached = owners_.find(all.front());
         if (cached == owners_.end()) {
             auto owners =
-                read_apart(all) ? owners_in(table_.scopes[s].parent, all) : std::vector<id>{};
+                reading_of(all).apart ? owners_in(table_.scopes[s].parent, all) : std::vector<id>{};
             cached = owners_.emplace(all.front(), std::move(owners)).first;
         }
         const auto& owners = cached->second;
@@ -93,26 +122,25 @@ public:
     /// weights and made copies. Complexity: as `owner`, and that of `is_call_of`.
     [[nodiscard]] bool is_apart(id s) {
         const auto& all = series_of(s);
-        const auto reads = [&](id t) {
-            return std::any_of(parameters_[t].begin(), parameters_[t].end(),
-                               [&](id p) { return weights_.contains(p); });
-        };
-        return !all.empty() && place_[s] != no_id && std::all_of(all.begin(), all.end(), reads) &&
-               read_apart(all) && !calls_alike(all.front(), s == all.front() ? all[1] : s);
+        if (all.empty() || place_[s] == no_id) {
+            return false;
+        }
+        const auto& reading = reading_of(all);
+        return reading.apart && reading.weights &&
+               !calls_alike(all.front(), s == all.front() ? all[1] : s);
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
     /// two scopes in `first` do of which one has the number of `s`. Without weights, a scope with
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
-    [[nodiscard]] bool is_call_of(id first, id s) const {
-        const auto read = weights_of(s);
-        if (have_common(weights_of(first), read)) {
+    [[nodiscard]] bool is_call_of(id first, id s) {
+        if (share_weight(first, s)) {
             return true;
         }
         const auto inner = inner_calls(first, s);
-        return inner.alike > 0 ||
-               (inside_[s].empty() && read.empty() && inner.unknown > 0 && inner.others == 0);
+        return inner.alike > 0 || (inside_[s].empty() && weights_of(s).empty() &&
+                                   inner.unknown > 0 && inner.others == 0);
     }
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
@@ -133,21 +161,19 @@ private:
     }
 
     /// Returns: the weights read in scope `s` and below it.
-    [[nodiscard]] std::set<id> weights_of(id s) const {
-        std::set<id> read;
-        std::vector<id> open{s};
-        for (std::size_t i = 0; i < open.size(); ++i) {
-            const auto at = open[i];
-            open.insert(open.end(), inside_[at].begin(), inside_[at].end());
-            std::copy_if(parameters_[at].begin(), parameters_[at].end(),
-                         std::inserter(read, read.end()),
-                         [&](id p) { return weights_.contains(p); });
-        }
-        return read;
+    [[nodiscard]] std::span<const id> weights_of(id s) const {
+        return reads_.range(rank_[s], end_[s]);
     }
 
-    [[nodiscard]] static bool have_common(const std::set<id>& a, const std::set<id>& b) {
-        return std::any_of(a.begin(), a.end(), [&](id p) { return b.contains(p); });
+    /// Whether a weight is read in or below both scopes. Complexity: O(those of `b`), times a
+    /// logarithm.
+    [[nodiscard]] bool share_weight(id a, id b) const {
+        const auto read = weights_of(b);
+        return std::any_of(read.begin(), read.end(), [&](id p) {
+            const auto readers = readers_[p];
+            const auto at = std::lower_bound(readers.begin(), readers.end(), rank_[a]);
+            return at != readers.end() && *at < end_[a];
+        });
     }
 
     /// Scopes in another one that have a number, compared with those without it.
@@ -158,24 +184,27 @@ private:
     };
 
     /// Returns: how many scopes in `first` have the number of `s`.
-    [[nodiscard]] call_counts inner_calls(id first, id s) const {
-        call_counts count;
-        const auto counted = split_count(table_.scopes[s].instance());
-        for (const auto inner : inside_[first]) {
+    [[nodiscard]] call_counts inner_calls(id first, id s) {
+        const auto [cached, added] = inner_calls_.try_emplace(first);
+        auto& counts = cached->second;
+        for (std::size_t i = 0; added && i < inside_[first].size(); ++i) {
+            const auto inner = inside_[first][i];
             const auto again = split_count(table_.scopes[inner].instance());
             const auto before = again ? table_.find(first, again->first) : no_id;
-            if (!counted || before == no_id || again->second != counted->second) {
-                continue;
+            if (before != no_id) {
+                const bool is_known = !weights_of(before).empty() && !weights_of(inner).empty();
+                auto& count = counts[again->second];
+                ++(!is_known                     ? count.unknown
+                   : share_weight(before, inner) ? count.alike
+                                                 : count.others);
             }
-            const auto read = weights_of(before);
-            const auto later = weights_of(inner);
-            const bool is_known = !read.empty() && !later.empty();
-            ++(!is_known ? count.unknown : have_common(read, later) ? count.alike : count.others);
         }
-        return count;
+        const auto counted = split_count(table_.scopes[s].instance());
+        const auto found = counted ? counts.find(counted->second) : counts.end();
+        return found == counts.end() ? call_counts{} : found->second;
     }
 
-    [[nodiscard]] bool calls_alike(id first, id s) const {
+    [[nodiscard]] bool calls_alike(id first, id s) {
         const auto count = inner_calls(first, s);
         return count.alike > count.others;
     }
@@ -204,8 +233,20 @@ private:
         return all.size() < 2 ? none_ : all;
     }
 
-    /// Whether scopes read different parameters, or those inside them do.
-    [[nodiscard]] bool read_apart(const std::vector<id>& all) {
+    /// What the scopes of a series read.
+    struct series_reading {
+        bool apart = false;   ///< different parameters, or those inside them do
+        bool weights = false; ///< each reads some itself
+    };
+
+    /// Complexity: O(parameters read in the series, and scopes in its first), times a logarithm,
+    /// once for each series.
+    [[nodiscard]] const series_reading& reading_of(const std::vector<id>& all) {
+        const auto [cached, added] = readings_.try_emplace(all.front());
+        auto& reading = cached->second;
+        if (!added) {
+            return reading;
+        }
         std::set<id> seen;
         std::size_t count = 0;
         const bool each = std::all_of(all.begin(), all.end(), [&](id s) {
@@ -214,14 +255,15 @@ private:
             count += own.size();
             return !own.empty();
         });
-        if (each || all.empty()) {
-            return seen.size() == count && count != 0;
-        }
+        reading.weights =
+            std::none_of(all.begin(), all.end(), [&](id s) { return reads_[rank_[s]].empty(); });
         const auto& inside = inside_[all.front()];
-        return std::any_of(inside.begin(), inside.end(), [&](id s) {
-            const auto& below = series_of(s);
-            return below.size() == all.size() && below.front() == s && read_apart(below);
-        });
+        reading.apart =
+            each ? seen.size() == count : std::any_of(inside.begin(), inside.end(), [&](id s) {
+                const auto& below = series_of(s);
+                return below.size() == all.size() && below.front() == s && reading_of(below).apart;
+            });
+        return reading;
     }
 
     /// The module that calls nothing but contains `m`, perhaps in a list.
@@ -341,8 +383,14 @@ private:
     std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
     std::vector<id> first_;                   // by scope: the first operator in or below it
     std::vector<id> place_;                   // by scope: its place in its series, once asked for
+    std::vector<id> rank_;                    // by scope: its place before the scopes in it
+    std::vector<id> end_;                     // by scope: one past the last rank in it
+    grouped_ids reads_;                       // by rank: weights that its own operators read
+    grouped_ids readers_;                     // by weight: ranks, ascending
     std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
     std::map<id, std::vector<id>> owners_;    // the same
+    std::map<id, series_reading> readings_;   // the same
+    std::map<id, std::map<std::size_t, call_counts>> inner_calls_; // the same, and by number
     std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
     std::vector<id> none_;
 };
