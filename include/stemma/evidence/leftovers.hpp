@@ -5,6 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
@@ -215,12 +216,18 @@ private:
                 return false;
             }
         };
-        std::vector<operator_t<Ops>> inside;
-        for (auto [it, last] = vertices(graph); it != last; ++it) {
-            const auto v = static_cast<id>(detail::index_of(graph, *it));
-            if (context.scopes().scope_of[v] == no_id && is_inside(*it)) {
-                inside.push_back(*it);
+        std::vector<operator_t<Ops>> inside; // after their readers, except around cycles
+        const auto collect = [&](operator_t<Ops> vertex) {
+            const auto v = static_cast<id>(detail::index_of(graph, vertex));
+            if (context.scopes().scope_of[v] == no_id && is_inside(vertex)) {
+                inside.push_back(vertex);
             }
+        };
+        const sweep_order<graph_of<Ops>> order(graph);
+        order.backward(collect);
+        if (order.has_cycle()) {
+            const auto [first, last] = vertices(graph);
+            std::for_each(first, last, collect);
         }
         for (std::size_t known = 0, before = 1; known != before;) { // until nothing is added
             before = std::exchange(known, 0);
