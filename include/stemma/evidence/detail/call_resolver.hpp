@@ -15,9 +15,13 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -103,12 +107,15 @@ private:
         return is_number(rest) ? name.substr(0, dot) : name;
     }
 
-    [[nodiscard]] bool has_class(id m, id function) const {
+    /// Returns: the qualified class that a function stands for.
+    [[nodiscard]] std::string class_of(id function) const {
         const std::string_view domain = ops_.function_domain(function);
-        const auto name = without_variant(ops_.function_name(function));
-        const std::string_view qualified = modules_.qualified_class(m);
-        return qualified.size() == domain.size() + 1 + name.size() &&
-               qualified.starts_with(domain) && qualified.ends_with(name);
+        return std::string(domain).append(".").append(
+            without_variant(ops_.function_name(function)));
+    }
+
+    [[nodiscard]] bool has_class(id m, std::string_view type) const {
+        return std::string_view(modules_.qualified_class(m)) == type;
     }
 
     /// The parameters that the operator reads when it runs in `context`.
@@ -154,29 +161,37 @@ private:
         return common;
     }
 
-    /// Returns: the deepest ancestor of `m`, or `m`, below `top` that has the function's class.
-    [[nodiscard]] id of_class_above(id m, id top, id function) const {
-        while (m != top && !has_class(m, function)) {
+    /// Returns: the deepest ancestor of `m`, or `m`, below `top` that has a class.
+    [[nodiscard]] id of_class_above(id m, id top, std::string_view type) const {
+        while (m != top && !has_class(m, type)) {
             m = tree_.parent(m);
         }
-        return has_class(m, function) ? m : no_id;
+        return has_class(m, type) ? m : no_id;
     }
 
-    [[nodiscard]] id only_one_below(id top, id function) const {
-        id only = no_id;
-        for (auto m = top + 1; m < tree_.end(top); ++m) {
-            if (has_class(m, function)) {
-                if (only != no_id) {
-                    return no_id;
-                }
-                only = m;
-            }
+    /// Returns: the only module below `top` with a class, or `no_id`.
+    /// Complexity: O(log modules * length of names), and O(modules) times that for the first call.
+    [[nodiscard]] id only_one_below(id top, std::string_view type) {
+        const auto key = [&](id m) {
+            return std::pair<std::string_view, id>(modules_.qualified_class(m), m);
+        };
+        if (by_class_.empty()) {
+            by_class_.resize(tree_.size());
+            std::iota(by_class_.begin(), by_class_.end(), id{0});
+            std::sort(by_class_.begin(), by_class_.end(),
+                      [&](id a, id b) { return key(a) < key(b); });
         }
-        return only;
+        const auto first =
+            std::lower_bound(by_class_.begin(), by_class_.end(), std::pair(type, top + 1),
+                             [&](id m, const auto& wanted) { return key(m) < wanted; });
+        const auto is_one = [&](auto at) {
+            return at != by_class_.end() && *at < tree_.end(top) && has_class(*at, type);
+        };
+        return is_one(first) && !is_one(std::next(first)) ? *first : no_id;
     }
 
     [[nodiscard]] id module_of_call(operator_t<Ops> v, const call_context& around,
-                                    std::span<const id> passed) const {
+                                    std::span<const id> passed) {
         const auto function = ops_.callee(v);
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
@@ -198,16 +213,17 @@ private:
         if (module == no_id && around.function == no_id && found_.every_module) {
             return 0;
         }
+        const auto type = class_of(function);
         if (module == no_id) {
-            const auto only = only_one_below(top, function);
+            const auto only = only_one_below(top, type);
             return only != no_id              ? only
                    : around.function != no_id ? around.module
                                               : top_level_module_of(index);
         }
-        if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, function)) {
+        if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, type)) {
             return caller;
         }
-        if (const auto typed = of_class_above(module, top, function); typed != no_id) {
+        if (const auto typed = of_class_above(module, top, type); typed != no_id) {
             return typed;
         }
         while (module != top && caller != no_id && !tree_.is_ancestor(module, caller)) {
@@ -329,6 +345,7 @@ private:
     std::unordered_map<id, std::unordered_set<id>> entered_; // modules a function was entered for
     std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
+    std::vector<id> by_class_; // modules by qualified class, once asked for
     modules_of_calls found_;
 };
 

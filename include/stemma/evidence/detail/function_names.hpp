@@ -3,12 +3,16 @@
 #define STEMMA_EVIDENCE_DETAIL_FUNCTION_NAMES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -36,7 +40,7 @@ public:
 
     /// Returns: the module below `top` that a function was made for; `no_id` for other functions.
     /// `owner` is the module that holds the parameters passed, or `no_id`.
-    /// Complexity: O(modules below `top` * length of the name).
+    /// Complexity: O(length of the name), times a logarithm; that of paths, once.
     [[nodiscard]] id module_of(id function, id top, id owner) const {
         const auto text = path_in(function);
         if (text.empty()) {
@@ -44,18 +48,24 @@ public:
         }
         const auto& tree = modules_.index();
         id best = no_id;
-        for (auto m = top + 1; m < tree.end(top); ++m) {
-            const auto& path = plain_path_of(m);
-            const auto rest = text.size() - path.size();
-            if (path.empty() || !text.ends_with(path) || (rest > 0 && text[rest - 1] != '_') ||
-                (best != no_id && path.size() <= plain_path_of(best).size())) {
+        auto hash = fnv1a("");
+        for (auto begin = text.size(); begin-- > 0;) { // ends of the text, the longest last
+            hash = fnv1a({&text[begin], 1}, hash);
+            if (begin > 0 && text[begin - 1] != '_') {
                 continue;
             }
+            const auto end = std::string_view(text).substr(begin);
             // The path of a module that the tree lacks may end like that of another.
             const bool whole =
-                rest == 0 || ends_in_class(std::string_view(text).substr(0, rest - 1));
-            if (whole || (owner != no_id && tree.is_ancestor(m, owner))) {
-                best = m;
+                begin == 0 || ends_in_class(std::string_view(text).substr(0, begin - 1));
+            const auto& paths = plain_paths();
+            for (auto at = std::lower_bound(paths.begin(), paths.end(), plain{hash, top + 1, {}});
+                 at != paths.end() && at->hash == hash && at->module < tree.end(top); ++at) {
+                if (at->path == end &&
+                    (whole || (owner != no_id && tree.is_ancestor(at->module, owner)))) {
+                    best = at->module;
+                    break;
+                }
             }
         }
         return best;
@@ -90,13 +100,27 @@ private:
         return plain;
     }
 
-    [[nodiscard]] const std::string& plain_path_of(id m) const {
-        if (plain_.empty()) {
-            for (id each = 0; each < modules_.index().size(); ++each) {
-                plain_.push_back(plain_path(path_of(modules_, each)));
-            }
+    /// The path of a module, and the hash of that read backwards.
+    struct plain {
+        std::uint64_t hash = 0;
+        id module = no_id;
+        std::string path{};
+
+        [[nodiscard]] bool operator<(const plain& other) const {
+            return std::pair(hash, module) < std::pair(other.hash, other.module);
         }
-        return plain_[m];
+    };
+
+    [[nodiscard]] const std::vector<plain>& plain_paths() const {
+        if (plain_.empty()) {
+            for (id m = 0; m < modules_.index().size(); ++m) {
+                auto path = plain_path(path_of(modules_, m));
+                const auto hash = fnv1a(std::string(path.rbegin(), path.rend()));
+                plain_.push_back({hash, m, std::move(path)});
+            }
+            std::sort(plain_.begin(), plain_.end());
+        }
+        return plain_;
     }
 
     /// Whether the last word is capitalized like a class, or is dynamo's name for the model itself.
@@ -108,7 +132,7 @@ private:
     const Ops& ops_;
     const Modules& modules_;
     bool any_ = false;
-    mutable std::vector<std::string> plain_; // paths, by module; filled on demand
+    mutable std::vector<plain> plain_; // sorted; filled on demand
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
