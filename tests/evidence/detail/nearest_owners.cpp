@@ -4,9 +4,11 @@
 #include "../../catch.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 
 namespace test::evidence_detail_nearest_owners {
@@ -54,6 +56,22 @@ TEST_CASE("nearest_owners: keeps the nearest modules if there are too many") {
     others.add(behind, std::less<>());
     CHECK(others.holds(50));
     CHECK(others.holds(2 * nearest_owners::capacity - 1));
+}
+
+TEST_CASE("nearest_owners: two inputs meet where the modules of only one of them do") {
+    const stemma::tree_index tree({no_id, 0, 1, 1, 0, 4});
+    const auto of = [](std::initializer_list<id> modules) {
+        nearest_owners owners;
+        for (const auto m : modules) {
+            owners.add({0, m}, std::greater<>());
+        }
+        return owners;
+    };
+    CHECK(met_before(tree, of({2}), of({3})) == 1);
+    CHECK(met_before(tree, of({5, 2}), of({3})) == 1);
+    CHECK(met_before(tree, of({5, 2}), of({3, 2})) == 0);
+    CHECK(met_before(tree, of({2}), of({2, no_id})) == no_id);
+    CHECK(met_before(tree, of({}), of({2})) == no_id);
 }
 
 } // namespace test::evidence_detail_nearest_owners

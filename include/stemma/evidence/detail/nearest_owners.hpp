@@ -101,6 +101,23 @@ private:
     return best;
 }
 
+/// Returns: the deepest module shared by owners before one input and before another, `no_id`
+/// without; anything before both has met earlier.
+[[nodiscard]] inline id met_before(const tree_index& tree, const nearest_owners& one,
+                                   const nearest_owners& other) {
+    id best = no_id;
+    for (const auto& a : one) {
+        for (const auto& b : other) {
+            if (a.module != no_id && b.module != no_id && !other.holds(a.module) &&
+                !one.holds(b.module)) {
+                const auto shared = tree.lca(a.module, b.module);
+                best = best == no_id || tree.depth(shared) > tree.depth(best) ? shared : best;
+            }
+        }
+    }
+    return best;
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_NEAREST_OWNERS_HPP

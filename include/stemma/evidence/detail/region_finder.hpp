@@ -362,9 +362,11 @@ private:
     }
 
     /// Returns: where the results that an operator joins meet: in the parent of what it skips, else
-    /// in the deepest module shared by owners before two of its inputs; `no_id` if it joins none.
+    /// in the deepest module shared by owners before two of its inputs, not too far apart in their
+    /// order; `no_id` if it joins none.
     [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
                                    id residual) const {
+        constexpr std::size_t max_inputs = 64;
         std::vector<nearest_owners> inputs;
         for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
             if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
@@ -374,18 +376,12 @@ private:
         }
         id best = residual;
         for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
-            for (std::size_t j = 0; j < i; ++j) {
-                for (const auto& a : inputs[i]) {
-                    for (const auto& b : inputs[j]) {
-                        // Anything before both inputs has met earlier.
-                        if (a.module != no_id && b.module != no_id && !inputs[j].holds(a.module) &&
-                            !inputs[i].holds(b.module)) {
-                            const auto shared = tree_.lca(a.module, b.module);
-                            best = best == no_id || tree_.depth(shared) > tree_.depth(best) ? shared
-                                                                                            : best;
-                        }
-                    }
-                }
+            // What meets was most often computed one after the other.
+            for (auto j = i < max_inputs ? 0 : i - max_inputs; j < i; ++j) {
+                const auto shared = met_before(tree_, inputs[i], inputs[j]);
+                const bool deeper =
+                    best == no_id || (shared != no_id && tree_.depth(shared) > tree_.depth(best));
+                best = deeper ? shared : best;
             }
         }
         return best;
