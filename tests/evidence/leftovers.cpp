@@ -203,4 +203,22 @@ TEST_CASE("leftovers: a folded constant belongs where its origins belong") {
     CHECK(unknown.paths<leftovers>("folded").empty());
 }
 
+TEST_CASE("leftovers: operators of an inlined call belong where their readers do") {
+    const auto inlined = [](const std::string& end) {
+        return test::model(
+                   test::graph({test::node("Neg", {"x"}, {"_inlfunc_f_a"}, "first"),
+                                test::node("Erf", {"_inlfunc_f_a"}, {"_inlfunc_f_b"}, "second"),
+                                test::node("Exp", {"_inlfunc_f_b"}, {"_inlfunc_f_c"}, "third"),
+                                test::node("Relu", {"_inlfunc_f_c"}, {"y"}, end)},
+                               {"x"}, {"y"}))
+            .bytes();
+    };
+    test::evidence_scene named(inlined("/fc/act/Relu"));
+    test::evidence_scene nameless(inlined("end"));
+    for (const auto* name : {"first", "second", "third"}) {
+        CHECK(named.paths<leftovers>(name) == texts{"fc.act"});
+        CHECK(nameless.paths<leftovers>(name).empty());
+    }
+}
+
 } // namespace test::evidence_leftovers
