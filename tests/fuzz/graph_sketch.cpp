@@ -29,7 +29,8 @@ constexpr id looked_at = 16;
 
 void check(const graph_sketch& sketch) {
     for (id node = 0; node < sketch.node_count(); ++node) {
-        fuzz::demand(sketch.has_type(sketch.type(node)), "a node has no type");
+        fuzz::demand(stemma::detail::range::contains(sketch.types(), sketch.type(node)),
+                     "a node has no type");
         fuzz::demand(sketch.of(node).module < modules, "a node is of no module");
         for (const auto from : sketch.read_from(node)) {
             fuzz::demand(from == graph_sketch::given || from < sketch.node_count(),

@@ -144,6 +144,7 @@ TEST_CASE("module_tree: by default, one unnamed module", "[model][module_tree]")
     CHECK(tree.child(0, "") == no_id);
     CHECK(tree.parameter_count(0) == 0);
     CHECK(tree.buffer_count(0) == 0);
+    CHECK(tree.aliases_of(0).empty());
     CHECK(num_edges(tree) == 0);
 }
 

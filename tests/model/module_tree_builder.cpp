@@ -180,6 +180,12 @@ TEST_CASE("module_tree_builder: can be used after building a tree",
     CHECK(second.aliases()[1].path == "twice");
     CHECK(second.aliases()[1].module == builder.rank_of(a));
     CHECK(second.aliased("twice") == builder.rank_of(a));
+    for (id m = 0; m < second.size(); ++m) {
+        const bool has = m == builder.rank_of(a) || m == builder.rank_of(b);
+        CHECK(second.aliases_of(m).size() == (has ? 1U : 0U));
+    }
+    CHECK(second.aliases_of(builder.rank_of(b))[0] == 0);
+    CHECK(second.aliases_of(builder.rank_of(a))[0] == 1);
     CHECK(second.aliased("a") == stemma::no_id);
     REQUIRE(second.shared_parameters().size() == 1);
     CHECK(second.shared_parameters()[0] == std::vector<std::string>{"a.w", "b.w"});

@@ -6,8 +6,11 @@
 #include "../tagged_bytes.hpp"
 #include "../wire_builder.hpp"
 
+#include <stemma/model/module_tree_builder.hpp>
+
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +102,22 @@ TEST_CASE(
         CHECK(counts.own_parameters == std::vector<std::uint64_t>{0, 8, 11});
         CHECK(counts.trainable == std::vector<std::uint64_t>{8, 8, 8});
     }
+}
+
+TEST_CASE("collect_statistics: of a module's parameters with one name, the first is the shared one",
+          "[module_statistics]") {
+    stemma::module_tree_builder builder;
+    for (const auto m : {builder.child(0, "a"), builder.child(0, "b")}) {
+        for (const std::int64_t size : {8, 2}) {
+            builder.add_parameter(m, {"weight", "", std::span(&size, 1), true});
+        }
+    }
+    builder.add_shared_parameters({"a.weight", "b.weight", "b.unknown", "c.weight"});
+    const auto tree = builder.build();
+    const auto bytes = test::model(test::graph()).bytes();
+    const test::tagged_model tagged(bytes, &tree);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK(counts.parameters == std::vector<std::uint64_t>{12, 10, 10});
 }
 
 TEST_CASE("collect_statistics: lists what the file stores along with what is declared, by type",

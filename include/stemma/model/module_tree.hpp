@@ -3,6 +3,7 @@
 #define STEMMA_MODEL_MODULE_TREE_HPP
 
 #include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/id_ranges.hpp>
 #include <stemma/core/detail/string_pool.hpp>
@@ -168,25 +169,30 @@ public:
 
     /// The number of parameters that the module itself owns; tensors are numbered as declared,
     /// parameters before buffers.
-    [[nodiscard]] std::size_t parameter_count(id m) const noexcept { return own_range(m).second; }
+    [[nodiscard]] std::size_t parameter_count(id m) const noexcept {
+        return own_first_[buffers_of(m)] - own_first_[parameters_of(m)];
+    }
 
     /// Returns: the number of buffers that the module itself owns.
     [[nodiscard]] std::size_t buffer_count(id m) const noexcept {
-        return own_first_[m + 1] - own_first_[m] - parameter_count(m);
+        return own_first_[parameters_of(m + 1)] - own_first_[buffers_of(m)];
     }
 
     /// Requires: `i` is below `parameter_count(m)`.
     [[nodiscard]] tensor_info parameter(id m, std::size_t i) const {
-        return tensor_at(own_first_[m] + i);
+        return tensor_at(own_first_[parameters_of(m)] + i);
     }
 
     /// Requires: `i` is below `buffer_count(m)`.
     [[nodiscard]] tensor_info buffer(id m, std::size_t i) const {
-        return tensor_at(own_first_[m] + parameter_count(m) + i);
+        return tensor_at(own_first_[buffers_of(m)] + i);
     }
 
     /// Alternative paths of modules that are held more than once.
     [[nodiscard]] std::span<const alias> aliases() const noexcept { return aliases_; }
+
+    /// Returns: the numbers of those of one module among them.
+    [[nodiscard]] std::span<const id> aliases_of(id m) const noexcept { return aliases_of_[m]; }
 
     /// Returns: the module with that alternative path, or `no_id`.
     /// Complexity: O(length) on average.
@@ -300,22 +306,15 @@ private:
         std::uint32_t first_extent = 0;
         std::uint32_t rank = 0;
         bool trainable = false;
-        bool is_buffer = false;
     };
 
     [[nodiscard]] std::uint64_t child_hash(id parent, std::string_view name) const noexcept {
         return detail::hash_bytes(name, detail::hash_mix(parent, 1));
     }
 
-    /// Returns: the position of the module's first tensor, and how many of its tensors are
-    /// parameters.
-    [[nodiscard]] std::pair<std::size_t, std::size_t> own_range(id m) const noexcept {
-        std::size_t count = 0;
-        for (auto i = own_first_[m]; i < own_first_[m + 1] && !tensors_[i].is_buffer; ++i) {
-            ++count;
-        }
-        return {own_first_[m], count};
-    }
+    // Places in `own_first_`.
+    [[nodiscard]] static std::size_t parameters_of(id m) noexcept { return std::size_t{m} * 2; }
+    [[nodiscard]] static std::size_t buffers_of(id m) noexcept { return std::size_t{m} * 2 + 1; }
 
     [[nodiscard]] tensor_info tensor_at(std::size_t i) const {
         const auto& t = tensors_[i];
@@ -329,7 +328,12 @@ private:
         class_.resize(n, nothing);
         qualified_.resize(n, nothing);
         calls_.resize(n, no_id);
-        own_first_.resize(n + 1, static_cast<id>(tensors_.size()));
+        own_first_.resize(parameters_of(n) + 1, static_cast<id>(tensors_.size()));
+        aliases_of_ = detail::grouped_ids(n, [&](auto take) {
+            for (id i = 0; i < aliases_.size(); ++i) {
+                take(aliases_[i].module, i);
+            }
+        });
         path_length_.resize(n);
         for (id m = 1; m < n; ++m) {
             const auto parent = index_.parent(m);
@@ -357,10 +361,11 @@ private:
     std::vector<id> qualified_;
     std::vector<id> calls_;
     std::vector<id> path_length_;
-    std::vector<id> own_first_;
+    std::vector<id> own_first_; // tensors: of each module, parameters and buffers
     std::vector<tensor_record> tensors_;
     std::vector<std::int64_t> extents_;
     std::vector<alias> aliases_;
+    detail::grouped_ids aliases_of_;
     detail::flat_index by_alias_; // of aliases, the first with each path
     std::vector<std::vector<std::string>> shared_;
     detail::flat_index children_; // those after the first few of each parent

@@ -156,6 +156,7 @@ private:
 
     struct owned_tensor {
         id owner = no_id;
+        bool is_buffer = false;
         module_tree::tensor_record tensor;
     };
 
@@ -170,12 +171,12 @@ private:
     void add_tensor(id m, const tensor_info& tensor, bool is_buffer) {
         owned_tensor added;
         added.owner = m;
+        added.is_buffer = is_buffer;
         added.tensor.name = names_.intern(tensor.name);
         added.tensor.dtype = names_.intern(tensor.dtype);
         added.tensor.first_extent = static_cast<std::uint32_t>(extents_.size());
         added.tensor.rank = static_cast<std::uint32_t>(tensor.shape.size());
         added.tensor.trainable = tensor.trainable;
-        added.tensor.is_buffer = is_buffer;
         extents_.insert(extents_.end(), tensor.shape.begin(), tensor.shape.end());
         tensors_.push_back(added);
     }
@@ -206,18 +207,20 @@ private:
     }
 
     void place_tensors(module_tree& tree) {
+        const auto place = [&](const owned_tensor& owned) {
+            const auto m = rank_[owned.owner];
+            return owned.is_buffer ? tree.buffers_of(m) : tree.parameters_of(m);
+        };
         auto sorted = tensors_;
-        std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-            return std::pair(rank_[a.owner], a.tensor.is_buffer) <
-                   std::pair(rank_[b.owner], b.tensor.is_buffer);
-        });
-        tree.own_first_.assign(modules_.size() + 1, 0);
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [&](const auto& a, const auto& b) { return place(a) < place(b); });
+        tree.own_first_.assign(tree.parameters_of(static_cast<id>(modules_.size())) + 1, 0);
         for (const auto& owned : sorted) {
-            ++tree.own_first_[rank_[owned.owner] + 1];
+            ++tree.own_first_[place(owned) + 1];
             tree.tensors_.push_back(owned.tensor);
         }
-        for (std::size_t m = 0; m < modules_.size(); ++m) {
-            tree.own_first_[m + 1] += tree.own_first_[m];
+        for (std::size_t i = 1; i < tree.own_first_.size(); ++i) {
+            tree.own_first_[i] += tree.own_first_[i - 1];
         }
         tree.extents_ = extents_;
     }

@@ -2,6 +2,8 @@
 #ifndef STEMMA_RECORD_MODULE_STATISTICS_HPP
 #define STEMMA_RECORD_MODULE_STATISTICS_HPP
 
+#include <stemma/core/detail/flat_index.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
@@ -77,40 +79,41 @@ inline void count_declared(const module_tree& modules, module_statistics& result
         }
     }
     result.parameters = result.own_parameters;
-    using declared_parameter = std::pair<id, std::size_t>; // module, which of its parameters
+    if (modules.shared_parameters().empty()) {
+        return;
+    }
+    std::vector<std::pair<id, std::size_t>> declared; // module, which of its parameters
+    flat_index by_name;                               // of those, the first with each name
+    const auto is = [&](id m, std::string_view name) {
+        return [&, m, name](id one) {
+            const auto [owner, i] = declared[one];
+            return owner == m && modules.parameter(owner, i).name == name;
+        };
+    };
+    for (id m = 0; m < modules.size(); ++m) {
+        for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+            const auto name = modules.parameter(m, i).name;
+            by_name.insert(hash_bytes(name, m), static_cast<id>(declared.size()), is(m, name));
+            declared.emplace_back(m, i);
+        }
+    }
     const module_lookup<module_tree> lookup(modules);
-    std::vector<declared_parameter> shared;
-    std::vector<std::vector<declared_parameter>> groups;
+    boost::disjoint_sets_with_storage<> tensors(declared.size()); // groups may overlap
     for (const auto& group : modules.shared_parameters()) {
-        auto& owners = groups.emplace_back();
+        auto first = no_id;
         for (const auto& path : group) {
             const auto dot = path.rfind('.');
             const auto owner =
                 find_module(lookup, dot == path.npos ? "" : std::string_view(path).substr(0, dot));
             const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
-            for (std::size_t i = 0; owner != no_id && i < modules.parameter_count(owner); ++i) {
-                if (modules.parameter(owner, i).name == name) {
-                    owners.emplace_back(owner, i);
-                }
-            }
-        }
-        shared.insert(shared.end(), owners.begin(), owners.end());
-    }
-    std::sort(shared.begin(), shared.end());
-    shared.erase(std::unique(shared.begin(), shared.end()), shared.end());
-    const auto number_of = [&](const declared_parameter& owner) {
-        return static_cast<std::size_t>(std::lower_bound(shared.begin(), shared.end(), owner) -
-                                        shared.begin());
-    };
-    boost::disjoint_sets_with_storage<> tensors(shared.size()); // groups may overlap
-    for (const auto& owners : groups) {
-        for (const auto& owner : owners) {
-            tensors.union_set(number_of(owners.front()), number_of(owner));
+            const auto one = by_name.find(hash_bytes(name, owner), is(owner, name));
+            first = first == no_id ? one : first;
+            one == no_id ? void() : tensors.union_set(first, one);
         }
     }
-    std::vector<id> before(shared.size(), no_id); // by tensor: the module that has it, met last
-    for (std::size_t i = 0; i < shared.size(); ++i) {
-        const auto [owner, index] = shared[i];
+    std::vector<id> before(declared.size(), no_id); // by tensor: the module that has it, met last
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        const auto [owner, index] = declared[i];
         auto& last = before[tensors.find_set(i)];
         if (last != no_id) {
             const auto meet = tree.lca(last, owner);

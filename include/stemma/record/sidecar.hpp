@@ -62,10 +62,8 @@ void write_module(json_writer<Sink>& json, const module_tree& modules, const tag
     json.member("leaf", tree.end(m) == m + 1);
     json.key("aliases");
     json.begin_array(true);
-    for (const auto& alias : modules.aliases()) {
-        if (alias.module == m) {
-            json.value(alias.path);
-        }
+    for (const auto alias : modules.aliases_of(m)) {
+        json.value(modules.aliases()[alias].path);
     }
     json.end_array();
     json.key("calls");

@@ -117,10 +117,8 @@ public:
     [[nodiscard]] module_explanation explain(id m) {
         module_explanation explanation;
         explanation.module = m;
-        for (const auto& alias : opened_->modules().aliases()) {
-            if (alias.module == m) {
-                explanation.aliases.push_back(alias.path);
-            }
+        for (const auto alias : opened_->modules().aliases_of(m)) {
+            explanation.aliases.push_back(opened_->modules().aliases()[alias].path);
         }
         const auto nodes = members_.all(m);
         find_boundary_of(m, nodes, explanation);

@@ -100,6 +100,28 @@ TEST_CASE("find_recorded_origins: a node that makes the values of several stands
                               "y")) == std::vector<id>{block, relu, pool, head, fc});
 }
 
+TEST_CASE(
+    "find_recorded_origins: a node that makes very many values stands for the first, roughly") {
+    for (const std::size_t count : {2U, 1000U}) {
+        std::vector<message> before;
+        std::vector<std::string> outputs;
+        std::vector<stemma::attribution> made;
+        for (std::size_t i = 0; i < count; ++i) {
+            outputs.push_back("o" + std::to_string(i));
+            before.push_back(node("Relu", {"x"}, {outputs.back()}));
+            made.push_back({i < 500 ? norm : fc, no_id, 0.95F, stemma::provenance::scope, false});
+        }
+        const auto old = bytes_of(before, "o0");
+        const auto merged = bytes_of({node("Split", {"x"}, outputs)}, "o0");
+        const auto then = stemma::detail::graph_sketch::read(
+            stemma::detail::sketch_of(stemma::wire_model(old), made), tree.size());
+        const stemma::wire_model now(merged);
+        const auto found = stemma::detail::find_recorded_origins(now, *then, tree, {}).of.front();
+        CHECK(found.module == norm);
+        CHECK(found.exact == (count == 2));
+    }
+}
+
 TEST_CASE("find_recorded_origins: the name of a node that took in others is no evidence") {
     const auto doubtful = [](const message& moved) {
         const auto bytes =

@@ -61,6 +61,21 @@ TEST_CASE("sketch_lookup: finds values by name, and by derived names") {
     CHECK(lookup.maker_within("_c") == no_id);
 }
 
+TEST_CASE("sketch_lookup: finds what made the values of a node now") {
+    const auto then = sketch();
+    const stemma::detail::sketch_lookup lookup(then);
+    const auto bytes = test::model(test::graph({node("Split", {"x"}, {"b", "q", "", "a"}),
+                                                node("Relu", {"b"}, {"q_1", "c_bn_nchwc"})},
+                                               {"x"}, {"a"}))
+                           .bytes();
+    const stemma::wire_model now(bytes);
+    std::vector<id> makers;
+    lookup.for_each_maker(now, 0, [&](id maker) { makers.push_back(maker); });
+    CHECK(makers == std::vector<id>{1, 0});
+    CHECK(lookup.hinted_maker(now, 0) == no_id);
+    CHECK(lookup.hinted_maker(now, 1) == 2);
+}
+
 TEST_CASE("sketch_lookup: data come from inputs, but not through shapes") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);
@@ -76,6 +91,7 @@ TEST_CASE("sketch_lookup: finds readers and nearby nodes") {
     CHECK(lookup.only_reader(7) == no_id);
     CHECK(ranges::equal(lookup.readers(5), std::vector<id>{7}));
     CHECK(lookup.is_near(0, std::vector<id>{4}));
+    CHECK(lookup.is_near(0, std::vector<id>{3, 5}));
     CHECK_FALSE(lookup.is_near(0, std::vector<id>{5}));
     CHECK_FALSE(lookup.is_near(0, {}));
 }

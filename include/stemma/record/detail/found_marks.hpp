@@ -17,13 +17,12 @@ struct node_mark_found {
 };
 
 /// Returns: the marks on a node. Requires: `marks` is ordered by node.
-/// Complexity: O(log(marks) + marks on the node).
+/// Complexity: O(log marks).
 [[nodiscard]] inline std::span<const node_mark_found>
 marks_on(std::span<const node_mark_found> marks, id node) {
-    const auto less = [](const node_mark_found& mark, id wanted) { return mark.node < wanted; };
-    const auto first = std::lower_bound(marks.begin(), marks.end(), node, less);
-    const auto last = std::find_if(first, marks.end(),
-                                   [&](const node_mark_found& mark) { return mark.node != node; });
+    const auto [first, last] = std::equal_range(
+        marks.begin(), marks.end(), node_mark_found{node, no_id},
+        [](const node_mark_found& a, const node_mark_found& b) { return a.node < b.node; });
     return marks.subspan(static_cast<std::size_t>(first - marks.begin()),
                          static_cast<std::size_t>(last - first));
 }

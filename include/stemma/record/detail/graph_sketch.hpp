@@ -62,10 +62,8 @@ public:
     /// Returns: the operator type of a node, with its domain in front.
     [[nodiscard]] std::string_view type(id node) const noexcept { return types_[type_of_[node]]; }
 
-    /// Whether any operator had this type. Complexity: O(types).
-    [[nodiscard]] bool has_type(std::string_view type) const noexcept {
-        return detail::range::contains(types_, type);
-    }
+    /// The types of operators, as in `type`.
+    [[nodiscard]] std::span<const std::string> types() const noexcept { return types_; }
 
     /// Returns: the hashes of the names of a node's outputs, see `hash_of`.
     [[nodiscard]] std::span<const std::uint32_t> made(id node) const noexcept {

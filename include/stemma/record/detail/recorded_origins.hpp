@@ -91,10 +91,16 @@ private:
 
     // An operator is made from a handful; a larger region says nothing.
     static constexpr std::size_t max_region = 128;
+    // Of a node's inputs or readers, no more are looked at for each other node.
+    static constexpr std::size_t max_neighbours = 4096;
+
+    [[nodiscard]] static std::span<const id> some(std::span<const id> all) {
+        return all.first(std::min(all.size(), max_neighbours));
+    }
 
     void find_by_names() {
         for (id node = 0; node < now_.node_count(); ++node) {
-            for_each_maker(node, [&](id maker) {
+            lookup_.for_each_maker(now_, node, [&](id maker) {
                 const auto by = computes(node, maker);
                 if (found_[by].node == no_id || by == node) {
                     found_[by].node = found_[by].node == no_id ? maker : found_[by].node;
@@ -106,23 +112,11 @@ private:
             if (found_[node].node != no_id) {
                 continue;
             }
-            auto maker = lookup_.maker_within(now_.name(node));
-            for (id i = 0; i < now_.output_count(node) && maker == no_id; ++i) {
-                maker = lookup_.maker_within(now_.value_name(now_.first_output(node) + i));
-            }
+            const auto maker = lookup_.hinted_maker(now_, node);
             found_[node] = {maker, true};
             if (maker != no_id && holder_[maker] == no_id) {
                 holder_[maker] = node;
             }
-        }
-    }
-
-    /// Calls `f` for each node of the sketch that made one of a node's values.
-    template <class Function>
-    void for_each_maker(id node, Function f) const {
-        for (id i = 0; i < now_.output_count(node); ++i) {
-            const auto maker = lookup_.maker_of(now_.value_name(now_.first_output(node) + i));
-            maker == no_id ? void() : f(maker);
         }
     }
 
@@ -142,7 +136,7 @@ private:
             }
             auto transpose = no_id;
             std::size_t count = 0;
-            for (const auto reader : lookup_.readers(found_[from].node)) {
+            for (const auto reader : some(lookup_.readers(found_[from].node))) {
                 if (then_.type(reader) == "Transpose" && holder_[reader] == no_id) {
                     transpose = reader;
                     ++count;
@@ -215,25 +209,28 @@ private:
             !reads_from(holder, mark.node) && !reads_from(mark.node, holder)) {
             return false;
         }
-        neighbours(mark.node);
+        if (near_of_ != mark.node) {
+            neighbours(mark.node);
+        }
         return near_.empty() || lookup_.is_near(mark.number, near_);
     }
 
     [[nodiscard]] bool reads_from(id reader, id maker) const {
-        const auto inputs = now_.inputs(reader);
-        return detail::range::any_of(
-            inputs, [&](id value) { return value != no_id && now_.producer(value) == maker; });
+        const auto readers = readers_[maker];
+        return std::binary_search(readers.begin(), readers.end(), reader);
     }
 
     /// Collects the nodes of the sketch that a node's neighbours stand for.
     void neighbours(id node) {
+        near_of_ = node;
         near_.clear();
         const auto note = [&](id other) {
             if (const auto& entry = found_[other]; entry.node != no_id) {
                 near_.push_back(entry.node);
             }
-            for (const auto& mark : marks_of(other)) {
-                near_.push_back(mark.number);
+            const auto marks = marks_of(other);
+            for (std::size_t i = 0; i < std::min(marks.size(), max_region); ++i) {
+                near_.push_back(marks[i].number);
             }
         };
         for (const auto value : now_.inputs(node)) {
@@ -242,6 +239,7 @@ private:
         }
         const auto readers = readers_[node];
         std::for_each(readers.begin(), readers.end(), note);
+        std::sort(near_.begin(), near_.end());
     }
 
     /// A node that produces a different value than before has absorbed its missing successors:
@@ -267,6 +265,7 @@ private:
                 }
             }
         }
+        std::sort(near_.begin(), near_.end());
         const auto before = static_cast<std::ptrdiff_t>(region_.size());
         auto next = lookup_.only_reader(region_.front());
         while (next != no_id && is_gone(next, node) && region_.size() < max_region &&
@@ -294,8 +293,7 @@ private:
         const auto spelled = then_.type(before);
         const auto domain = spelled.rfind("::");
         const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
-        const auto readers = readers_[node];
-        return detail::range::any_of(readers, [&](id reader) {
+        return detail::range::any_of(some(readers_[node]), [&](id reader) {
             return now_.op_type(reader).find(type) != std::string_view::npos;
         });
     }
@@ -306,7 +304,7 @@ private:
         return detail::range::all_of(from, [&](id one) {
             return one != graph_sketch::given &&
                    (!lookup_.is_dependent(one) || detail::range::contains(region_, one) ||
-                    detail::range::contains(near_, one));
+                    std::binary_search(near_.begin(), near_.end(), one));
         });
     }
 
@@ -317,8 +315,8 @@ private:
         const auto& entry = found_[node];
         if (entry.node != no_id) {
             grow(node, entry.node);
-            for_each_maker(node,
-                           [&](id maker) { holder_[maker] == node ? grow(node, maker) : void(); });
+            lookup_.for_each_maker(
+                now_, node, [&](id maker) { holder_[maker] == node ? grow(node, maker) : void(); });
         }
         for (const auto& mark : marks_of(node)) {
             // A mark that the names of its values do not lead to was copied from elsewhere.
@@ -333,7 +331,7 @@ private:
 
     void grow(id node, id last) {
         const auto add = [&](id one) {
-            if (!detail::range::contains(region_, one)) {
+            if (region_.size() < max_region && !detail::range::contains(region_, one)) {
                 region_.push_back(one);
             }
         };
@@ -341,7 +339,7 @@ private:
         add(last);
         for (; lookup_.is_dependent(last) && at < region_.size() && region_.size() < max_region;
              ++at) {
-            for (const auto from : then_.read_from(region_[at])) {
+            for (const auto from : some(then_.read_from(region_[at]))) {
                 if (from != graph_sketch::given && lookup_.is_dependent(from) &&
                     is_gone(from, node)) {
                     add(from);
@@ -367,7 +365,7 @@ private:
             candidate.module = modules_.lca(candidate.module, other.module);
             candidate.confidence = std::min(candidate.confidence, other.confidence);
         }
-        if (region_.size() == max_region) {
+        if (region_.size() >= max_region) {
             candidate.exact = false;
         }
         // What a call did is done by others now, in its module or below.
@@ -397,6 +395,7 @@ private:
     std::vector<node_mark_found> marks_;
     std::unordered_map<id, std::vector<id>> absorbed_;
     std::vector<id> near_;
+    id near_of_ = no_id; // the node whose neighbours those are
     std::vector<id> region_;
 };
 

@@ -5,6 +5,7 @@
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
 #include <algorithm>
@@ -90,7 +91,27 @@ public:
         return no_id;
     }
 
-    /// Whether one of some nodes is within a few steps of another one. Complexity: O(1).
+    /// Calls `f` for each node of the sketch that made one of the values of a node now.
+    template <class Function>
+    void for_each_maker(const onnx_model& now, id node, Function f) const {
+        for (id i = 0; i < now.output_count(node); ++i) {
+            const auto maker = maker_of(now.value_name(now.first_output(node) + i));
+            maker == no_id ? void() : f(maker);
+        }
+    }
+
+    /// Returns: the first one found by `maker_within` for the name of a node now and those of its
+    /// values.
+    [[nodiscard]] id hinted_maker(const onnx_model& now, id node) const {
+        auto maker = maker_within(now.name(node));
+        for (id i = 0; i < now.output_count(node) && maker == no_id; ++i) {
+            maker = maker_within(now.value_name(now.first_output(node) + i));
+        }
+        return maker;
+    }
+
+    /// Whether one of some nodes is within a few steps of another one.
+    /// Requires: `others` ascend. Complexity: O(log others).
     [[nodiscard]] bool is_near(id node, std::span<const id> others) const {
         std::vector<id> seen{node};
         std::size_t begin = 0;
@@ -109,8 +130,8 @@ public:
                 std::for_each(to.begin(), to.end(), visit);
             }
         }
-        return detail::range::any_of(seen,
-                                     [&](id one) { return detail::range::contains(others, one); });
+        return detail::range::any_of(
+            seen, [&](id one) { return std::binary_search(others.begin(), others.end(), one); });
     }
 
 private:

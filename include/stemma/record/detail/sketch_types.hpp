@@ -17,11 +17,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Compares operator types of a changed graph with those in the sketch of its earlier state.
 class sketch_types {
 public:
-    /// Requires: both outlive it. Complexity: O(types now * types then).
+    /// Requires: both outlive it. Complexity: O(length of all types).
     sketch_types(const onnx_model& now, const graph_sketch& then) : now_(now), then_(then) {
+        const std::unordered_set<std::string> known(then.types().begin(), then.types().end());
         for (id op = 0; op < now.operator_count(); ++op) {
             auto type = graph_sketch::spell_type(now.operator_domain(op), now.operator_type(op));
-            is_new_.push_back(!then.has_type(type));
+            is_new_.push_back(!known.contains(type));
             types_.insert(std::move(type));
         }
     }
