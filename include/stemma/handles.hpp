@@ -160,7 +160,8 @@ public:
     /// Returns: the line of the user's program that it comes from, if known; see docs/source.md.
     /// Valid as long as the model. Complexity: O(1); the first call as `attributed_model::lines`.
     [[nodiscard]] std::optional<source_position> source() const;
-    /// Returns: all frames of the call stack, innermost first; none if unknown.
+    /// Returns: the frames of the call stack, innermost first, at most
+    /// `source_lines::listed_frames`; none if unknown.
     /// Complexity: O(frames); the first call as above.
     [[nodiscard]] std::vector<source_position> frames() const;
 

@@ -52,6 +52,18 @@ TEST_CASE("source_lines: the innermost user frame is the line of an operator") {
     CHECK(all == std::vector<source_position>{linear, package, inner, outer});
 }
 
+TEST_CASE("source_lines: of a very long chain the innermost frames are listed") {
+    source_lines lines;
+    id chain = no_id;
+    std::vector<id> made;
+    for (stemma::id line = 0; line < 1000; ++line) {
+        made.insert(made.begin(), lines.add_frame({"a.py", line, "f"}, frame_kind::own));
+        chain = lines.add_link(chain, made.front());
+    }
+    made.resize(source_lines::listed_frames);
+    CHECK(lines.frames_of_chain(chain) == made);
+}
+
 TEST_CASE("source_lines: without a user's frame a package's counts, then any") {
     source_lines lines;
     const auto in_package =

@@ -51,6 +51,20 @@ TEST_CASE("onnx_model: every graph has a path", "[onnx][onnx_model]") {
                                          "1/body/1/others[1]", "2/g[0]", "@my.domain::F",
                                          "@my.domain::F:2", "@my.domain::F:2/0/then_branch",
                                          "@::G"});
+    for (id g = 0; g < model.graph_count(); ++g) {
+        const auto path = model.graph_path(g);
+        for (std::size_t limit = 0; limit <= path.size(); ++limit) {
+            const auto cut = model.graph_path(g, limit);
+            CAPTURE(path, limit, cut);
+            CHECK((cut == path) == (limit == path.size()));
+            CHECK((cut == path || cut.starts_with("\xe2\x80\xa6")));
+            const auto rest = cut == path ? cut : cut.substr(3);
+            CHECK(path.ends_with(rest));
+            CHECK((rest.empty() || rest == path || rest.front() == '/'));
+            CHECK(rest.size() <= limit + 1);
+        }
+    }
+    CHECK(model.graph_path(2, 13) == "\xe2\x80\xa6/1/then_branch");
 }
 
 TEST_CASE("onnx_model: graphs know their kind, owner and function", "[onnx][onnx_model]") {

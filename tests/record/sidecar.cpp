@@ -4,11 +4,13 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/evidence/dialect.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,7 @@ TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") 
             CHECK(module["parent"].is_null() == (m == 0));
             CHECK(module["tag"].is_null() != tagged.found.tags.is_selected(m));
             CHECK(module["parameters"].size() == tree.parameter_count(m));
+            CHECK(module["aliases"].size() == tree.aliases_of(m).size());
         }
         for (stemma::id node = 0; node < tagged.model.node_count(); ++node) {
             const auto& said = read["nodes"][node];
@@ -74,6 +77,28 @@ TEST_CASE("write_sidecar: describes every module, node and value", "[sidecar]") 
             CHECK((value["kind"] == "intermediate") == !value["producer"].is_null());
         }
     }
+}
+
+TEST_CASE("write_sidecar: of a very long path of a graph the end is shown", "[sidecar]") {
+    const auto body = [](const char* value, const std::vector<test::message>& more) {
+        auto nodes = more;
+        nodes.push_back(test::node("Relu", {"x"}, {value}));
+        return test::graph(nodes, {}, {value});
+    };
+    const auto inner =
+        test::owner_node("If", {"x"}, {"i"}, {test::graph_attribute("else_branch", body("b", {}))});
+    const auto outer = test::owner_node(
+        "If", {"x"}, {"y"}, {test::graph_attribute(std::string(2000, 'a'), body("a", {inner}))});
+    const auto bytes = test::model(test::graph({outer}, {"x"}, {"y"})).bytes();
+    test::tagged_model tagged(bytes);
+    const auto read = sidecar_of(tagged);
+    std::vector<std::string> graphs;
+    for (const auto& node : read["nodes"]) {
+        graphs.push_back(node["graph"]);
+    }
+    std::sort(graphs.begin(), graphs.end());
+    const std::string cut = "\xe2\x80\xa6";
+    CHECK(graphs == std::vector<std::string>{"", cut, cut, cut + "/0/else_branch"});
 }
 
 } // namespace test::record_sidecar

@@ -313,8 +313,8 @@ private:
     }
 
     // Places in `own_first_`.
-    [[nodiscard]] static std::size_t parameters_of(id m) noexcept { return std::size_t{m} * 2; }
-    [[nodiscard]] static std::size_t buffers_of(id m) noexcept { return std::size_t{m} * 2 + 1; }
+    [[nodiscard]] static std::size_t parameters_of(std::size_t m) noexcept { return 2 * m; }
+    [[nodiscard]] static std::size_t buffers_of(std::size_t m) noexcept { return 2 * m + 1; }
 
     [[nodiscard]] tensor_info tensor_at(std::size_t i) const {
         const auto& t = tensors_[i];

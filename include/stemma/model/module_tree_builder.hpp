@@ -214,7 +214,7 @@ private:
         auto sorted = tensors_;
         std::stable_sort(sorted.begin(), sorted.end(),
                          [&](const auto& a, const auto& b) { return place(a) < place(b); });
-        tree.own_first_.assign(tree.parameters_of(static_cast<id>(modules_.size())) + 1, 0);
+        tree.own_first_.assign(tree.parameters_of(modules_.size()) + 1, 0);
         for (const auto& owned : sorted) {
             ++tree.own_first_[place(owned) + 1];
             tree.tensors_.push_back(owned.tensor);

@@ -145,10 +145,15 @@ public:
         return number == no_id ? std::nullopt : std::optional(position(number));
     }
 
-    /// Returns: the frames of a chain, innermost first. Complexity: O(its length).
+    /// The number of frames of a chain that are listed.
+    static constexpr std::size_t listed_frames = 256;
+
+    /// Returns: the frames of a chain, innermost first, as many as are listed. Many operators may
+    /// share a chain, so lists of all frames would grow with the square of its length.
+    /// Complexity: O(length of the result).
     [[nodiscard]] std::vector<id> frames_of_chain(id chain) const {
         std::vector<id> result;
-        for (; chain != no_id; chain = links_[chain].callers) {
+        for (; chain != no_id && result.size() < listed_frames; chain = links_[chain].callers) {
             result.push_back(links_[chain].at);
         }
         return result;

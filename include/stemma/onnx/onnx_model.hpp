@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -232,26 +233,38 @@ public:
     [[nodiscard]] std::span<const id> redefined() const noexcept { return redefined_; }
 
     /// Returns: the path of a graph: "" for the main one, `<position>/<attribute>[k]` for each body
-    /// on the way, `@domain::name:overload` for a function. Complexity: O(length).
-    [[nodiscard]] std::string graph_path(id g) const {
-        const auto& record = graphs_[g];
-        if (record.kind == graph_kind::main) {
-            return {};
-        }
-        if (record.kind == graph_kind::function) {
-            const auto& f = functions_[record.function];
-            std::string path = "@";
-            path.append(text(f.domain)).append("::").append(text(f.name));
-            if (f.overload.size > 0) {
-                path.append(":").append(text(f.overload));
+    /// on the way, `@domain::name:overload` for a function. If it is longer than `limit`, an
+    /// ellipsis and as many of its last steps as fit. Complexity: O(length of the result).
+    [[nodiscard]] std::string graph_path(id g, std::size_t limit = std::string::npos) const {
+        std::vector<std::string> steps; // from the inside out
+        std::size_t length = 0;
+        for (bool inside = graphs_[g].kind != graph_kind::main; inside && length <= limit;) {
+            const auto& record = graphs_[g];
+            std::string step;
+            const auto add = [&](std::string_view before, std::string_view name) {
+                step.append(before).append(name.substr(0, limit));
+            };
+            if (record.kind == graph_kind::function) {
+                const auto& f = functions_[record.function];
+                add("@", text(f.domain));
+                add("::", text(f.name));
+                f.overload.size > 0 ? add(":", text(f.overload)) : void();
+                inside = false;
+            } else {
+                add(std::to_string(position(record.owner)), "/");
+                add("", text(record.attribute));
+                if (record.listed) {
+                    step.append("[").append(std::to_string(record.attribute_index)).append("]");
+                }
+                g = graph_of(record.owner);
+                inside = graphs_[g].kind != graph_kind::main;
             }
-            return path;
+            length += step.size() + (steps.empty() ? 0 : 1);
+            steps.push_back(length <= limit ? std::move(step) : "\xe2\x80\xa6");
         }
-        auto path = graph_path(graph_of(record.owner));
-        path.append(path.empty() ? "" : "/").append(std::to_string(position(record.owner)));
-        path.append("/").append(text(record.attribute));
-        if (record.listed) {
-            path.append("[").append(std::to_string(record.attribute_index)).append("]");
+        std::string path;
+        for (; !steps.empty(); steps.pop_back()) {
+            path.append(steps.back()).append(steps.size() > 1 ? "/" : "");
         }
         return path;
     }

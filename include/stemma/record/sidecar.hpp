@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -155,16 +154,20 @@ void write_source(json_writer<Sink>& json, const source_lines& lines, id chain,
     json.end_object();
 }
 
+/// Returns: as `module_tree::report_path`, of a graph.
+[[nodiscard]] inline std::string report_graph_path(const onnx_model& model, id graph) {
+    return model.graph_path(graph, module_tree::report_path_length);
+}
+
 template <text_sink Sink>
 void write_node(json_writer<Sink>& json, const onnx_model& model, const module_tree& modules,
-                const tagging& tagged, std::string_view graph, id node,
-                const sidecar_sources& sources) {
+                const tagging& tagged, id node, const sidecar_sources& sources) {
     const auto& entry = tagged.attributions[node];
     json.begin_object(true);
     json.member("index", model.position(node));
     json.member("name", model.name(node));
     json.member("op_type", model.op_type(node));
-    json.member("graph", graph);
+    json.member("graph", report_graph_path(model, model.graph_of(node)));
     json.member("scope_module", modules.path(entry.module));
     json.member("module", modules.path(tagged.selected(node)));
     json.member("tag", tagged.tags.text(entry.module));
@@ -214,10 +217,6 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
                    const detail::value_tags& values, const tag_summary& summary,
                    const sidecar_sources& sources = {}) {
     json_writer json(sink);
-    std::vector<std::string> graph_paths;
-    for (id g = 0; g < model.graph_count(); ++g) {
-        graph_paths.push_back(model.graph_path(g));
-    }
     json.begin_object();
     json.member("schema", "stemma.sidecar/1");
     json.member("model", summary.model);
@@ -230,8 +229,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     json.key("nodes");
     json.begin_array();
     for (id node = 0; node < model.node_count(); ++node) {
-        detail::write_node(json, model, modules, tagged, graph_paths[model.graph_of(node)], node,
-                           sources);
+        detail::write_node(json, model, modules, tagged, node, sources);
     }
     json.end_array();
     json.key("values");
@@ -239,7 +237,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
     const auto readers = detail::collect_value_readers(model);
     const auto write_place = [&](id node) {
         json.begin_object(true);
-        json.member("graph", graph_paths[model.graph_of(node)]);
+        json.member("graph", detail::report_graph_path(model, model.graph_of(node)));
         json.member("index", model.position(node));
         json.end_object();
     };
@@ -249,7 +247,7 @@ void write_sidecar(Sink& sink, const onnx_model& model, const module_tree& modul
         }
         json.begin_object(true);
         json.member("name", model.value_name(value));
-        json.member("graph", graph_paths[model.graph_of_value(value)]);
+        json.member("graph", detail::report_graph_path(model, model.graph_of_value(value)));
         json.member("kind", to_string(model.kind(value)));
         json.key("tags");
         detail::write_tags(json, tagged.tags, values.pool, values.sets[value]);

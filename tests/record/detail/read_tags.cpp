@@ -97,10 +97,19 @@ TEST_CASE("read_tags: an ambiguous namespace says nothing") {
     static_cast<void>(builder.child(a, "b"));
     static_cast<void>(builder.child(0, "a/b"));
     const auto modules = builder.build();
-    const auto found = stemma::detail::modules_by_namespace(modules);
-    CHECK(found.at("a") == a);
-    CHECK(found.at("a/b") == stemma::no_id);
-    CHECK(found.at("") == 0);
+    const stemma::detail::namespace_lookup found(modules);
+    CHECK(found.find("a") == a);
+    CHECK(found.find("a/b") == stemma::no_id);
+    CHECK(found.find("a/c") == stemma::no_id);
+    CHECK(found.find("") == 0);
+}
+
+TEST_CASE("read_tags: every namespace that one module has leads to it") {
+    const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
+    const stemma::detail::namespace_lookup found(tree);
+    for (id m = 0; m < tree.size(); ++m) {
+        CHECK(found.find(stemma::namespace_carrier::spell(tree.path(m))) == m);
+    }
 }
 
 } // namespace test::record_detail_read_tags

@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_DETAIL_READ_TAGS_HPP
 #define STEMMA_RECORD_DETAIL_READ_TAGS_HPP
 
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_stream.hpp>
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -123,29 +125,50 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
     return detail::first_of(read_node_carriers(model, node));
 }
 
-/// Returns: the module for each text that the `namespace` carrier writes; `no_id` for ambiguous
-/// ones.
-[[nodiscard]] inline std::unordered_map<std::string, id>
-modules_by_namespace(const module_tree& modules) {
-    std::unordered_map<std::string, id> by_namespace;
-    for (id m = 0; m < modules.size(); ++m) {
-        const auto [known, is_new] =
-            by_namespace.emplace(namespace_carrier::spell(modules.path(m)), m);
-        known->second = is_new ? m : no_id;
+/// Finds modules by what the `namespace` carrier writes.
+class namespace_lookup {
+public:
+    /// Requires: `modules` outlives this. Complexity: O(length of names).
+    explicit namespace_lookup(const module_tree& modules) : modules_(modules) {
+        std::vector<std::uint64_t> hashes(modules.size(), fnv1a(""));
+        for (id m = 0; m < modules.size(); ++m) {
+            if (m != 0) {
+                const auto parent = modules.index().parent(m);
+                const auto before = fnv1a(parent == 0 ? "" : "/", hashes[parent]);
+                hashes[m] = fnv1a(namespace_carrier::spell(modules.name(m)), before);
+            }
+            const auto [known, is_new] = by_hash_.emplace(hashes[m], m);
+            known->second = is_new ? m : no_id;
+        }
     }
-    return by_namespace;
-}
+
+    /// Returns: the module with that text; `no_id` for none or several.
+    /// Complexity: O(length) expected.
+    [[nodiscard]] id find(std::string_view text) const {
+        const auto entry = by_hash_.find(fnv1a(text));
+        const auto found = entry == by_hash_.end() ? no_id : entry->second;
+        return found != no_id && modules_.path_length(found) == text.size() &&
+                       namespace_carrier::spell(modules_.path(found)) == text
+                   ? found
+                   : no_id;
+    }
+
+private:
+    const module_tree& modules_;
+    std::unordered_map<std::uint64_t, id> by_hash_; // of texts; `no_id` for several modules
+};
 
 /// Finds the modules that the carriers on nodes refer to, in a tree with its tags.
 class carrier_modules {
 public:
     /// Requires: `modules` and `tags` outlive this. Complexity: O(1); if nodes may have
-    /// `namespaces` of ours, that of `modules_by_namespace`.
+    /// `namespaces` of ours, that of a `namespace_lookup`.
     carrier_modules(const module_tree& modules, const tag_table& tags, bool namespaces)
-        : modules_(&modules)
-        , tags_(&tags)
-        , by_namespace_(namespaces ? modules_by_namespace(modules)
-                                   : std::unordered_map<std::string, id>()) {}
+        : modules_(&modules), tags_(&tags) {
+        if (namespaces) {
+            by_namespace_.emplace(modules);
+        }
+    }
 
     /// Returns: the module, or the common ancestor of several; `no_id` if none is in the tree.
     /// Complexity: O(length) expected; O(modules) the first time that only a tag is present.
@@ -167,17 +190,14 @@ public:
             }
             return by_tag_->find(*carried.tag);
         }
-        if (!carriers.name_space || by_namespace_.empty()) {
-            return no_id;
-        }
-        const auto entry = by_namespace_.find(std::string(*carriers.name_space));
-        return entry == by_namespace_.end() ? no_id : entry->second;
+        return carriers.name_space && by_namespace_ ? by_namespace_->find(*carriers.name_space)
+                                                    : no_id;
     }
 
 private:
     const module_tree* modules_;
     const tag_table* tags_;
-    std::unordered_map<std::string, id> by_namespace_;
+    std::optional<namespace_lookup> by_namespace_;
     std::optional<tag_lookup> by_tag_;
 };
 
@@ -208,8 +228,7 @@ struct carried_modules {
 /// Finds the module that the file itself gives for every node; `no_id` if none or unknown to the
 /// tree; the common ancestor of several. For a tag alone it is the module with that tag. A
 /// `namespace` counts only if it is the sole information on a node and was written by stemma, and a
-/// table only if it is readable. Complexity: O(modules + nodes + fields), and the length of all
-/// paths if namespaces are read.
+/// table only if it is readable. Complexity: O(modules + nodes + fields).
 [[nodiscard]] inline carried_modules
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     carried_modules carried;
