@@ -255,6 +255,7 @@ private:
         if (const auto holder = holder_[region_.front()]; holder != no_id && holder != node) {
             return; // what follows reads the value that the holder makes
         }
+        near_of_ = no_id;
         near_.clear(); // what the node's inputs stand for
         for (const auto value : now_.inputs(node)) {
             const auto maker = value == no_id ? no_id : now_.producer(value);
