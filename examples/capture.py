@@ -258,21 +258,39 @@ def tensor_names(model):
 
 
 @contextlib.contextmanager
-def left_as_it_was(model, training):
-    """Sets the training mode; restores modes, the random state and, after training, buffers."""
-    modes = [(module, module.training) for module in model.modules()]
-    buffers = [(b, b.detach().clone()) for b in model.buffers() if training]
-    random = torch.get_rng_state()
+def attributes_kept(model):
+    """Restores what modules hold, as tracers and forward may put their values there."""
+    parts = ("_parameters", "_buffers", "_modules")
+    kept = [(module, type(module), dict(vars(module)), [dict(getattr(module, part)) for part in parts])
+            for module in model.modules() if not is_scripted(module)]
     try:
-        model.train(training)
         yield
     finally:
-        torch.set_rng_state(random)
-        for module, mode in modes:
-            module.training = mode
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
+        for module, kind, attributes, members in kept:
+            if type(module) is kind:  # lazy modules become others
+                vars(module).clear()
+                vars(module).update(attributes)
+                for part, before in zip(parts, members):
+                    getattr(module, part).clear()
+                    getattr(module, part).update(before)
+
+
+@contextlib.contextmanager
+def left_as_it_was(model, training):
+    """Sets the training mode; restores modes, attributes, the random state and, after training, buffers."""
+    modes = [(module, module.training) for module in model.modules()]
+    buffers = [(b, b.detach().clone()) for b in model.buffers() if training]
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())), attributes_kept(model):
+        try:
+            model.train(training)
+            yield
+        finally:
+            model.train(modes[0][1])  # which may do more than to set the modes
+            for module, mode in modes:
+                module.training = mode
+            with torch.no_grad():
+                for buffer, before in buffers:
+                    buffer.copy_(before)
 
 
 # Trace --------------------------------------------------------------------------------------------
@@ -498,7 +516,8 @@ def write_fx(model, args, kwargs, wanted, out, missing):
     graphs = {}
     for name in [wanted] if wanted in tracers else tracers:
         try:
-            graphs[name] = tracers[name](model, args, kwargs, missing)
+            with attributes_kept(model):
+                graphs[name] = tracers[name](model, args, kwargs, missing)
         except Exception as problem:  # tracers raise all kinds
             missing[f"fx.{name}"] = reason_of(problem)
         if graphs and wanted != "both":

@@ -248,6 +248,14 @@ def forward_parameters(model):
     return named, any(one.kind == one.VAR_KEYWORD for one in parameters)
 
 
+def by_keyword(model):
+    """The parameters of forward that are passed by keyword only."""
+    if isinstance(model, torch.jit.ScriptModule):
+        return set()
+    parameters = inspect.signature(model.forward).parameters.values()
+    return {one.name for one in parameters if one.kind == one.KEYWORD_ONLY}
+
+
 def index_bound(model):
     """The bound of indices that are valid for all embeddings of the model."""
     sizes = [one.num_embeddings for one in model.modules() if isinstance(one, torch.nn.Embedding)]
@@ -305,7 +313,7 @@ def example_inputs(model, args, kwargs, shapes):
                       f"{names[0]}=1,16:int64; it takes {', '.join(names)}")
     leading = []
     for name in names:
-        if name not in values:
+        if name not in values or name in by_keyword(model):
             break
         leading.append(values.pop(name))
     return tuple(leading), values

@@ -775,6 +775,44 @@ class Restored(Case):
 
         self.check(noisy(), (torch.rand(4),))
 
+    def test_what_forward_stores(self):
+        class remembering(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.last = None
+                self.register_buffer("mean", torch.zeros(4))
+
+            def forward(self, x):
+                if self.last is not None:
+                    x = x + self.last
+                self.last = x
+                self.mean = 0.9 * self.mean + 0.1 * x
+                return x * self.mean
+
+        model = remembering()
+        for training in (False, True):
+            mean = model.mean
+            with tempfile.TemporaryDirectory() as folder:
+                self.check(model, (torch.rand(4),), training=training, export=folder + "/model.onnx")
+            self.assertIsNone(model.last)
+            self.assertIs(model.mean, mean)
+            self.assertEqual(mean.tolist(), [0, 0, 0, 0])
+
+    def test_modes_with_effects(self):
+        class merging(nn.Module):
+            merged = False
+
+            def train(self, mode=True):
+                self.merged = not mode
+                return super().train(mode)
+
+            def forward(self, x):
+                return -x
+
+        model = merging()
+        self.check(model, (torch.rand(4),))
+        self.assertFalse(model.merged)
+
     def test_after_an_exception_in_forward(self):
         self.check(failing(), (torch.rand(2, 8),), ArithmeticError)
 

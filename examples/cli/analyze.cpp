@@ -422,6 +422,9 @@ void add_analyze(CLI::App& app, action& chosen) {
                 "--oracle", [&] { return !options.cost && options.by != "line"; },
                 "does not apply to --cost or --by line");
             takes.applies(
+                "--oracle", [&] { return options.common.format != "csv"; },
+                "does not apply to --format csv");
+            takes.applies(
                 "--dim", [&] { return options.cost; }, "requires --cost");
             takes.footer("Examples:\n  stemma analyze model.onnx\n"
                          "  stemma analyze model.onnx --cost --dim batch=1\n"

@@ -4,11 +4,14 @@
 #include "common.hpp"
 #include "screen.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace cli {
 
@@ -18,10 +21,38 @@ struct browse_options {
     common_options common;
 };
 
+/// Appends the options of this command that another one has too, unless they are given.
+void add_options(std::vector<std::string>& words, const CLI::App& own) {
+    const auto commands = own.get_parent()->get_subcommands(
+        [&](const CLI::App* command) { return command->check_name(words.front()); });
+    if (commands.empty()) {
+        return;
+    }
+    for (const auto* option : own.get_options()) {
+        const auto name = option->get_name();
+        const auto* other = commands.front()->get_option_no_throw(name);
+        const bool is_given =
+            other == nullptr || std::any_of(words.begin(), words.end(), [&](const auto& word) {
+                return other->check_name(word.substr(0, word.find('=')));
+            });
+        if (option->count() == 0 || option->get_positional() || is_given) {
+            continue;
+        }
+        const bool is_flag = option->get_items_expected_max() == 0;
+        for (const auto& value : option->results()) {
+            words.push_back(name);
+            if (!is_flag) {
+                words.push_back(value);
+            }
+        }
+    }
+}
+
 /// Runs a command of this program on the full terminal, until enter is pressed.
-void run_command(browser& shown, const std::string& model) {
+void run_command(browser& shown, const common_options& common) {
     auto words = shown.command();
-    words.insert(words.begin() + 1, model);
+    words.insert(words.begin() + 1, common.model);
+    add_options(words, *common.rules->command);
     screen::suspend();
     if (const auto problem = run_self(words); !problem.empty()) {
         print_error(problem);
@@ -53,7 +84,7 @@ int browse(const browse_options& options) {
             shown.say("copied");
             break;
         case browser::request::run:
-            run_command(shown, options.common.model);
+            run_command(shown, options.common);
             break;
         case browser::request::none:
             break;

@@ -337,6 +337,9 @@ void browser::next_match(bool backward) {
 
 browser::request browser::press_in_prompt(int key) {
     const bool searches = mode_ == mode::search;
+    if (key == key_gone) {
+        return request::quit;
+    }
     if (key == key_escape || key == key_enter) {
         mode_ = mode::walk;
         if (key == key_escape && searches) {
@@ -377,6 +380,7 @@ browser::request browser::press(int key) {
     const auto all = static_cast<std::ptrdiff_t>(rows_.size() + detail_.size());
     switch (key) {
     case 'q':
+    case key_gone:
         return request::quit;
     case 'y':
         return request::copy;

@@ -110,6 +110,18 @@ std::vector<const CLI::Option*> options_naming(const std::string& path,
 
 } // namespace
 
+void check_output(const command_rules& rules, const std::string& option, const std::string& path,
+                  bool may_be_model) {
+    for (const auto* read : options_naming(path, rules)) {
+        const bool is_model = rules.model != nullptr && read->get_positional() &&
+                              read->results() == std::vector{*rules.model};
+        if (!is_model || !may_be_model) {
+            throw stemma::error(stemma::error_code::refused, path, option,
+                                "would replace a file that is read: " + read->get_name());
+        }
+    }
+}
+
 void check_rules(const command_rules& rules) {
     for (const auto& [option, fits, why] : rules.options) {
         if (option->count() > 0 && !fits()) {
@@ -123,14 +135,7 @@ void check_rules(const command_rules& rules) {
         if (path->empty() || *path == "-") {
             continue;
         }
-        for (const auto* read : options_naming(*path, rules)) {
-            const bool is_model = rules.model != nullptr && read->get_positional() &&
-                                  read->results() == std::vector{*rules.model};
-            if (!is_model || !is_first) {
-                throw stemma::error(stemma::error_code::refused, *path, option,
-                                    "would replace a file that is read: " + read->get_name());
-            }
-        }
+        check_output(rules, option, *path, is_first);
         for (const auto& [other, written] : earlier) {
             if (are_same_file(*path, *written)) {
                 throw stemma::error(stemma::error_code::refused, *path, option,
@@ -156,6 +161,14 @@ void command_line::needs_output(const std::string& output, const std::string& si
 void command_line::output(output_options& to) const {
     written("-o,--output", to.path, "OUT", "write the result here instead of to standard output");
     no_sync(to.no_sync);
+    applies(
+        "--no-sync",
+        [rules = rules_.get()] {
+            return std::any_of(rules->outputs.begin(), rules->outputs.end(), [](const auto& one) {
+                return !one.second->empty() && *one.second != "-";
+            });
+        },
+        "requires -o");
 }
 
 stemma::thread_limit threads_of(const common_options& options) {
@@ -227,6 +240,9 @@ void command_line::with(output_options& to) const {
          "keep more than tags: source, the lines of Python that nodes come from; parameters, which "
          "entry of a state dict every initializer is");
     flag("--full-paths", to.full_paths, "keep full paths of source files");
+    applies(
+        "--with", [&to] { return !has_part(to, "parameters") || !to.path.empty(); },
+        "parameters requires -o");
 }
 
 void note(const common_options& options, std::string_view text) {

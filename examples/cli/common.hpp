@@ -112,6 +112,11 @@ struct command_rules {
 /// replace another one or a file that the command line names.
 void check_rules(const command_rules& rules);
 
+/// Throws: `stemma::error` (`refused`) if an output, named by an option or made up, would replace a
+/// file that the command line names, other than the model if that is allowed.
+void check_output(const command_rules& rules, const std::string& option, const std::string& path,
+                  bool may_be_model = false);
+
 /// Declares the options of a command.
 class command_line {
 public:

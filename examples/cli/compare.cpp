@@ -76,8 +76,9 @@ void print_initializers(const stemma::model_comparison& found, std::size_t rows)
     const auto& list = found.initializers;
     put("initializers {}: {} the same\n", verdict(list.empty()), grouped(found.same_initializers));
     for (std::size_t i = 0; i < std::min(rows, list.size()); ++i) {
-        put("  {} {}{} ({})\n", fitted(to_string(list[i].change), 8), list[i].name,
-            list[i].other.empty() ? std::string() : " to " + list[i].other, list[i].text);
+        put("  {} {}{} ({})\n", fitted(to_string(list[i].change), 8), in_one_line(list[i].name),
+            list[i].other.empty() ? std::string() : " to " + in_one_line(list[i].other),
+            list[i].text);
     }
     print_rest(list.size(), rows);
 }
@@ -149,6 +150,7 @@ void add_compare(CLI::App& app, action& chosen) {
                       "compare only: structure, initializers, tags")
                 ->check(CLI::IsMember({"structure", "initializers", "tags"}));
             takes.value("--rows", options.rows, "N", "maximal differences printed per kind", "20");
+            takes.applies_to("--rows", options.common, "text");
             takes.footer("Exits with 1 if the models differ.\n\n"
                          "Examples:\n  stemma compare model.onnx optimized.onnx\n"
                          "  stemma compare old.onnx new.onnx --only structure,initializers");

@@ -68,7 +68,7 @@ void print_weight(const stemma::weight_difference& weight, const stemma::attribu
                   const stemma::attributed_model& second, const std::string& margin) {
     const auto from = first.model().value_name(weight.first);
     const auto to = second.model().value_name(weight.second);
-    const auto name = from == to ? std::string(from) : fmt::format("{} -> {}", from, to);
+    const auto name = in_one_line(from == to ? from : fmt::format("{} -> {}", from, to));
     const auto& by = weight.difference;
     put("{}  {} {}{}\n", margin, name, weight.text,
         weight.comparable
@@ -189,7 +189,7 @@ private:
 
     static std::string name_of(const stemma::module_tree& tree, id m) {
         const auto type = tree.class_name(m);
-        auto name = std::string(tree.name(m));
+        auto name = in_one_line(tree.name(m));
         if (name.empty()) {
             name = type.empty() ? "model" : std::string(type);
         } else if (!type.empty()) {
@@ -425,6 +425,9 @@ void add_diff(CLI::App& app, action& chosen) {
             takes.applies(
                 "--output", [=] { return !is("text"); }, "does not apply to text");
             takes.applies_to("--rows", options.common, "text");
+            takes.applies(
+                "--nodes", [=] { return is("text") || is("json"); },
+                "requires --format text or json");
             takes.applies(
                 "--tolerance", [&] { return !options.no_weights; },
                 "does not apply to --no-weights");

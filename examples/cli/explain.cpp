@@ -403,6 +403,7 @@ void add_explain(CLI::App& app, action& chosen) {
                            "nodes (also #INDEX), values, parameters, modules, functions");
             takes.value("--source-root", options.source_root, "DIR",
                         "show source lines from files below DIR; no others are read");
+            takes.applies_to("--source-root", options.common, "text");
             takes.footer("Examples:\n  stemma explain model.onnx encoder.layer.0.attention\n"
                          "  stemma explain model.onnx /encoder/layer.0/attention/Add\n"
                          "  stemma explain model.onnx '#42' encoder.layer.0.output.dense.bias");

@@ -6,10 +6,12 @@
 #include <stemma/numerics/compare_numerics.hpp>
 #include <stemma/numerics/isolate_modules.hpp>
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -243,12 +245,28 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.value("--module", asked.module, "QUERY",
                         "only matching modules, their ancestors and descendants");
             takes.value("--depth", asked.depth, "N", "only modules down to this depth");
-            takes.value("--min-sqnr", asked.bounds.min_sqnr, "DB",
-                        "bound: signal-to-quantization-noise ratio; 60 if no bound is given");
-            takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference");
-            takes.value("--max-rel", asked.bounds.max_rel, "X",
-                        "bound: largest relative difference");
-            takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
+            const auto finite = [](double least) {
+                return [least](const std::string& text) {
+                    double number = 0;
+                    return CLI::detail::lexical_cast(text, number) && std::isfinite(number) &&
+                                   number >= least
+                               ? std::string()
+                               : fmt::format("'{}' is not a finite number{}", text,
+                                             least == 0 ? " from 0" : "");
+                };
+            };
+            constexpr auto any = std::numeric_limits<double>::lowest();
+            takes
+                .value("--min-sqnr", asked.bounds.min_sqnr, "DB",
+                       "bound: signal-to-quantization-noise ratio; 60 if no bound is given")
+                ->check(finite(any));
+            takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference")
+                ->check(finite(0));
+            takes
+                .value("--max-rel", asked.bounds.max_rel, "X", "bound: largest relative difference")
+                ->check(finite(0));
+            takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity")
+                ->check(finite(any));
             takes.written(
                 "--isolate", asked.isolate, "DIR",
                 "write the modules of OTHER that exceed a bound, to run on MODEL's values");
@@ -262,6 +280,11 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.value("--rows", asked.rows, "N", "maximal rows of the table", "20");
             takes.flag("--force", asked.force, "replace existing files in DIR");
             takes.no_sync(asked.no_sync);
+            for (const auto* option : {"--pull", "--data", "--force", "--no-sync"}) {
+                takes.applies(
+                    option, [&] { return !asked.isolate.empty(); }, "requires --isolate");
+            }
+            takes.applies_to("--rows", asked.common, "text");
             takes.footer(
                 "Examples:\n  stemma numerics a.onnx b.onnx --values a.npz --values b.npz\n"
                 "  stemma numerics a.onnx b.onnx --values a.npz --values b.npz --isolate apart\n"

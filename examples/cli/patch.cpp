@@ -105,6 +105,8 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.output(asked.output.path, "the model with the new weights");
             takes.flag("--force", asked.output.force, "replace existing weight files beside OUT");
             takes.no_sync(asked.output.no_sync);
+            takes.applies(
+                "--partial", [&] { return !asked.weights.empty(); }, "requires --weights");
             takes.footer(
                 "Examples:\n  stemma patch model.onnx --weights tuned.safetensors -o tuned.onnx\n"
                 "  stemma patch model.onnx --weights tuned.pt --module 'encoder.**' -o tuned.onnx\n"

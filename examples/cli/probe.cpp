@@ -40,6 +40,9 @@ int probe(const probe_request& asked) {
     if (!named && !asked.output.force && std::filesystem::exists(manifest, unknown)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }
+    if (!named) {
+        check_output(*asked.common.rules, "--manifest", manifest);
+    }
     stemma::detail::refuse_own_data(opened->model(), manifest);
     warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
     const stemma::model_prober prober(*opened, std::move(how));

@@ -228,6 +228,9 @@ std::optional<timed_model> time_model(const profile_options& options, const std:
     auto opened = open_model(common);
     if (!options.original.empty() && opened->tags().origins.empty()) {
         if (!opened->capture_notes().empty()) {
+            if (options.common.quiet) { // and it was not said
+                stemma::detail::refuse_stranger(*opened, options.original);
+            }
             return std::nullopt;
         }
         throw stemma::error(stemma::error_code::refused, options.original, "--original",
@@ -352,8 +355,15 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.applies(
                 "--output", [&] { return !options.to.empty() || options.common.format != "text"; },
                 "does not apply to text");
-            takes.applies_to("--rows", options.common, "text");
-            takes.applies_to("--depth", options.common, "text");
+            const auto is_tree = [&] {
+                return options.common.format == "text" && options.to.empty();
+            };
+            takes.applies(
+                "--rows", [=, &options] { return is_tree() && options.against.empty(); },
+                "requires --format text of one profile");
+            takes.applies(
+                "--depth", [=, &options] { return is_tree() && options.by != "line"; },
+                "requires --format text by module");
             takes.footer("Examples:\n  stemma profile optimized.onnx onnxruntime_profile.json\n"
                          "  stemma profile optimized.onnx profile.json --original model.onnx\n"
                          "  stemma profile model.onnx before.json --against after.json\n"

@@ -118,8 +118,11 @@ void add_split(CLI::App& app, action& chosen) {
                          "folder for the parts, with split.json")
                 ->required();
             takes.value("--depth", asked.depth, "N", "one part per module at this depth");
-            takes.value("--module", asked.modules, "QUERY",
-                        "one part per matching module; the rest is a part of the root");
+            takes
+                .value("--module", asked.modules, "QUERY",
+                       "one part per matching module; the rest is a part of the root; "
+                       "repeatable")
+                ->allow_extra_args(false);
             takes.positive("--parts", asked.parts, "N", "exactly N parts of about equal cost");
             takes.value("--cost", asked.cost, "C",
                         "what a part costs: " + known_policies().costs.names(), "bytes");
@@ -130,6 +133,8 @@ void add_split(CLI::App& app, action& chosen) {
             takes.data(asked.data);
             takes.flag("--force", asked.how.force, "replace existing files");
             takes.no_sync(asked.no_sync);
+            takes.applies(
+                "--merge", [&] { return !asked.parts; }, "does not apply to --parts");
             takes.applies(
                 "--dim", [&] { return stemma::parse_cost_measure(asked.cost).has_value(); },
                 "requires --cost macs, flops or activations");

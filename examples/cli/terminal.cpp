@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -271,6 +272,8 @@ bool is_program(const std::string& name) {
     return false;
 }
 
+constexpr std::array<int, 2> interrupting{SIGINT, SIGQUIT};
+
 /// Returns: the pager command; "" for none.
 std::string pager_command() {
     const char* named = std::getenv("PAGER");
@@ -300,11 +303,25 @@ pager::pager() {
     std::string option = "-c";
     std::string text = command;
     std::array<char*, 4> words{shell.data(), option.data(), text.data(), nullptr};
+    // Keys that interrupt are for the pager, which would outlive this program.
+    posix_spawnattr_t signals;
+    posix_spawnattr_init(&signals);
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    for (const auto number : interrupting) {
+        sigaddset(&interrupts, number);
+    }
+    posix_spawnattr_setsigdefault(&signals, &interrupts);
+    posix_spawnattr_setflags(&signals, POSIX_SPAWN_SETSIGDEF);
     const bool runs =
-        posix_spawn(&child_, "/bin/sh", &actions, nullptr, words.data(), environ) == 0;
+        posix_spawn(&child_, "/bin/sh", &actions, &signals, words.data(), environ) == 0;
+    posix_spawnattr_destroy(&signals);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[0]);
     if (runs) {
+        for (std::size_t i = 0; i < interrupting.size(); ++i) {
+            handlers_[i] = std::signal(interrupting[i], SIG_IGN);
+        }
         terminal_ = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         dup2(ends[1], STDOUT_FILENO);
     }
@@ -319,6 +336,9 @@ pager::~pager() {
     dup2(terminal_, STDOUT_FILENO);
     close(terminal_);
     while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    for (std::size_t i = 0; i < interrupting.size(); ++i) {
+        std::signal(interrupting[i], handlers_[i]);
     }
 }
 

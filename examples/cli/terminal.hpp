@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -92,6 +93,7 @@ public:
 private:
     int terminal_ = -1; // the original standard output
     int child_ = 0;
+    std::array<void (*)(int), 2> handlers_{}; // of signals that are for the pager
 };
 
 /// Prints how many entries of a list beyond the first rows were left out.

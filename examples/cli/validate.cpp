@@ -126,6 +126,8 @@ void add_validate(CLI::App& app, action& chosen) {
             takes.value("--rows", options.rows, "N", "maximal findings printed per kind", "10");
             takes.format(options.format, "text,json");
             takes.quiet(options.quiet, "only errors and warnings");
+            takes.applies(
+                "--rows", [&] { return options.format == "text"; }, "requires --format text");
             takes.footer("Exits with 1 for an error or a warning.\n\n"
                          "Examples:\n  stemma validate model.onnx\n"
                          "  stemma validate model.onnx --no-data --format json");

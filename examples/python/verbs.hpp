@@ -343,7 +343,14 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
     }
     const auto format = chosen(stemma::parse_plan_format(to), "format", to,
                                "ort, ort-overrides, olive, nncf, tensorrt, aimet");
-    return text(ask(of, [&](const stemma::model& model) {
+    notes said;
+    const auto leave_out = [listener = said.listener()](std::size_t count, const char* nodes) {
+        if (count > 0) {
+            listener(std::to_string(count) + (count == 1 ? " node " : " nodes ") + nodes +
+                     " left out");
+        }
+    };
+    auto answer = text(ask(of, [&](const stemma::model& model) {
         const auto& opened = model.parts();
         stemma::precision_plan made;
         if (exclude) {
@@ -353,8 +360,15 @@ inline py::str plan(const model_ptr& of, const std::optional<std::string>& exclu
             const auto count = top == 0 ? modules.size() : std::min(top, modules.size());
             made = stemma::plan_for_modules(opened, std::span(modules).first(count));
         }
-        return written([&](auto& sink) { stemma::write_plan(sink, made, opened, format); });
+        return written([&](auto& sink) {
+            leave_out(stemma::write_plan(sink, made, opened, format),
+                      "with names that trtexec cannot read");
+            leave_out(made.unnamed, "without a name");
+            leave_out(made.inside, "in bodies and functions");
+        });
     }));
+    said.warn();
+    return answer;
 }
 
 inline py::object validate(const path& file, bool data) {

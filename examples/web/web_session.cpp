@@ -13,6 +13,8 @@
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -710,7 +712,10 @@ std::string session::answers::tag(const json& asked) {
 std::string session::answers::cut(const json& asked) {
     auto& opened = model_of(asked);
     const auto text = asked.at("module").get<std::string>();
-    const auto modules = stemma::find_modules(opened, text);
+    const stemma::module_lookup<stemma::module_tree> paths(opened.modules());
+    const auto exact = text.empty() ? stemma::no_id : stemma::find_module(paths, text);
+    const auto modules = exact == stemma::no_id ? stemma::find_modules(opened, text)
+                                                : std::vector<stemma::id>{exact};
     if (modules.size() != 1) {
         throw refused("module",
                       "'" + text + "' asks for " + std::to_string(modules.size()) + " modules");

@@ -170,6 +170,17 @@ TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") 
     }
 }
 
+TEST_CASE("align_graphs: an input that has another name is none of those that kept theirs",
+          "[align]") {
+    scene before({"a", "b"});
+    before.add("Sigmoid", {"a"}, "l").add("Sigmoid", {"b"}, "r").result("l").result("r");
+    scene after({"b", "x"});
+    after.add("Sigmoid", {"b"}, "1").add("Sigmoid", {"x"}, "2").result("2").result("1");
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0) == ids{1});
+    CHECK(origins(found, 1) == ids{0});
+}
+
 TEST_CASE("align_graphs: without names, matches by contents and neighbours", "[align]") {
     scene before({"x"});
     before.add("MatMul", {"x", "w1"}, "a").add("Softmax", {"a"}, "b");

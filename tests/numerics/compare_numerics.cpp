@@ -90,6 +90,10 @@ TEST_CASE("compare_numerics: missing values and other shapes are reported",
     CHECK(s.verdicts(report).at("a.fc") == module_verdict::not_compared);
     CHECK(s.first(report) == "a.act");
     CHECK_FALSE(report.values[report.first_value].difference);
+    // What goes into `a.act` and `b` is unknown, so either may have begun.
+    const auto ends = s.compare({{"x", {1, 2}}, {"y", {3, 3}}});
+    CHECK(s.verdicts(ends).at("b") == module_verdict::unclear);
+    CHECK(s.verdicts(ends).at("a.act") == module_verdict::not_compared);
 }
 
 TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numerics]") {

@@ -83,6 +83,9 @@ TEST_CASE("value_difference: measures do not depend on the size of numbers",
     CHECK(opposite.cosine == Approx(-1));
     CHECK(opposite.sqnr == Approx(-20 * std::log10(2)));
     CHECK(difference({1e150}, {1.5e-160}).sqnr == Approx(0).margin(1e-9));
+    const auto shrunk = difference({1e-200, 2e-200}, {1, 2});
+    CHECK(shrunk.cosine == Approx(1));
+    CHECK(shrunk.sqnr == Approx(-4000));
     CHECK(difference({1e100, 0}, {1e100, 1e-100}).sqnr == Approx(4000));
 }
 

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../numerics_scene.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -67,6 +68,18 @@ TEST_CASE("placement: reads where modules run from a log", "[plan][placement]") 
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.placement/1");
     CHECK(json["modules"][0]["providers"][cpu] == 2);
+}
+
+TEST_CASE("placement: nodes of one name match one node of the log", "[plan][placement]") {
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"r"}, "n"),
+                                                test::node("Relu", {"r"}, {"y"}, "n")},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "twice.onnx"), {});
+    const std::string twice = "Node placements\n"
+                              "Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2\n"
+                              "  Relu (n), FusedGelu (gone)\n";
+    CHECK(place(opened, twice.c_str()).unmatched == 1);
 }
 
 TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {

@@ -102,7 +102,7 @@ TEST_CASE("precision_plan: omits and counts names that trtexec would misread",
     stemma::string_sink sink;
     CHECK(stemma::write_plan(sink, stemma::plan_for_query(opened, "op:Add"), opened,
                              plan_format::tensorrt) == 1);
-    CHECK(sink.text.find("Add") == std::string::npos);
+    CHECK(sink.text.empty());
 }
 
 TEST_CASE("precision_plan: takes the deepest modules of a report, the worst first",

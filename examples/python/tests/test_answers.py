@@ -118,11 +118,17 @@ def test_numerics(micro, tmp_path):
                     tmp_path / "numerics.json", "--to", tool)
 
 
-def test_plan(micro):
+def test_plan(micro, tmp_path):
     assert micro.plan(exclude="class:LayerNorm", to="olive") == \
         program("plan", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-q", "--exclude", "class:LayerNorm",
                 "--to", "olive")
     assert ask(micro.plan) == "plan: takes one of exclude and report"
+    proto = onnx.load(MICRO / "model.onnx")
+    for node in proto.graph.node:
+        node.ClearField("name")
+    onnx.save(proto, tmp_path / "unnamed.onnx")
+    with pytest.warns(UserWarning, match="nodes without a name left out"):
+        stemma.open(tmp_path / "unnamed.onnx").plan(exclude="op:Add", to="ort")
 
 
 def test_placement(micro, tmp_path):

@@ -24,9 +24,9 @@ namespace stemma::inline STEMMA_ABI {
 /// The verdict on a module.
 enum class module_verdict : std::uint8_t {
     within,       ///< its outputs are within the bounds
-    adds,         ///< its inputs are within the bounds, or it exceeds them on correct inputs
+    adds,         ///< all its inputs are within the bounds, or it exceeds them on correct inputs
     passes_on,    ///< on correct inputs its outputs are within the bounds
-    unclear,      ///< its inputs already exceed the bounds: isolate it to decide
+    unclear,      ///< an input exceeds the bounds, or was not compared: isolate it to decide
     not_compared, ///< no output could be compared
 };
 
@@ -63,6 +63,7 @@ struct module_numerics {
     std::size_t outputs = 0;                    ///< its outputs
     std::size_t compared = 0;                   ///< those that could be compared
     bool reads_exceeding = false;               ///< an input exceeds a bound
+    bool reads_uncompared = false;              ///< an input could not be compared
     id first = no_id; ///< its first output that exceeds a bound, an index into `values`
     module_verdict verdict = module_verdict::not_compared; ///< the conclusion
 };
@@ -103,9 +104,9 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
                : numbers.first != no_id          ? module_verdict::passes_on
                                                  : module_verdict::within;
     }
-    return numbers.first == no_id    ? module_verdict::within
-           : numbers.reads_exceeding ? module_verdict::unclear
-                                     : module_verdict::adds;
+    return numbers.first == no_id                                ? module_verdict::within
+           : numbers.reads_exceeding || numbers.reads_uncompared ? module_verdict::unclear
+                                                                 : module_verdict::adds;
 }
 
 } // namespace detail
@@ -161,7 +162,9 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         numbers.module = m;
         numbers.outputs = a.borders->outputs[m].size();
         for (const auto value : a.borders->inputs[m]) {
-            if (const auto known = place.find(value); known != place.end()) {
+            const auto known = place.find(value);
+            numbers.reads_uncompared = numbers.reads_uncompared || known == place.end();
+            if (known != place.end()) {
                 const auto& read = report.values[known->second];
                 detail::keep_worst(numbers.incoming, read);
                 numbers.reads_exceeding = numbers.reads_exceeding || read.exceeds;

@@ -66,18 +66,19 @@ struct difference_bounds {
 
 namespace detail {
 
-/// Sums over two values, of numbers times `scale` and their differences times `noise_scale`.
+/// Sums over two values, of numbers times a scale and their differences times another.
 struct difference_sums {
-    double scale = 1;
-    double noise_scale = 1;
-    double signal = 0;  ///< of squares of the reference
-    double other = 0;   ///< of squares of the other
-    double product = 0; ///< of both
-    double noise = 0;   ///< of squares of the difference
+    double scale = 1;       ///< of the reference
+    double other_scale = 1; ///< of the other
+    double noise_scale = 1; ///< of differences
+    double signal = 0;      ///< of squares of the reference
+    double other = 0;       ///< of squares of the other
+    double product = 0;     ///< of both
+    double noise = 0;       ///< of squares of the difference
 
     void add(double x, double y, double apart) noexcept {
         const auto a = x * scale;
-        const auto b = y * scale;
+        const auto b = y * other_scale;
         const auto n = std::isfinite(apart) ? apart * noise_scale
                                             : std::abs(x * noise_scale - y * noise_scale);
         signal += a * a;
@@ -86,12 +87,13 @@ struct difference_sums {
         noise += n * n;
     }
 
-    /// Whether squares of numbers up to `most`, with differences up to `most_apart`, overflowed, or
-    /// were too small to count.
-    [[nodiscard]] bool fail(double most, double most_apart) const noexcept {
+    /// Whether squares of numbers up to `most` and `most_other`, with differences up to
+    /// `most_apart`, overflowed, or were too small to count.
+    [[nodiscard]] bool fail(double most, double most_other, double most_apart) const noexcept {
         constexpr auto least = std::numeric_limits<double>::min();
         return !(std::isfinite(signal) && std::isfinite(other) && std::isfinite(noise)) ||
-               (most > 0 && std::max(signal, other) < least) || (most_apart > 0 && noise < least);
+               (most > 0 && signal < least) || (most_other > 0 && other < least) ||
+               (most_apart > 0 && noise < least);
     }
 
     /// Returns: a scale for numbers up to `most`, which makes that about 1, if it is not denormal.
@@ -141,6 +143,7 @@ void for_each_pair(const tensor_values& a, const tensor_values& b, Function f) {
         return difference;
     }
     double most = 0;
+    double most_other = 0;
     difference_sums sums;
     for_each_pair(a, b, [&](double x, double y, double apart) {
         if (!std::isfinite(x) || !std::isfinite(y)) {
@@ -149,7 +152,8 @@ void for_each_pair(const tensor_values& a, const tensor_values& b, Function f) {
             return;
         }
         sums.add(x, y, apart);
-        most = std::max({most, std::abs(x), std::abs(y)});
+        most = std::max(most, std::abs(x));
+        most_other = std::max(most_other, std::abs(y));
         difference.max_abs = std::max(difference.max_abs, apart);
         if (x != 0) {
             difference.max_rel = std::max(difference.max_rel, apart / std::abs(x));
@@ -159,10 +163,11 @@ void for_each_pair(const tensor_values& a, const tensor_values& b, Function f) {
     if (difference.max_abs == 0) {
         return difference;
     }
-    if (sums.fail(most, difference.max_abs)) {
-        // The largest difference may be twice `most`, and beyond all numbers.
-        sums = {difference_sums::scale_for(most),
-                difference_sums::scale_for(std::min(difference.max_abs, most))};
+    if (sums.fail(most, most_other, difference.max_abs)) {
+        // The largest difference may be twice the largest number, and beyond all.
+        const auto most_apart = std::min(difference.max_abs, std::max(most, most_other));
+        sums = {difference_sums::scale_for(most), difference_sums::scale_for(most_other),
+                difference_sums::scale_for(most_apart)};
         for_each_pair(a, b, [&](double x, double y, double apart) {
             if (std::isfinite(x) && std::isfinite(y)) {
                 sums.add(x, y, apart);

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -159,12 +160,14 @@ struct module_placement {
         one.name.empty() ? static_cast<void>(rest = &one)
                          : static_cast<void>(of.emplace(one.name, &one));
     }
-    std::size_t matched = 0;
+    std::unordered_set<const placed_node*> matched;
     for (id node = 0; node < model.node_count(); ++node) {
         const auto found = of.find(model.name(node));
         const auto* const where =
             found == of.end() || model.name(node).empty() ? rest : found->second;
-        matched += where != nullptr && where != rest ? 1U : 0U;
+        if (where != nullptr && where != rest) {
+            matched.insert(where);
+        }
         const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
         if (where == nullptr || (where == rest && constant)) {
             result.unplaced += constant ? 0U : 1U; // runtimes remove Constants
@@ -172,7 +175,7 @@ struct module_placement {
             ++result.modules[opened.tags().attributions[node].module][where->provider];
         }
     }
-    result.unmatched = of.size() - std::min(of.size(), matched);
+    result.unmatched = of.size() - matched.size();
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
         for (const auto& [provider, count] : result.modules[m]) {
             result.modules[tree.parent(m)][provider] += count;

@@ -180,6 +180,9 @@ namespace detail {
 
 template <text_sink Sink>
 void write_layer_precisions(Sink& sink, std::span<const std::string_view> names) {
+    if (!range::any_of(names, is_layer_name)) {
+        return; // options without values say something else
+    }
     sink.write("--precisionConstraints=obey\n");
     for (const std::string_view option : {"--layerPrecisions=", "--layerOutputTypes="}) {
         sink.write(option);

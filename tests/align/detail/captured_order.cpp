@@ -25,14 +25,14 @@ struct scene {
     test::exported_graph graph;
     stemma::alignment aligned;
 
-    scene() {
+    explicit scene(const char* reader = "aten.cat.default") {
         for (int i = 0; i < 2; ++i) {
             captured.add({}, "aten.relu.default");
             captured.add_input();
         }
         captured.add({}, "aten.dropout.default");
         captured.add_source(1);
-        captured.add({}, "aten.cat.default");
+        captured.add({}, reader);
         captured.add_source(0);
         captured.add_source(2);
         const auto a = graph.add("Relu", {no_id});
@@ -62,6 +62,12 @@ TEST_CASE("captured_order: exchanged operands stand for each other's operations"
     const auto found = scene().find(1, 0);
     CHECK(found.crossed == 1);
     CHECK(found.operation == std::vector<id>{0, 2, 3});
+}
+
+TEST_CASE("captured_order: operands that exporters exchange tell nothing", "[alignment]") {
+    for (const auto* reader : {"aten.rsub.Scalar", "torch.rsub", "aten.kl_div.default"}) {
+        CHECK(scene(reader).find(1, 0).crossed == 0);
+    }
 }
 
 TEST_CASE("captured_order: operands of unknown operations tell nothing", "[alignment]") {

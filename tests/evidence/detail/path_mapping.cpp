@@ -48,6 +48,7 @@ TEST_CASE("owner_path: a decimal point does not separate path segments") {
     CHECK(owner_path("blocks.3.weight") == "blocks.3");
     CHECK(owner_path("enc.scale_2.0") == "enc.scale_2");
     CHECK(owner_path("enc.kernels.3x3") == "enc.kernels");
+    CHECK(owner_path("enc.kernels.3_token_2") == "");
 }
 
 TEST_CASE("owner_path: tensors that training derives belong to the parameter's module") {

@@ -88,6 +88,7 @@ TEST_CASE("split_scoped_name: gradients and joined names are not exact") {
     CHECK(split("a/Conv2D;a/Conv", "Conv") == "-");
     CHECK(split("/odd;name/Conv", "Conv") == "c:odd;name");
     CHECK(split("/top_Gradient/Conv", "Conv") == "c:top_Gradient");
+    CHECK(split("/fc/MatMul_Grad/Gemm/MatMulTransposeFusion/", "Gemm") == "-");
     CHECK(split("/conv_Grad/Relu", "Relu") == "c:conv_Grad");
     CHECK(split("/Net_Grad/Net_Grad.0/Relu", "Relu") == "c:Net_Grad/Net_Grad.0");
 }

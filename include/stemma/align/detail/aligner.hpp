@@ -330,12 +330,9 @@ private:
     /// Operations that read a parameter of the operator by name are candidates from anywhere.
     void add_readers(id n, std::vector<id>& wanted) const {
         for (auto p : nodes_.parameters[n]) {
-            std::size_t added = 0;
-            parameters_.for_each_reader(p, [&](id item) {
-                if (added++ < max_candidates) {
-                    wanted.push_back(item);
-                }
-            });
+            const auto readers = parameters_.readers(p);
+            const auto some = readers.first(std::min<std::size_t>(readers.size(), max_candidates));
+            wanted.insert(wanted.end(), some.begin(), some.end());
         }
     }
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -55,8 +56,7 @@ public:
                 module = modules_.lca(module, captured_[item].module);
             }
             for (auto p : nodes_.parameters[n]) {
-                parameters_.for_each_reader(
-                    p, [&](id item) { module = modules_.lca(module, captured_[item].module); });
+                module = common_with_readers(module, p);
             }
             entry.call = module == entry.module ? entry.call : no_id;
             entry.module = module;
@@ -65,6 +65,20 @@ public:
 
 private:
     static constexpr id max_distance = 64;
+
+    /// Returns: the common ancestor of a module and those whose operations read a parameter.
+    [[nodiscard]] id common_with_readers(id module, id parameter) {
+        const auto readers = parameters_.readers(parameter);
+        if (readers.empty()) {
+            return module;
+        }
+        const auto [known, is_new] =
+            of_readers_.try_emplace(parameter, captured_[readers.front()].module);
+        for (std::size_t i = 1; is_new && i < readers.size(); ++i) {
+            known->second = modules_.lca(known->second, captured_[readers[i]].module);
+        }
+        return modules_.lca(module, known->second);
+    }
 
     void join_neighbours(id item, id type) {
         const auto first = item > max_distance ? item - max_distance : 0;
@@ -111,6 +125,7 @@ private:
     const captured_operations& captured_;
     const tree_index& modules_;
     const parameter_scores& parameters_;
+    std::unordered_map<id, id> of_readers_; // by parameter: the common ancestor of its readers
     alignment& result_;
     std::vector<bool> made_; // by operation: it produced an operator, or is part of one
     std::vector<id> joined_;

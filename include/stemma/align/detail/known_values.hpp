@@ -31,7 +31,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     });
 }
 
-/// Matches values that no operator produces: inputs by name, else by position; stored ones by
+/// Matches values that no operator produces: inputs by name, the others by position; stored ones by
 /// contents. `named` has the values of the original with their names, or `no_id`.
 class source_matcher {
 public:
@@ -59,14 +59,20 @@ public:
                 given_after.push_back(v);
             }
         }
-        const bool as_many = given_before.size() == given_after.size();
-        for (std::size_t i = 0; i < given_after.size(); ++i) {
-            const auto named = named_[given_after[i]];
-            if (named != no_id && before_.role(named) == value_role::given) {
-                set(given_after[i], named, match_basis::named);
-            } else if (as_many) {
-                set(given_after[i], given_before[i], match_basis::neighbours);
+        std::vector<bool> taken(before_.value_count(), false);
+        std::erase_if(given_after, [&](id v) {
+            const auto named = named_[v];
+            if (named == no_id || before_.role(named) != value_role::given) {
+                return false;
             }
+            set(v, named, match_basis::named);
+            taken[named] = true;
+            return true;
+        });
+        std::erase_if(given_before, [&](id v) { return taken[v]; });
+        for (std::size_t i = 0; i < given_after.size() && given_after.size() == given_before.size();
+             ++i) {
+            set(given_after[i], given_before[i], match_basis::neighbours);
         }
         for (id v = 0; v < after_.value_count(); ++v) {
             if (after_.role(v) == value_role::stored) {

@@ -11,12 +11,14 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -321,21 +323,19 @@ protected:
                 return fits(maker, op) ? maker : no_id;
             }
         }
+        std::vector<id> readers;
+        for (const auto v : after_.inputs(op)) {
+            if (v != no_id && value_[v] != no_id) {
+                const auto of_one = before_readers_[value_[v]];
+                const auto last = of_one.size() > most_readers ? of_one.begin() : of_one.end();
+                readers.insert(readers.end(), of_one.begin(), last);
+            }
+        }
         auto best = no_id;
         auto most = -1;
         bool several = false;
-        for (const auto v : after_.inputs(op)) {
-            if (v == no_id || value_[v] == no_id) {
-                continue;
-            }
-            const auto readers = before_readers_[value_[v]];
-            if (readers.size() > most_readers) {
-                continue;
-            }
-            for (const auto reader : readers) {
-                if (taken_[reader] || reader == best || !fits(reader, op)) {
-                    continue;
-                }
+        for (const auto reader : range::each_once(std::move(readers))) {
+            if (!taken_[reader] && fits(reader, op)) {
                 const auto match = agreement(reader, op);
                 several = match == most || (several && match < most);
                 best = match > most ? reader : best;

@@ -66,14 +66,9 @@ public:
                            [&](id p) { return known_[p] != no_id; });
     }
 
-    /// Calls `f(item)` for all operations that read a parameter by name.
-    template <class Function>
-    void for_each_reader(id parameter, Function f) const {
-        if (known_[parameter] != no_id) {
-            for (auto item : items_[known_[parameter]]) {
-                f(item);
-            }
-        }
+    /// Returns: the operations that read a parameter by name, ascending.
+    [[nodiscard]] std::span<const id> readers(id parameter) const {
+        return known_[parameter] == no_id ? std::span<const id>() : items_[known_[parameter]];
     }
 
     /// Returns: whether an operation reads a parameter, by name or else by shape; nothing if

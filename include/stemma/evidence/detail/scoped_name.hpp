@@ -84,21 +84,26 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 /// `/fc/Gemm_Grad/ReduceSum_2`; other names unchanged, as modules may be called `conv_Grad`.
 [[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
     constexpr std::string_view gradient = "_Grad";
-    const auto at = name.rfind(gradient);
-    if (at == name.npos) {
-        return name;
-    }
     const auto is_type = [](std::string_view part) {
         return !part.empty() && part.front() >= 'A' && part.front() <= 'Z' &&
-               part.find_first_of("/.") == part.npos;
+               part.find('.') == part.npos;
     };
-    const auto before = name.substr(0, at);
-    auto behind = name.substr(at + gradient.size());
-    const bool below = behind.starts_with('/');
-    behind.remove_prefix(below ? 1 : 0);
-    const bool is_gradient = is_type(before.substr(before.rfind('/') + 1)) &&
-                             (below ? is_type(behind) : behind.empty() || behind.front() == '_');
-    return is_gradient ? before : name;
+    for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
+        const auto before = name.substr(0, at);
+        auto behind = name.substr(at + gradient.size());
+        bool is_gradient = is_type(before.substr(before.rfind('/') + 1)) &&
+                           (behind.empty() || behind.front() == '/' || behind.front() == '_');
+        while (is_gradient && behind.starts_with('/')) { // operators, and what fused them
+            behind.remove_prefix(1);
+            const auto part = behind.substr(0, behind.find('/'));
+            is_gradient = part.empty() || is_type(part);
+            behind.remove_prefix(part.size());
+        }
+        if (is_gradient) {
+            return before;
+        }
+    }
+    return name;
 }
 
 /// Whether `text` begins with `stem`, ignoring case: some tools write operators as `add`.
