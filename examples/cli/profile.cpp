@@ -9,6 +9,7 @@
 #include <stemma/cost/profile_report.hpp>
 #include <stemma/cost/read_profiles.hpp>
 #include <stemma/error.hpp>
+#include <stemma/open/original_model.hpp>
 #include <stemma/report/explorer_overlay.hpp>
 #include <stemma/report/line_table.hpp>
 
