@@ -312,8 +312,9 @@ def example_inputs(model, args, kwargs, shapes):
         raise Refusal(f"the inputs of {type(model).__name__} are unknown: specify them, such as --shape "
                       f"{names[0]}=1,16:int64; it takes {', '.join(names)}")
     leading = []
+    keywords = by_keyword(model)
     for name in names:
-        if name not in values or name in by_keyword(model):
+        if name not in values or name in keywords:
             break
         leading.append(values.pop(name))
     return tuple(leading), values

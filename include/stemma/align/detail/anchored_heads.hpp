@@ -6,6 +6,7 @@
 #include <stemma/align/detail/type_pairs.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -58,10 +59,7 @@ public:
 
 private:
     [[nodiscard]] static std::vector<id> each_once(std::span<const id> readers) {
-        std::vector<id> result(readers.begin(), readers.end());
-        std::sort(result.begin(), result.end());
-        result.erase(std::unique(result.begin(), result.end()), result.end());
-        return result;
+        return range::each_once(std::vector<id>(readers.begin(), readers.end()));
     }
 
     [[nodiscard]] bool leads(id before, id op) const {

@@ -102,8 +102,7 @@ private:
     if (!a.readable || !b.readable) {
         return initializer_change::unknown;
     }
-    return a.bytes() == b.bytes() && a.places == b.places ? initializer_change::same
-                                                          : initializer_change::changed;
+    return have_same_data(a, b) ? initializer_change::same : initializer_change::changed;
 }
 
 /// Calls `report(difference)` for every initializer that differs between two models: those of the

@@ -106,7 +106,7 @@ struct weight_pair {
     } else if (!x.readable && !y.readable) {
         return std::nullopt; // no data on either side
     } else if (x.readable && y.readable && x.bytes().size() < data_size(x.header).value_or(0) &&
-               x.bytes() == y.bytes() && x.places == y.places) {
+               have_same_data(x, y)) {
         return std::nullopt;
     }
     if (!x.readable || !y.readable) {
@@ -123,8 +123,8 @@ struct weight_pair {
     }
     const bool same_type =
         x.header.data_type == y.header.data_type && x.header.dims == y.header.dims;
-    const bool equal = difference.comparable ? difference.difference.different == 0
-                                             : x.places == y.places && x.bytes() == y.bytes();
+    const bool equal =
+        difference.comparable ? difference.difference.different == 0 : have_same_data(x, y);
     return same_type && equal ? std::nullopt : std::optional(difference);
 }
 

@@ -144,7 +144,8 @@ private:
                 nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
             }
         }
-        return all_made_.contains(name) || tensors_.keeps_type(name);
+        return all_made_.contains(name) || tensors_.sparse().contains(name) ||
+               tensors_.keeps_type(name);
     }
 
     void add_input(const std::string& name, message_tree& out) const {

@@ -65,18 +65,13 @@ public:
         }
     }
 
-    /// Returns: the inputs of the model and its sparse initializers. Complexity: O(initializers).
+    /// Returns: the inputs of the model. Complexity: O(inputs).
     [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
         std::unordered_set<std::string_view> given;
         const auto& skeleton = *folder_.skeleton().model;
         for (auto value : skeleton.graph(0).inputs) {
             if (value != no_id) {
                 given.insert(skeleton.value_name(value));
-            }
-        }
-        for (const auto& tensor : skeleton.tensors()) {
-            if (tensor.graph == 0 && tensor.sparse) {
-                given.insert(skeleton.text(tensor.name));
             }
         }
         return given;
@@ -191,7 +186,11 @@ private:
             });
         }
         check_clones(producer);
-        const auto given = given_values();
+        const auto inputs = given_values();
+        const auto is_given = [&](std::string_view name) {
+            return inputs.contains(name) || tensors_.contains(name) ||
+                   tensors_.sparse().contains(name);
+        };
         std::vector<std::vector<id>> readers(nodes_.size());
         std::vector<id> waiting(nodes_.size(), 0);
         for (id i = 0; i < nodes_.size(); ++i) {
@@ -200,7 +199,7 @@ private:
                 if (from != producer.end()) {
                     readers[from->second].push_back(i);
                     ++waiting[i];
-                } else if (!given.contains(name) && !tensors_.contains(name)) {
+                } else if (!is_given(name)) {
                     folder_.refuse(nodes_[i].part,
                                    "reads '" + std::string(name) + "', which no part produces");
                 }
@@ -208,8 +207,7 @@ private:
         }
         for (auto value : folder_.skeleton().model->graph(0).outputs) {
             const auto name = value == no_id ? "" : folder_.skeleton().model->value_name(value);
-            if (!name.empty() && !producer.contains(name) && !given.contains(name) &&
-                !tensors_.contains(name)) {
+            if (!name.empty() && !producer.contains(name) && !is_given(name)) {
                 STEMMA_THROW(
                     error(error_code::refused, folder_.path(), "",
                           "no part produces the model's output '" + std::string(name) + "'"));

@@ -2,6 +2,7 @@
 #ifndef STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 #define STEMMA_CUT_DETAIL_EDITED_TENSORS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/edited_sparse.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
@@ -21,6 +22,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -52,8 +54,7 @@ public:
                 add_others(p);
             }
         }
-        std::sort(added_.begin(), added_.end());
-        added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
+        added_ = range::each_once(std::move(added_));
     }
 
     /// Whether an initializer exists in the source or an edited part, and is still used.
@@ -347,7 +348,7 @@ private:
 
     [[nodiscard]] static bool is_equal(const tensor_content& a, const tensor_content& b) {
         return a.readable && b.readable && a.header.dims == b.header.dims &&
-               a.header.data_type == b.header.data_type && a.bytes() == b.bytes();
+               a.header.data_type == b.header.data_type && have_same_data(a, b);
     }
 
     [[nodiscard]] tensor_content content_of(const tensor_entry& at,

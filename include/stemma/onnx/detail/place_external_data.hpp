@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -54,13 +54,20 @@ inline void refuse_own_data(const wire_model& model, const std::string& output) 
     }
 }
 
-/// Returns: where a model's external data file goes next to `output`; "" if it is there.
+/// A file that is to be placed.
+struct data_move {
+    std::filesystem::path from;
+    std::filesystem::path to;
+};
+
+/// Returns: where a model's external data file goes next to `output`; nothing if it is there.
 /// Throws: `error` of `malformed` for a location outside the model's folder, of `cannot_read`,
 /// `cannot_write`, of `exists` for another file unless it may be replaced, of `refused` if the
 /// model would take its place. Complexity: that of `check_location`.
-[[nodiscard]] inline std::filesystem::path target_of_data(const wire_model& model,
-                                                          const std::string& location,
-                                                          const std::string& output, bool replace) {
+[[nodiscard]] inline std::optional<data_move> move_of_data(const wire_model& model,
+                                                           const std::string& location,
+                                                           const std::string& output,
+                                                           bool replace) {
     namespace fs = std::filesystem;
     check_location(model, location);
     const auto from = folder_of(model.file()) / location;
@@ -70,7 +77,7 @@ inline void refuse_own_data(const wire_model& model, const std::string& output) 
         STEMMA_THROW(error(error_code::cannot_read, from.string(), "", "is not a file"));
     }
     if (fs::equivalent(from, to, failed)) {
-        return {};
+        return std::nullopt;
     }
     if (to == fs::absolute(output).lexically_normal() || fs::equivalent(to, output, failed)) {
         STEMMA_THROW(error(error_code::refused, output, "",
@@ -83,7 +90,7 @@ inline void refuse_own_data(const wire_model& model, const std::string& output) 
     if (fs::is_regular_file(status) && !replace) {
         STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
     }
-    return to;
+    return data_move{from, to};
 }
 
 /// Puts a copy of a file, or a link to it, in place of what is there, which keeps its contents if
@@ -120,12 +127,11 @@ inline void place_file(const std::filesystem::path& from, const std::filesystem:
 }
 
 /// Places one of the model's external data files next to `output`, unless it is there. Throws:
-/// `error`, as `target_of_data` and `place_file`. Complexity: O(bytes).
+/// `error`, as `move_of_data` and `place_file`. Complexity: O(bytes).
 inline void place_data_file(const wire_model& model, const std::string& location,
                             const std::string& output, data_placement placement, bool replace) {
-    const auto to = target_of_data(model, location, output, replace);
-    if (!to.empty()) {
-        place_file(folder_of(model.file()) / location, to, placement);
+    if (const auto move = move_of_data(model, location, output, replace)) {
+        place_file(move->from, move->to, placement);
     }
 }
 
@@ -147,9 +153,8 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     }
     std::map<fs::path, fs::path> files; // by target: each once, however it is spelled
     for (const auto& location : external_files(model)) {
-        auto to = target_of_data(model, location, output, replace);
-        if (!to.empty()) {
-            files.emplace(std::move(to), folder_of(model.file()) / location);
+        if (const auto move = move_of_data(model, location, output, replace)) {
+            files.emplace(move->to, move->from);
         }
     }
     std::vector<fs::path> made;

@@ -34,6 +34,12 @@ struct tensor_content {
     [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
 };
 
+/// Whether two tensors have the same elements, sparse ones in the same places, whatever their types
+/// are. Requires: both are readable. Complexity: O(bytes).
+[[nodiscard]] inline bool have_same_data(const tensor_content& a, const tensor_content& b) {
+    return a.bytes() == b.bytes() && a.places == b.places;
+}
+
 /// Reads the data of initializers; data in files are mapped.
 class tensor_content_reader {
 public:
