@@ -285,7 +285,7 @@ void browser::search() {
     }
     if (matches_.empty()) {
         try {
-            const auto answer = stemma::answer_query(stemma::parse_query(typed_), opened_);
+            const auto answer = stemma::answer_query(stemma::parse_query(opened_, typed_), opened_);
             for (auto m : answer.modules) {
                 matches_.push_back({m, no_id});
             }

@@ -47,7 +47,8 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
     }
     constexpr std::size_t most_refusals = 20;
     std::size_t refused = 0;
-    const bool by_nodes = !asked.all && stemma::parse_query(asked.module).asks_for_operators();
+    const bool by_nodes =
+        !asked.all && stemma::parse_query(opened, asked.module).asks_for_operators();
     for (const auto& record : records) {
         const auto module = by_nodes             ? asked.module
                             : record.module == 0 ? std::string("the root")
@@ -89,7 +90,7 @@ std::vector<id> modules_to_cut(const cut_request& asked, const stemma::attribute
 
 /// Returns: the requested module or nodes.
 stemma::cut_subject find_subject(const cut_request& asked, const stemma::attributed_model& opened) {
-    if (stemma::parse_query(asked.module).asks_for_operators()) {
+    if (stemma::parse_query(opened, asked.module).asks_for_operators()) {
         return {.nodes = find_nodes(opened, asked.module)};
     }
     const auto modules = find_modules(opened, asked.module);

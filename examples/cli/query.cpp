@@ -75,8 +75,8 @@ void print_list(const query_options& options, std::string_view list,
 }
 
 int run_query(const query_options& options) {
-    const auto asked = stemma::parse_query(options.text);
     const auto opened = open_model(options.common);
+    const auto asked = stemma::parse_query(*opened, options.text);
     const auto list =
         options.list.empty()
             ? (asked.asks_for_sizes() && !asked.asks_for_operators() ? "modules" : "nodes")

@@ -137,7 +137,7 @@ inline py_answer run_query(const model_ptr& of, const std::string& query,
         throw py::value_error("dims need sort='macs', 'flops' or 'activations'");
     }
     auto found = ask(of, [&](const stemma::model& model) {
-        auto answer = stemma::answer_query(stemma::parse_query(query), model);
+        auto answer = stemma::answer_query(stemma::parse_query(model.parts(), query), model);
         const auto most = top.value_or(std::numeric_limits<std::size_t>::max());
         if (measure) {
             stemma::sort_by_cost(answer, stemma::find_cost(model, {.dims = dims}), *measure, most);
@@ -203,7 +203,7 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
     notes said;
     how.note = said.listener();
     auto made = ask(of, [&](const stemma::model& model) {
-        if (!stemma::parse_query(query).asks_for_operators()) {
+        if (!stemma::parse_query(model.parts(), query).asks_for_operators()) {
             return model.cut(query, how);
         }
         auto& opened = model.parts();

@@ -13,8 +13,6 @@
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
-#include <stemma/model/module_lookup.hpp>
-#include <stemma/model/module_tree.hpp>
 #include <stemma/onnx/detail/graph_calls.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -634,7 +632,7 @@ std::string session::answers::explain(const json& asked) {
 std::string session::answers::query(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
-    const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
+    const auto answer = stemma::answer_query(stemma::parse_query(opened, text), opened);
     return written([&](auto& sink) { stemma::write_answer(sink, answer, text, opened); });
 }
 
@@ -684,7 +682,7 @@ std::string session::answers::search(const json& asked) {
 std::string session::answers::matches(const json& asked) {
     const auto& opened = model_of(asked);
     const auto text = asked.at("query").get<std::string>();
-    const auto answer = stemma::answer_query(stemma::parse_query(text), opened);
+    const auto answer = stemma::answer_query(stemma::parse_query(opened, text), opened);
     return first_of(opened, answer.modules, answer.nodes);
 }
 
@@ -712,10 +710,7 @@ std::string session::answers::tag(const json& asked) {
 std::string session::answers::cut(const json& asked) {
     auto& opened = model_of(asked);
     const auto text = asked.at("module").get<std::string>();
-    const stemma::module_lookup<stemma::module_tree> paths(opened.modules());
-    const auto exact = text.empty() ? stemma::no_id : stemma::find_module(paths, text);
-    const auto modules = exact == stemma::no_id ? stemma::find_modules(opened, text)
-                                                : std::vector<stemma::id>{exact};
+    const auto modules = stemma::find_modules(opened, text);
     if (modules.size() != 1) {
         throw refused("module",
                       "'" + text + "' asks for " + std::to_string(modules.size()) + " modules");

@@ -56,4 +56,17 @@ TEST_CASE("comparable: takes wiring, types and parameters from a view of operato
     CHECK(graph.value_name(graph.inputs(0)[0]) == "w");
 }
 
+TEST_CASE("comparable: outputs are in the order of their ports, however they are read", "[align]") {
+    const auto bytes = test::model(test::graph({test::node("Split", {"x"}, {"y", "z"}, "a"),
+                                                test::node("Relu", {"z"}, {"p"}, "b"),
+                                                test::node("Neg", {"y"}, {"q"}, "c")},
+                                               {"x"}, {"p", "q"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const auto graph = stemma::comparable(stemma::onnx_operators<stemma::wire_model>(model));
+    REQUIRE(graph.outputs(0).size() == 2);
+    CHECK(graph.inputs(1)[0] == graph.outputs(0)[1]);
+    CHECK(graph.inputs(2)[0] == graph.outputs(0)[0]);
+}
+
 } // namespace test::align_comparable_graph

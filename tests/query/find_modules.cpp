@@ -54,6 +54,21 @@ TEST_CASE("find_modules: by path, or with the reason for no match") {
           stemma::error_code::refused);
 }
 
+TEST_CASE(
+    "parse_query: every module of a model is asked for by its path, whatever its characters") {
+    const stemma::attributed_model opened(test::fixture("../dialects/dynamo.onnx"), {});
+    const auto& modules = opened.modules();
+    bool odd = false;
+    for (id m = 1; m < modules.size(); ++m) {
+        const auto path = modules.path(m);
+        odd = odd || path == "heads.bo'th\" ";
+        CHECK(stemma::find_modules(opened, path) == std::vector{m});
+    }
+    CHECK(odd);
+    CHECK(stemma::parse_query(opened, "").kind == stemma::query_kind::everything);
+    CHECK(stemma::parse_query(opened, "op:MatMul").asks_for_operators());
+}
+
 TEST_CASE("find_nodes: by operator, ascending") {
     const auto opened = open_bert();
     const auto nodes = stemma::find_nodes(opened, "op:MatMul");

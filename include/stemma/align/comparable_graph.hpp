@@ -267,12 +267,11 @@ template <named_operators Ops>
     std::vector<std::vector<id>> outputs(count);
     for (id v = 0; v < count; ++v) {
         for (auto [it, last] = out_edges(by_index[v], graph); it != last; ++it) {
-            const auto slot = detail::slot_of(graph, *it, detail::out_port, 0);
-            const auto [known, is_new] = seen.try_emplace({v, slot}, no_id);
-            if (is_new) {
-                known->second = result.add_value(value_role::made, "");
-                outputs[v].push_back(known->second);
-            }
+            seen.try_emplace({v, detail::slot_of(graph, *it, detail::out_port, 0)}, no_id);
+        }
+        for (auto made = seen.lower_bound({v, 0}); made != seen.end(); ++made) {
+            made->second = result.add_value(value_role::made, "");
+            outputs[v].push_back(made->second);
         }
         if (outputs[v].empty()) {
             outputs[v].push_back(result.add_value(value_role::made, ""));

@@ -247,8 +247,7 @@ private:
                 calls.emplace_back(caller, model_.callee(node));
             }
         }
-        std::sort(calls.begin(), calls.end());
-        calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+        calls = detail::range::each_once(std::move(calls));
         const auto component = detail::strong_components<id>(
             count,
             [&](auto visit) {

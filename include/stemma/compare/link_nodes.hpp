@@ -6,6 +6,7 @@
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/compare/diff_options.hpp>
 #include <stemma/compare/model_diff.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/onnx/detail/comparable_model.hpp>
@@ -62,8 +63,7 @@ group_links(std::size_t first_count, std::size_t second_count,
     }
     for (auto& link : links) {
         for (auto* nodes : {&link.first, &link.second}) {
-            std::sort(nodes->begin(), nodes->end());
-            nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+            *nodes = detail::range::each_once(std::move(*nodes));
         }
     }
     std::sort(links.begin(), links.end(),

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/on_failure.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/cut/cut_options.hpp>
@@ -230,8 +231,7 @@ private:
     /// Sorts the nodes. Throws: `error` of `refused` if something is not of the model.
     static void check(const attributed_model& opened, cut_subject& subject) {
         auto& nodes = subject.nodes;
-        std::sort(nodes.begin(), nodes.end());
-        nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+        nodes = detail::range::each_once(std::move(nodes));
         const auto refuse = [&](std::string_view what, id number) {
             STEMMA_THROW(
                 error(error_code::refused, opened.file().path(), "cut",

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cut/acyclic_partition.hpp>
 #include <stemma/cut/partition.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -48,8 +50,7 @@ template <operator_graph_like Graph>
 [[nodiscard]] acyclic_partition make_pieces(const partition_problem<Graph>& problem,
                                             const partition_plan& plan, bool joins = false) {
     auto used = plan.part_of; // parts with vertices: a plan may number them sparsely
-    std::sort(used.begin(), used.end());
-    used.erase(std::unique(used.begin(), used.end()), used.end());
+    used = detail::range::each_once(std::move(used));
     std::vector<id> part(num_vertices(problem.graph), no_id);
     for (std::size_t i = 0; i < problem.order.size(); ++i) {
         const auto it = std::lower_bound(used.begin(), used.end(), plan.part_of[i]);

@@ -12,8 +12,8 @@
 #include <stemma/open/model_notes.hpp>
 #include <stemma/open/write_tagged.hpp>
 #include <stemma/query/find_matches.hpp>
+#include <stemma/query/find_modules.hpp>
 #include <stemma/query/model_facts.hpp>
-#include <stemma/query/parse_query.hpp>
 
 #include <memory>
 #include <optional>
@@ -108,7 +108,7 @@ STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path
 }
 
 STEMMA_INLINE query_result model::query(std::string_view text) const& {
-    const auto asked = parse_query(text);
+    const auto asked = parse_query(state_->opened, text);
     const auto& all_tags = state_->tags();
     const auto& ops = state_->opened.operators();
     const model_facts facts(state_->opened.model(), state_->modules(), all_tags,

@@ -4,6 +4,7 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/region_finder.hpp>
 #include <stemma/evidence/detail/sequence_steps.hpp>
@@ -13,7 +14,6 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -69,8 +69,7 @@ struct parameter_regions {
             detail::region_finder<Ops, Modules> finder(context);
             static_cast<void>(finder.run());
             missing = finder.missing();
-            std::sort(missing.begin(), missing.end());
-            missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+            missing = detail::range::each_once(std::move(missing));
         }
         return missing;
     }

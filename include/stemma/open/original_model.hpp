@@ -9,6 +9,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/text_list.hpp>
@@ -172,12 +173,10 @@ private:
             }
             slot.source = provenance::recorded;
         }
-        std::sort(members_.begin(), members_.end());
-        members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+        members_ = detail::range::each_once(std::move(members_));
         result.carried.origins.add(
             members_.empty() ? origin_kind::unknown : composed(entry.kind, origins), members_);
-        std::sort(modules_.begin(), modules_.end());
-        modules_.erase(std::unique(modules_.begin(), modules_.end()), modules_.end());
+        modules_ = detail::range::each_once(std::move(modules_));
         if (modules_.size() > 1 ||
             (modules_.size() == 1 &&
              modules_.front() !=

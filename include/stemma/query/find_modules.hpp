@@ -3,14 +3,18 @@
 #define STEMMA_QUERY_FIND_MODULES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/model/module_lookup.hpp>
+#include <stemma/model/module_tree.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/detail/explain_no_match.hpp>
 #include <stemma/query/find_matches.hpp>
 #include <stemma/query/model_facts.hpp>
 #include <stemma/query/parse_query.hpp>
+#include <stemma/query/query.hpp>
 #include <stemma/query/query_answer.hpp>
 
 #include <algorithm>
@@ -24,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -37,6 +42,22 @@ namespace detail {
 }
 
 } // namespace detail
+
+/// Returns: what a text asks of a model. The path of a module, as a whole, is that module, also
+/// where a query would need quotes: `heads.it's`. Throws: as `parse_query`.
+/// Complexity: O(length + modules).
+[[nodiscard]] inline query parse_query(const attributed_model& opened, std::string_view text) {
+    const module_lookup<module_tree> paths(opened.modules());
+    if (text.empty() || find_module(paths, text) == no_id) {
+        return parse_query(text);
+    }
+    query module;
+    module.kind = query_kind::module;
+    module.parts.emplace_back();
+    module.parts.back().kind = query_kind::path;
+    module.parts.back().pattern = text;
+    return module;
+}
 
 /// Throws: `error` of `error_code::not_found` that explains why nothing matches a query.
 /// Complexity: that of `explain_no_match`.
@@ -55,7 +76,7 @@ namespace detail {
 /// Complexity: that of `find_matching_modules`.
 [[nodiscard]] inline std::vector<id> find_modules(const attributed_model& opened,
                                                   std::string_view text) {
-    const auto asked = parse_query(text);
+    const auto asked = parse_query(opened, text);
     if (asked.asks_for_operators()) {
         STEMMA_THROW(
             error(error_code::refused, opened.file().path(), "query",
@@ -75,7 +96,7 @@ namespace detail {
 /// query. Complexity: that of `find_matching_operators`.
 [[nodiscard]] inline std::vector<id> find_nodes(const attributed_model& opened,
                                                 std::string_view text) {
-    const auto asked = parse_query(text);
+    const auto asked = parse_query(opened, text);
     auto nodes = find_matching_operators(asked, opened.modules(), opened.tags().tags,
                                          opened.operators(), opened.tags().attributions,
                                          opened.tags().provenances, detail::facts_of(opened));
@@ -160,8 +181,7 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
     for (auto node : nodes) {
         modules.push_back(tagged.attributions[node].module);
     }
-    std::sort(modules.begin(), modules.end());
-    modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+    modules = detail::range::each_once(std::move(modules));
     return modules;
 }
 

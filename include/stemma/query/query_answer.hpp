@@ -98,8 +98,7 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
                 values.push_back(all[i].value);
             }
         }
-        std::sort(values.begin(), values.end());
-        values.erase(std::unique(values.begin(), values.end()), values.end());
+        values = detail::range::each_once(std::move(values));
         return values;
     };
     answer.values = list(made);

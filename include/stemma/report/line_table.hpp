@@ -2,6 +2,7 @@
 #ifndef STEMMA_REPORT_LINE_TABLE_HPP
 #define STEMMA_REPORT_LINE_TABLE_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/source_lines.hpp>
@@ -68,8 +69,7 @@ group_by_line(const attributed_model& opened, std::span<const id> nodes,
         row.operators.assign(counts.begin(), counts.end());
         std::stable_sort(row.operators.begin(), row.operators.end(),
                          [](const auto& a, const auto& b) { return a.second > b.second; });
-        std::sort(row.modules.begin(), row.modules.end());
-        row.modules.erase(std::unique(row.modules.begin(), row.modules.end()), row.modules.end());
+        row.modules = detail::range::each_once(std::move(row.modules));
     }
     return all;
 }

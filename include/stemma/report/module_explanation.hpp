@@ -195,8 +195,7 @@ private:
 
     void add(crossing_value crossing, std::vector<crossing_value>& all) const {
         auto& modules = crossing.modules;
-        std::sort(modules.begin(), modules.end());
-        modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+        modules = detail::range::each_once(std::move(modules));
         crossing.type = (*describe_)(crossing.value).type_and_shape();
         all.push_back(std::move(crossing));
     }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_TAGGING_INHERIT_HPP
 #define STEMMA_TAGGING_INHERIT_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -64,8 +66,7 @@ inherit(const tree_index& modules, std::span<const attribution> before, std::spa
     for (auto v : old) {
         pool.for_each(before[v], [&](id tag) { all.push_back(tag); });
     }
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    all = detail::range::each_once(std::move(all));
     return pool.intern(all);
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_TAGGING_TAGGER_HPP
 
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
 #include <stemma/core/parallel.hpp>
@@ -137,8 +138,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         for (auto m : modules) {
             several.push_back(result.tags.selected(m));
         }
-        std::sort(several.begin(), several.end());
-        several.erase(std::unique(several.begin(), several.end()), several.end());
+        several = detail::range::each_once(std::move(several));
         if (result.tag_sets[v] != no_id && several.size() <= detail::default_tag_cap) {
             result.tag_sets[v] = result.pool.intern(several);
         }

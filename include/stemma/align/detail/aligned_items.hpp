@@ -5,6 +5,7 @@
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 
@@ -166,8 +167,7 @@ template <class Lexicon>
                 sources.insert(sources.end(), further.begin(), further.end());
             }
         }
-        std::sort(sources.begin(), sources.end());
-        sources.erase(std::unique(sources.begin(), sources.end()), sources.end());
+        sources = range::each_once(std::move(sources));
         const auto first = sources.size() > max_sources ? sources.size() - max_sources : 0;
         for (auto k = first; k < sources.size(); ++k) {
             items.sources.add(sources[k]);

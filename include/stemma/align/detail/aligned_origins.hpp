@@ -10,6 +10,7 @@
 #include <stemma/align/detail/value_numbers.hpp>
 #include <stemma/align/graph_alignment.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 
@@ -379,8 +380,7 @@ private:
                 }
             }
         }
-        std::sort(mine.begin(), mine.end());
-        mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+        mine = range::each_once(std::move(mine));
         found_[op].kind = mine.empty() ? origin_kind::unknown : origin_kind::served;
     }
 

@@ -6,6 +6,7 @@
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/align/detail/log_sum.hpp>
 #include <stemma/align/lexicon.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -194,8 +195,7 @@ private:
                 best = states_[i].forward > states_[best].forward ? i : best;
                 wanted_.push_back(states_[i].at.item);
             }
-            const auto behind_owner = nodes_.owns[chain_[k - 1]];
-            const auto from = states_[behind_owner ? last - 1 : best].at.item + 1;
+            const auto from = states_[nodes_.owns[chain_[k - 1]] ? last - 1 : best].at.item + 1;
             add_window(from, beam_);
             if (beam_ > weights_.beam) {
                 for (auto i = first; i < last; ++i) {
@@ -205,11 +205,10 @@ private:
         }
         candidates(n, wanted_);
         std::erase_if(wanted_, [&](id item) { return item < first_ || item >= last_; });
-        std::sort(wanted_.begin(), wanted_.end());
-        wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
-        double passed = k == 0 ? items_.skipped[first_] : none; // earlier ones, including what was
-                                                                // skipped from the start
-        double furthest = k == 0 ? 0 : none;                    // the best of them
+        wanted_ = range::each_once(std::move(wanted_));
+        // Earlier ones, including what was skipped from the start.
+        double passed = k == 0 ? items_.skipped[first_] : none;
+        double furthest = k == 0 ? 0 : none; // the best of them
         auto i = first;
         for (auto item : wanted_) {
             for (; i < last && states_[i].at.item < item; ++i) {
@@ -356,15 +355,18 @@ private:
     }
 
     void go_back_over_owner(std::size_t first, std::size_t middle, std::size_t last,
-                            const std::vector<double>& after, std::vector<double>& before) const {
+                            const std::vector<double>& after, std::vector<double>& before) {
         before.assign(middle - first, none);
         for (auto i = first; i < middle; ++i) {
+            auto& best = before[i - first];
             for (auto j = last; j > middle && states_[j - 1].at.item >= states_[i].at.item; --j) {
-                const double distance = states_[j - 1].at.item - states_[i].at.item;
-                before[i - first] =
-                    std::max(before[i - first],
-                             after[j - 1 - middle] - owner_cost(distance) - leaving(states_[i].at));
+                const auto distance = states_[j - 1].at.item - states_[i].at.item;
+                while (owner_costs_.size() <= distance) {
+                    owner_costs_.push_back(owner_cost(static_cast<double>(owner_costs_.size())));
+                }
+                best = std::max(best, after[j - 1 - middle] - owner_costs_[distance]);
             }
+            best -= leaving(states_[i].at);
         }
     }
 
@@ -409,7 +411,8 @@ private:
     std::vector<candidate> next_;
     std::vector<id> wanted_;
     std::vector<double> values_;
-    double again_ = 0; // cost of a second head at the step being left
+    std::vector<double> owner_costs_; // by distance
+    double again_ = 0;                // cost of a second head at the step being left
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

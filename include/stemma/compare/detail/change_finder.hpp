@@ -5,6 +5,7 @@
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/operator_kinds.hpp>
 #include <stemma/compare/node_match.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/operator_graph.hpp>
 
@@ -267,8 +268,7 @@ private:
         }
         const auto tidy = [](std::vector<id>& all) {
             std::erase(all, no_id);
-            std::sort(all.begin(), all.end());
-            all.erase(std::unique(all.begin(), all.end()), all.end());
+            all = range::each_once(std::move(all));
         };
         tidy(before);
         tidy(after);

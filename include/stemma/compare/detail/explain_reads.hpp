@@ -8,6 +8,7 @@
 #include <stemma/compare/detail/module_reach.hpp>
 #include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -40,8 +41,7 @@ public:
         }
         explained_reads result;
         for (auto& [around, modules] : involved) {
-            std::sort(modules.begin(), modules.end());
-            modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+            modules = range::each_once(std::move(modules));
             for (auto m : find_moved(modules)) {
                 is_moved_[m] = true;
                 result.moved.push_back(m);

@@ -361,9 +361,7 @@ private:
         std::vector<bool> differs(a_.modules().size(), false);
         for (auto& entry : all) {
             std::sort(entry.changes.begin(), entry.changes.end());
-            std::sort(entry.rewired.begin(), entry.rewired.end());
-            entry.rewired.erase(std::unique(entry.rewired.begin(), entry.rewired.end()),
-                                entry.rewired.end());
+            entry.rewired = range::each_once(std::move(entry.rewired));
             // A module whose operators are all in functions differs as the caller of these.
             auto m = entry.first;
             while (m != no_id && m != 0 && a_.contents().operators[m] == 0) {

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 #define STEMMA_EVIDENCE_DETAIL_BYPASSED_MODULES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -54,8 +56,7 @@ template <parameter_readers Ops, module_view Modules>
             bypassed.push_back(m);
         }
     }
-    std::sort(bypassed.begin(), bypassed.end());
-    bypassed.erase(std::unique(bypassed.begin(), bypassed.end()), bypassed.end());
+    bypassed = range::each_once(std::move(bypassed));
     return bypassed;
 }
 

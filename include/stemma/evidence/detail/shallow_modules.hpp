@@ -4,6 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -64,8 +65,7 @@ template <parameter_readers Ops, module_view Modules, class Named>
     if (deeper.empty()) {
         return shallow;
     }
-    std::sort(deeper.begin(), deeper.end());
-    deeper.erase(std::unique(deeper.begin(), deeper.end()), deeper.end());
+    deeper = range::each_once(std::move(deeper));
     const module_lookup<Modules> lookup(modules);
     const auto sibling_goes_deeper = [&](id m, id owner) {
         constexpr std::size_t max_siblings = 64;

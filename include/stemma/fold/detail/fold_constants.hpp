@@ -2,6 +2,7 @@
 #ifndef STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP
 #define STEMMA_FOLD_DETAIL_FOLD_CONSTANTS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
@@ -65,8 +66,7 @@ private:
             wanted.resize(begin);
         }
     }
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    wanted = range::each_once(std::move(wanted));
     auto next = wanted.begin();
     for (id r = 0; r < regions.size(); ++r) {
         const auto end =

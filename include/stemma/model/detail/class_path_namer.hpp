@@ -6,6 +6,7 @@
 #include <stemma/core/detail/flat_index.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -307,8 +308,7 @@ private:
                 }
             }
         }
-        std::sort(equal.begin(), equal.end());
-        equal.erase(std::unique(equal.begin(), equal.end()), equal.end());
+        equal = range::each_once(std::move(equal));
         std::sort(equal.begin(), equal.end(), [&](id a, id b) { return stands_before(a, b); });
         std::size_t number = 0;
         std::string before;

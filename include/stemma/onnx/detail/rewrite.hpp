@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/core/detail/pipeline.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
@@ -151,8 +152,7 @@ private:
                 owners_.push_back(container.owner);
             }
         }
-        std::sort(owners_.begin(), owners_.end());
-        owners_.erase(std::unique(owners_.begin(), owners_.end()), owners_.end());
+        owners_ = range::each_once(std::move(owners_));
     }
 
     /// Returns: the length prefix of a message whose content grows; `text` may hold it.

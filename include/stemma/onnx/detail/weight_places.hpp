@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 #define STEMMA_ONNX_DETAIL_WEIGHT_PLACES_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -10,7 +11,6 @@
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -63,8 +63,7 @@ place_weights(const wire_model& model, const module_tree& modules, const tagging
     const module_lookup<module_tree> lookup(modules);
     for (std::size_t w = 0; w < weights.size(); ++w) {
         auto& readers = places[w].readers;
-        std::sort(readers.begin(), readers.end());
-        readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+        readers = range::each_once(std::move(readers));
         const auto path = owner_path(model.value_name(weights[w].value));
         const auto owner = path.empty() ? no_id : find_module(lookup, path);
         if (owner != no_id) {

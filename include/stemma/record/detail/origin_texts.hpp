@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP
 #define STEMMA_RECORD_DETAIL_ORIGIN_TEXTS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -10,12 +11,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -27,8 +28,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     for (const auto number : origins.of(node)) {
         modules.push_back(origins[number].module);
     }
-    std::sort(modules.begin(), modules.end());
-    modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+    modules = range::each_once(std::move(modules));
     return modules;
 }
 

@@ -2,6 +2,7 @@
 #ifndef STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
 #define STEMMA_RECORD_DETAIL_READ_ORIGINS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/tag_lookup.hpp>
@@ -15,7 +16,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,8 +85,7 @@ inline void take_carried(carried_facts carried, tagging& tagged) {
         for (const auto m : several) {
             selected.push_back(tagged.tags.selected(m));
         }
-        std::sort(selected.begin(), selected.end());
-        selected.erase(std::unique(selected.begin(), selected.end()), selected.end());
+        selected = range::each_once(std::move(selected));
         if (selected.size() <= default_tag_cap) {
             tagged.tag_sets[node] =
                 selected.size() == 1 ? selected.front() : tagged.pool.intern(selected);
