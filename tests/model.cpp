@@ -6,6 +6,7 @@
 #include "model_files.hpp"
 #include "scratch_folder.hpp"
 
+#include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
@@ -65,6 +66,10 @@ TEST_CASE("model: finds nodes, values and modules by name, if there is one") {
     CHECK(!model.find_value("nothing"));
     CHECK(model.find_module("") == model.root());
     CHECK(!model.find_module("pooler.nothing"));
+    const auto shared =
+        stemma::open(test::fixture("shared_twice/model.onnx"),
+                     stemma::captures({test::fixture("shared_twice/modules.json")}));
+    CHECK(shared.find_module("block_alias") == shared.find_module("block"));
 }
 
 TEST_CASE(

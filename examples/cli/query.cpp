@@ -89,8 +89,9 @@ int run_query(const query_options& options) {
     if (options.list == "modules" && asked.asks_for_operators()) {
         answer.modules = stemma::modules_of(answer.nodes, opened->tags());
     }
-    if (list == "nodes" && answer.nodes.empty() && options.common.format != "json" &&
-        asked.kind != stemma::query_kind::everything) {
+    const bool none =
+        (list == "nodes" && answer.nodes.empty()) || (list == "modules" && answer.modules.empty());
+    if (none && options.common.format != "json" && asked.kind != stemma::query_kind::everything) {
         stemma::refuse_unmatched(*opened, asked);
     }
     if (options.common.format != "json" && asked.kind != stemma::query_kind::everything &&

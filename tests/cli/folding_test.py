@@ -8,6 +8,7 @@ import json
 import sys
 import unittest
 
+from onnx_edits import Message
 from program_test import FIXTURES, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
@@ -136,6 +137,28 @@ class Fold(Case):
         told = self.succeed("unfold", folded, "-o", out, *LIGHT)
         self.assertIn("tags were removed", told.stderr)
         self.assertEqual(out.read_bytes(), (MICRO / "model.onnx").read_bytes() + entry)
+
+    def test_a_change_that_keeps_the_size_is_noticed_too(self):
+        tagged, folded = self.folder / "tagged.onnx", self.folder / "folded.onnx"
+        self.succeed("tag", MICRO / "model.onnx", "-o", tagged, *LIGHT)
+        self.succeed("fold", tagged, "-o", folded, *LIGHT)
+
+        def renamed(path):  # a letter moves from the graph's name to the producer's
+            model = Message(path.read_bytes())
+            graph = Message(model.all(7)[0])
+            name, producer = graph.text(2), model.text(2)
+            graph.fields = [(n, kind, name[:-1].encode() if n == 2 else value)
+                            for n, kind, value in graph.fields]
+            model.fields = [(n, kind, {2: producer.encode() + b"x", 7: graph.bytes()}.get(n, value))
+                            for n, kind, value in model.fields]
+            return model.bytes()
+
+        changed, out = renamed(folded), self.folder / "out.onnx"
+        self.assertEqual(len(changed), folded.stat().st_size)
+        folded.write_bytes(changed)
+        told = self.succeed("unfold", folded, "-o", out, *LIGHT)
+        self.assertIn("tags were removed", told.stderr)
+        self.assertEqual(out.read_bytes(), renamed(MICRO / "model.onnx"))
 
     def test_bodies_that_differ_in_constants_share_when_asked_to(self):
         gpt = FIXTURES / "gpt2_tiny"

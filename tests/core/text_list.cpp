@@ -19,6 +19,14 @@ TEST_CASE("split_list: leaves out empty parts", "[text_list]") {
     CHECK(split_list("a b, c") == parts{"a b", " c"});
 }
 
+TEST_CASE("split_list: braces hold a part together", "[text_list]") {
+    CHECK(split_list("{a,b}") == parts{"{a,b}"});
+    CHECK(split_list("x{a,{b,c}},d,{,}") == parts{"x{a,{b,c}}", "d", "{,}"});
+    CHECK(split_list("{a,b") == parts{"{a", "b"});
+    CHECK(split_list("a},b") == parts{"a}", "b"});
+    CHECK(split_list(std::string(100'000, '{') + ",b").size() == 2);
+}
+
 TEST_CASE("join_list: is the inverse of split_list", "[text_list]") {
     for (const auto& list : {parts{}, parts{"a"}, parts{"a", "b c", "d.*"}}) {
         CHECK(split_list(stemma::detail::join_list(list)) == list);

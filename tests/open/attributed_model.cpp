@@ -15,9 +15,12 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/record/tag_model.hpp>
+#include <stemma/tagging/propagation.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +34,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -410,6 +414,39 @@ TEST_CASE("attributed_model: a capture of another model is ignored, and reported
     for (id node = 0; node < with.model().node_count(); ++node) {
         CHECK(with.tags().attributions[node].module == without.tags().attributions[node].module);
     }
+}
+
+TEST_CASE("attributed_model: other rules decide anew on a tagged file, but not what was edited") {
+    const auto path = test::fixture("bert_micro/model.onnx");
+    const stemma::attributed_model plain(
+        path, {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
+    auto bytes = stemma::tagged_bytes(plain, stemma::carrier_set{});
+    const auto reopen = [&](stemma::attribution_options options) {
+        return std::make_unique<stemma::attributed_model>(
+            stemma::mapped_file::holding(bytes, "tagged.onnx"), std::move(options));
+    };
+    const auto count_of = [](const stemma::attributed_model& opened, stemma::provenance source) {
+        const auto& all = opened.tags().attributions;
+        return std::count_if(all.begin(), all.end(),
+                             [&](const auto& one) { return one.source == source; });
+    };
+    const auto off = reopen({.propagation = {stemma::no_propagation{}}});
+    const auto anew = reopen({.propagation = {stemma::no_propagation{}}, .recompute = true});
+    CHECK(count_of(*off, stemma::provenance::recorded) == 0);
+    CHECK(count_of(*off, stemma::provenance::root) == count_of(*anew, stemma::provenance::root));
+    CHECK(count_of(*off, stemma::provenance::root) >
+          count_of(*reopen({}), stemma::provenance::root));
+
+    const std::string before = "pkg.stemma.module\x12\x24"
+                               "encoder.layer.0.attention.self.query";
+    const auto at = bytes.find(before);
+    REQUIRE(at != bytes.npos);
+    bytes[at + before.find("0.attention")] = '1';
+    const auto edited = reopen({});
+    const auto edits = count_of(*edited, stemma::provenance::recorded);
+    CHECK(edits > 0);
+    CHECK(count_of(*reopen({.propagation = {stemma::no_propagation{}}}),
+                   stemma::provenance::recorded) == edits);
 }
 
 TEST_CASE("attributed_model: results and output are independent of the number of threads") {

@@ -82,6 +82,8 @@ TEST_CASE("find_nodes: by operator, ascending") {
     CHECK(nodes == expected);
     CHECK(refusal([&] { return stemma::find_nodes(opened, "op:Matmul"); }).code() ==
           stemma::error_code::not_found);
+    const auto idle = refusal([&] { return stemma::find_nodes(opened, "embeddings.dropout"); });
+    CHECK(std::string(idle.what()).find("matching modules have no nodes") != std::string::npos);
 }
 
 TEST_CASE("find_part: nodes, and the modules that contain them") {
@@ -125,6 +127,26 @@ TEST_CASE("write_answer: names model and query") {
     CHECK(refusal([&] {
               return stemma::answer_query(stemma::parse_query("op:No"), opened);
           }).code() == stemma::error_code::not_found);
+}
+
+TEST_CASE("answer_query: who reads a shared parameter reads it, not the Identity before") {
+    const stemma::attributed_model opened(
+        test::fixture("shared_twice/model.onnx"),
+        {.captures = stemma::captures({test::fixture("shared_twice/modules.json")})});
+    const auto& model = opened.model();
+    const auto ask = [&](const std::string& text) {
+        return stemma::answer_query(stemma::parse_query(text), opened);
+    };
+    const auto all = ask("weights:float32");
+    for (auto node : all.nodes) {
+        CHECK(model.op_type(node) != "Identity");
+    }
+    CHECK(ask("op:MatMul and weights:float32").nodes == ask("op:MatMul").nodes);
+    const auto weights = ask("op:MatMul and weights:float32").initializers;
+    CHECK_FALSE(weights.empty());
+    CHECK(weights == ask("op:MatMul").initializers);
+    CHECK(std::all_of(weights.begin(), weights.end(),
+                      [&](id value) { return model.is_initializer(value); }));
 }
 
 } // namespace test::query_find_modules

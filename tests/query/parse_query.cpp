@@ -210,7 +210,7 @@ TEST_CASE("query: comparisons may be surrounded by spaces") {
 }
 
 TEST_CASE("query: a position is neither a path nor a tag") {
-    for (const auto* text : {"#7", "5/body#2", "@domain::f#0"}) {
+    for (const auto* text : {"#7", "5/body#2", "0/bodies[1]/2/b[0]#3", "@domain::f#0"}) {
         INFO(text);
         CHECK(stemma::parse_query(text).kind == stemma::query_kind::position);
         CHECK(stemma::parse_query(text).pattern == text);
@@ -220,6 +220,7 @@ TEST_CASE("query: a position is neither a path nor a tag") {
         CHECK(stemma::parse_query(text).kind == stemma::query_kind::module);
     }
     CHECK(stemma::parse_query("between:#7..#9").parts.back().pattern == "#9");
+    CHECK(stemma::parse_query("between:0/b[1]#7..0/b[1]#9").parts.front().pattern == "0/b[1]#7");
     CHECK(stemma::parse_query("feeds:#20").kind == stemma::query_kind::feeds);
     CHECK(stemma::parse_query("feeds:#20").parts.front().kind == stemma::query_kind::position);
 }

@@ -57,8 +57,13 @@ TEST_CASE("query_answer: values are outputs, and initializers inputs, of matchin
                 CHECK(values.count(value) == (made && !model.value_name(value).empty() ? 1U : 0U));
                 bool read = false;
                 for (auto node : nodes) {
-                    const auto inputs = model.inputs(node);
-                    read = read || std::find(inputs.begin(), inputs.end(), value) != inputs.end();
+                    for (auto input : model.inputs(node)) {
+                        const auto passes = input == stemma::no_id ? input : model.producer(input);
+                        const bool behind = passes != stemma::no_id &&
+                                            model.op_type(passes) == "Identity" &&
+                                            model.inputs(passes)[0] == value;
+                        read = read || input == value || behind;
+                    }
                 }
                 CHECK(weights.count(value) == (read && model.is_initializer(value) ? 1U : 0U));
             }
@@ -101,6 +106,14 @@ TEST_CASE("query_answer: modules are all that a query names, even nested ones") 
               return is_below(m) && !(modules.path(m) + ".").starts_with("features.1.");
           }));
     CHECK(paths("classifier or class:Sequential") == wanted(is_sequential));
+    CHECK(paths("features.1 and class:Conv2d") == wanted([&](id m) {
+              return modules.path(m).starts_with("features.1.") &&
+                     modules.class_name(m) == "Conv2d";
+          }));
+    CHECK(paths("features and not features.1") == wanted([&](id m) {
+              return modules.index().parent(m) != 0 && modules.index().depth(m) == 2 &&
+                     is_below(m) && modules.path(m) != "features.1";
+          }));
     CHECK(paths("depth>1") == wanted([&](id m) { return modules.index().depth(m) > 1; }));
     CHECK(paths("not features") == std::set<std::string>{"classifier"});
     CHECK(paths("") == wanted([](id) { return true; }));

@@ -139,6 +139,21 @@ TEST_CASE("by_weight: a sure claim beats a more trusted one that is not", "[reso
     CHECK(made.confidence <= 0.8F);
 }
 
+TEMPLATE_TEST_CASE("resolution: claims below the minimum confidence have no say", "[resolution]",
+                   stemma::by_trust, stemma::cautious, stemma::by_confidence, stemma::by_weight) {
+    const TestType policy{0.5F};
+    const std::vector sure{says(provenance::scope, 2, 0.9F), says(provenance::parameter, 3, 0.6F)};
+    auto all = sure;
+    all.push_back(says(provenance::leftover, 4, 0.2F));
+    CHECK(policy.resolve(some_tree(), all) == policy.resolve(some_tree(), sure));
+    // An alternative of the leading source that is confirmed, but too doubtful.
+    const std::vector alternatives{says(provenance::scope, 2, 0.9F),
+                                   says(provenance::scope, 4, 0.2F),
+                                   says(provenance::parameter, 4, 0.8F)};
+    CHECK(policy.resolve(some_tree(), alternatives) ==
+          policy.resolve(some_tree(), std::vector{alternatives.front(), alternatives.back()}));
+}
+
 TEST_CASE("by_weight: agreeing sources beat a stronger one they contradict", "[resolution]") {
     const stemma::by_weight policy;
     const std::vector claims{says(provenance::scope, 2, 0.9F), says(provenance::trace, 3, 0.85F),

@@ -3,22 +3,33 @@
 #define STEMMA_CORE_TEXT_LIST_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/glob.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Returns: the elements of a comma-separated list, without empty ones. Complexity: O(length).
+/// Returns: the elements of a comma-separated list, without empty ones. A comma in the braces of a
+/// glob does not separate: `{Linear,Conv2d},Block` are two. Complexity: O(length).
 [[nodiscard]] inline std::vector<std::string> split_list(std::string_view text) {
     std::vector<std::string> parts;
+    bool closes = true; // the next brace, as far as is known
     while (!text.empty()) {
-        const auto comma = text.find(',');
-        if (comma != 0) {
-            parts.emplace_back(text.substr(0, comma));
+        std::size_t end = 0;
+        while (end < text.size() && text[end] != ',') {
+            const bool opens = closes && text[end] == '{';
+            const auto braces = opens ? detail::end_of_braces(text.substr(end)) : 0;
+            closes = closes && (!opens || braces != 0);
+            end += std::max<std::size_t>(braces, 1);
         }
-        text.remove_prefix(comma == text.npos ? text.size() : comma + 1);
+        if (end != 0) {
+            parts.emplace_back(text.substr(0, end));
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
     return parts;
 }

@@ -98,7 +98,10 @@ inline void check_functions(const wire_model& model) {
     try {
         fold_opener opener(model, contents, *record);
         rope = opener.build();
-        report.is_restored = true;
+        report.is_restored = opener.is_whole();
+        report.problem = opener.is_whole() ? ""
+                                           : "the model changed since it was folded; parts that "
+                                             "functions do not keep are lost";
         report.lost_tags = !opener.restored_tags();
     } catch (const error& e) {
         if (e.code() != error_code::contradiction) {

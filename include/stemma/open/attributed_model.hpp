@@ -229,21 +229,25 @@ private:
         rest.wait();
         facts.independent = std::move(independent);
         context_.emplace(*ops_, modules_, std::move(facts), options_.threads);
-        if (uses_record_ && !options_.retag) {
-            const auto unknown = detail::adopt_options(options_, *record_);
-            problems_.insert(problems_.end(), unknown.begin(), unknown.end());
+        const bool takes_tags = uses_record_ && fresh_ && !options_.retag;
+        std::optional<detail::edited_tags> edited;
+        if (takes_tags && detail::decide_otherwise(options_, *record_)) {
+            // What was edited shows only beside what the record's own options give.
+            auto asked = std::exchange(options_, detail::without_choices(options_));
+            static_cast<void>(tag());
+            edited = detail::find_edited_tags(model(), modules_, found_);
+            options_ = std::move(asked);
         }
-        options_.resolution.set_min_confidence(detail::min_confidence(options_));
-        find_claims();
-        tag();
+        const auto unknown = tag();
+        problems_.insert(problems_.end(), unknown.begin(), unknown.end());
         detail::take_carried(uses_record_ && fresh_ && record_->carried
                                  ? detail::read_carried(model(), modules_, found_)
                                  : std::move(carried_),
                              found_);
-        if (uses_record_ && fresh_ && !options_.retag &&
-            !detail::take_over_tags(model(), modules_, found_)) {
-            problems_.push_back(std::string(detail::tag_table_key) +
-                                " cannot be read and is ignored");
+        if (takes_tags) {
+            detail::take_over_tags(edited ? *edited
+                                          : detail::find_edited_tags(model(), modules_, found_),
+                                   found_, problems_);
         }
     }
 
@@ -269,9 +273,6 @@ private:
     [[nodiscard]] bool is_folded() const {
         return detail::find_model_metadata(model(), detail::fold_modules_key).has_value();
     }
-    [[nodiscard]] bool may_use_record() const {
-        return record_ && !options_.recompute && (fresh_ || !is_folded());
-    }
 
     /// Determines the tree. Returns: facts learnt on the way.
     [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
@@ -279,7 +280,8 @@ private:
         if (use_capture()) {
             return {};
         }
-        uses_record_ = may_use_record(); // even if the captures are of another model
+        // Even if the captures are of another model.
+        uses_record_ = record_ && !options_.recompute && (fresh_ || !is_folded());
         if (uses_record_ && !(fresh_ && record_->from_model)) {
             modules_ = std::move(record_->modules);
             return {};
@@ -294,13 +296,10 @@ private:
             uses_record_ && !options_.retag ? record_->modules.name(0) : std::string_view();
         auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
                              : rebuild_tree(*ops_, root_name, threads);
-        if (uses_record_ && !detail::has_all_modules(rebuilt.modules, record_->modules)) {
-            modules_ = std::move(record_->modules);
-            return {};
-        }
-        modules_ = std::move(rebuilt.modules);
-        tree_from_model_ = true;
-        return std::move(rebuilt.facts);
+        tree_from_model_ =
+            !uses_record_ || detail::has_all_modules(rebuilt.modules, record_->modules);
+        modules_ = std::move(tree_from_model_ ? rebuilt.modules : record_->modules);
+        return tree_from_model_ ? std::move(rebuilt.facts) : evidence_facts();
     }
 
     /// Takes the tree of the capture, if it is of this model.
@@ -327,9 +326,7 @@ private:
     void find_claims() {
         if (uses_record_ && fresh_) {
             for (const auto& recorded : record_->claims) {
-                if (uses(recorded.source)) {
-                    claims_.push_back(detail::to_table(recorded));
-                }
+                uses(recorded.source) ? claims_.push_back(detail::to_table(recorded)) : void();
             }
             return;
         }
@@ -378,13 +375,21 @@ private:
         return detail::sources_for([&](provenance p) { return uses(p); }, claims_, options_);
     }
 
-    void tag() {
+    /// From claims to tags, by the options and what they leave to the record. Returns: messages
+    /// about unknown names in that.
+    [[nodiscard]] std::vector<std::string> tag() {
+        auto unknown = uses_record_ && !options_.retag ? detail::adopt_options(options_, *record_)
+                                                       : std::vector<std::string>();
+        options_.resolution.set_min_confidence(detail::min_confidence(options_));
+        claims_.clear();
+        find_claims();
         found_ = tag_operators(
             *context_,
             policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
                                              detail::min_confidence(options_)},
                      options_.resolution, options_.selection, options_.naming,
                      options_.propagation});
+        return unknown;
     }
 
     std::unique_ptr<const model_file> file_;

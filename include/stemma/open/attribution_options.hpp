@@ -206,6 +206,26 @@ recorded_options(const attribution_options& options) {
     return recorded;
 }
 
+/// Returns: options with the same frames, known policies and threads, but no other choices.
+[[nodiscard]] inline attribution_options without_choices(const attribution_options& options) {
+    return {.frames = options.frames, .threads = options.threads, .known = options.known};
+}
+
+/// Whether some options decide the modules of nodes by other rules than those of a record.
+/// Complexity: O(sources).
+[[nodiscard]] inline bool decide_otherwise(const attribution_options& options,
+                                           const model_record& record) {
+    const auto chosen = recorded_options(options);
+    const auto rule = [](std::string name) { return name == "default" ? std::string() : name; };
+    for (const auto* key : {"resolve", "propagate", "sources", "min-confidence"}) {
+        const auto found = chosen.find(key);
+        if (found != chosen.end() && rule(found->second) != rule(record.option(key))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Adopts the choices of a record that `options` leave open. Returns: messages about unknown ones.
 inline std::vector<std::string> adopt_options(attribution_options& options,
                                               const model_record& record) {

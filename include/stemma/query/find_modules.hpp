@@ -48,7 +48,9 @@ namespace detail {
 /// Complexity: O(length + modules).
 [[nodiscard]] inline query parse_query(const attributed_model& opened, std::string_view text) {
     const module_lookup<module_tree> paths(opened.modules());
-    if (text.empty() || find_module(paths, text) == no_id) {
+    const bool exists =
+        find_module(paths, text) != no_id || opened.modules().aliased(text) != no_id;
+    if (text.empty() || !exists) {
         return parse_query(text);
     }
     query module;

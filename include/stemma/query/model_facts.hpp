@@ -2,11 +2,12 @@
 #ifndef STEMMA_QUERY_MODEL_FACTS_HPP
 #define STEMMA_QUERY_MODEL_FACTS_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
-#include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -70,16 +71,17 @@ public:
         return values;
     }
 
-    /// Returns: the parameters that a node reads. Complexity: O(inputs), after `find_weights`.
+    /// Returns: the parameters that a node reads, each once; none if it only passes one on to other
+    /// nodes. Complexity: O(inputs * log inputs), after `find_weights`.
     [[nodiscard]] std::vector<id> weights_of(id node) const {
-        const auto& weight = weight_of_values();
+        const auto& known = found_parameters();
         std::vector<id> values;
         for (auto value : model_->inputs(node)) {
-            if (value != no_id && weight[value]) {
-                values.push_back(value);
+            if (value != no_id && known.of_value[value] != no_id && !known.passes_on[node]) {
+                values.push_back(known.of_value[value]);
             }
         }
-        return values;
+        return detail::range::each_once(std::move(values));
     }
 
     /// Returns: type and shape of a value, declared, stored or inferred.
@@ -139,6 +141,20 @@ private:
         std::vector<id> tensor_of; // by value: number of its tensor
     };
 
+    struct known_parameters {
+        explicit known_parameters(const wire_model& model) : of_value(model.value_count(), no_id) {
+            for (const auto& weight : find_weights(model)) {
+                if (weight.kind == weight_kind::parameter) {
+                    of_value[weight.value] = weight.value;
+                }
+            }
+            passes_on = detail::pass_on(model, of_value);
+        }
+
+        std::vector<id> of_value;    // the parameter that it is, also through Identity
+        std::vector<bool> passes_on; // by node: it is such an Identity
+    };
+
     [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {
         value_fact fact{type.name, type.has_shape, {}, std::nullopt};
         tensor_header header; // to know its size
@@ -167,14 +183,11 @@ private:
         return *types_;
     }
 
-    [[nodiscard]] const std::vector<bool>& weight_of_values() const {
-        if (is_parameter_.empty()) {
-            is_parameter_.resize(model_->value_count() + 1);
-            for (const auto& weight : find_weights(*model_)) {
-                is_parameter_[weight.value] = weight.kind == weight_kind::parameter;
-            }
+    [[nodiscard]] const known_parameters& found_parameters() const {
+        if (!parameters_) {
+            parameters_.emplace(*model_);
         }
-        return is_parameter_;
+        return *parameters_;
     }
 
     const wire_model* model_;
@@ -183,7 +196,7 @@ private:
     std::function<const source_lines&()> lines_;
     mutable std::optional<alike_modules> alike_;
     mutable std::optional<known_types> types_;
-    mutable std::vector<bool> is_parameter_; // by value
+    mutable std::optional<known_parameters> parameters_;
     mutable std::optional<module_statistics> statistics_;
 };
 

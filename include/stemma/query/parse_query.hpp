@@ -108,11 +108,11 @@ private:
             asked.column = in_.column(start);
             return finish_term(std::move(asked), start);
         }
-        if (is_position(word)) {
-            in_.pass(word.size());
+        if (const auto position = in_.position(); !position.empty()) {
+            in_.pass(position.size());
             query asked;
             asked.kind = query_kind::position;
-            asked.pattern = word;
+            asked.pattern = position;
             asked.column = in_.column(start);
             return finish_term(std::move(asked), start);
         }
@@ -135,14 +135,6 @@ private:
         asked.kind = asked.pattern.starts_with('/') ? query_kind::tag : query_kind::path;
         asked.column = in_.column(start);
         return finish_term(std::move(asked), start);
-    }
-
-    /// Whether a word is the position of a node: `#7`, `5/body#2`, `@domain::function#0`.
-    [[nodiscard]] static bool is_position(std::string_view word) {
-        const auto hash = word.rfind('#');
-        return hash != word.npos && hash + 1 < word.size() &&
-               word.find_first_not_of("0123456789", hash + 1) == word.npos &&
-               std::string_view("#@0123456789").find(word.front()) != std::string_view::npos;
     }
 
     /// Whether a word is followed by a comparison with a number.

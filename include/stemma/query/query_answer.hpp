@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/query/find_matches.hpp>
@@ -61,14 +62,29 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
                             narrow_values(part, holds, all, matcher, facts, still);
                         });
     } else {
+        std::vector<id> weights; // of the node at hand
         for (std::size_t i = 0; i < all.size(); ++i) {
-            const auto of_node = asked.kind == query_kind::weight ? facts.weights_of(all[i].node)
-                                                                  : std::vector<id>{all[i].value};
-            const bool fits = detail::range::contains(of_node, all[i].value) &&
-                              fits_value(asked, facts.value(all[i].value));
+            const auto [node, value] = all[i];
+            if (asked.kind == query_kind::weight && (i == 0 || node != all[i - 1].node)) {
+                weights = detail::range::each_once(facts.weights_of(node));
+            }
+            const bool fits = (asked.kind != query_kind::weight ||
+                               std::binary_search(weights.begin(), weights.end(), value)) &&
+                              fits_value(asked, facts.value(value));
             candidates[i] = candidates[i] != 0 && fits == wanted ? 1 : 0;
         }
     }
+}
+
+/// Returns: by value, the initializer that it is, also through Identity nodes; or `no_id`.
+/// Complexity: O(nodes + values).
+[[nodiscard]] inline std::vector<id> initializers_of(const onnx_model& model) {
+    std::vector<id> initializers(model.value_count(), no_id);
+    for (id value = 0; value < model.value_count(); ++value) {
+        initializers[value] = model.is_initializer(value) ? value : no_id;
+    }
+    static_cast<void>(pass_on(model, initializers));
+    return initializers;
 }
 
 /// Adds the values that match a query: outputs of nodes, and initializers that they read.
@@ -77,6 +93,7 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
                 const Facts& facts, query_answer& answer) {
     std::vector<value_at_node> made;
     std::vector<value_at_node> read;
+    const auto initializers = initializers_of(model);
     for (id node = 0; node < model.node_count(); ++node) {
         for (id i = 0; i < model.output_count(node); ++i) {
             if (!model.value_name(model.first_output(node) + i).empty()) {
@@ -84,8 +101,8 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
             }
         }
         for (auto value : model.inputs(node)) {
-            if (value != no_id && model.is_initializer(value)) {
-                read.push_back({node, value});
+            if (value != no_id && initializers[value] != no_id) {
+                read.push_back({node, initializers[value]});
             }
         }
     }
@@ -106,10 +123,12 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
 }
 
 /// Returns: the modules that a query names by path, tag, class or the like, rather than all inside
-/// them; nothing for queries that also match by what they exclude or contain.
+/// them; of an `and` those that `all` parts name, or some part. Nothing for queries that also match
+/// by what they exclude or contain.
 template <module_view Modules>
-[[nodiscard]] std::optional<vertex_marks>
-modules_named_by(const query& asked, const module_matcher<Modules>& matcher, std::size_t count) {
+[[nodiscard]] std::optional<vertex_marks> modules_named_by(const query& asked,
+                                                           const module_matcher<Modules>& matcher,
+                                                           std::size_t count, bool all) {
     if (asked.kind == query_kind::everything) {
         return vertex_marks(count, 1);
     }
@@ -119,12 +138,12 @@ modules_named_by(const query& asked, const module_matcher<Modules>& matcher, std
     if (asked.kind != query_kind::all_of && asked.kind != query_kind::any_of) {
         return std::nullopt;
     }
-    const bool all = asked.kind == query_kind::all_of;
+    const bool both = all && asked.kind == query_kind::all_of;
     std::optional<vertex_marks> named;
     for (const auto& part : asked.parts) {
-        auto of_part = modules_named_by(part, matcher, count);
+        auto of_part = modules_named_by(part, matcher, count, all);
         if (!of_part) {
-            if (!all) {
+            if (asked.kind == query_kind::any_of) {
                 return std::nullopt;
             }
         } else if (!named) {
@@ -132,27 +151,32 @@ modules_named_by(const query& asked, const module_matcher<Modules>& matcher, std
         } else {
             std::transform(
                 named->begin(), named->end(), of_part->begin(), named->begin(),
-                [all](auto a, auto b) { return static_cast<char8_t>(all ? a & b : a | b); });
+                [both](auto a, auto b) { return static_cast<char8_t>(both ? a & b : a | b); });
         }
     }
     return named;
 }
 
-/// Narrows or extends the topmost matching modules to those in them that the query names, if it
-/// names any; without the root if there are others.
+/// Narrows or extends the topmost matching modules to those in them that the query names: all parts
+/// of an `and`, else some of them, as in `encoder and class:Linear`. Without the root if there are
+/// others.
 template <module_view Modules>
 void choose_named_modules(const query& asked, const module_matcher<Modules>& matcher,
                           const tree_index& tree, std::vector<id>& modules) {
-    if (const auto named = modules_named_by(asked, matcher, tree.size())) {
+    for (const bool all : {true, false}) {
+        const auto named = modules_named_by(asked, matcher, tree.size(), all);
         std::vector<id> chosen;
-        for (const auto topmost : modules) {
+        for (const auto topmost : named ? modules : std::vector<id>()) {
             for (auto m = topmost; m < tree.end(topmost); ++m) {
                 if ((*named)[m] != 0) {
                     chosen.push_back(m);
                 }
             }
         }
-        modules = std::move(chosen);
+        if (!chosen.empty()) {
+            modules = std::move(chosen);
+            break;
+        }
     }
     if (modules.size() > 1 && modules.front() == 0) {
         modules.erase(modules.begin());
@@ -187,6 +211,7 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
         detail::add_values(asked, model, matcher, facts, answer);
         return answer;
     }
+    const auto initializers = detail::initializers_of(model);
     std::vector<bool> is_read(model.value_count(), false);
     for (auto node : answer.nodes) {
         for (id i = 0; i < model.output_count(node); ++i) {
@@ -196,8 +221,8 @@ template <module_view Modules, named_operators Ops, query_facts Facts = no_facts
             }
         }
         for (auto value : model.inputs(node)) {
-            if (value != no_id && model.is_initializer(value)) {
-                is_read[value] = true;
+            if (value != no_id && initializers[value] != no_id) {
+                is_read[initializers[value]] = true;
             }
         }
     }

@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <concepts>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -244,23 +243,14 @@ public:
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        const auto is_sure = [&](const claim& c) { return c.confidence >= min_confidence_; };
-        if (std::all_of(claims.begin(), claims.end(), is_sure)) {
-            return resolve_all(modules, claims);
-        }
-        std::vector<claim> sure;
-        std::copy_if(claims.begin(), claims.end(), std::back_inserter(sure), is_sure);
-        return sure.empty() ? attribution{} : resolve_all(modules, sure);
+        return detail::resolve_sure(claims, min_confidence_, [&](std::span<const claim> sure) {
+            return resolve_ ? resolve_(modules, sure, min_confidence_)
+                            : by_weight{min_confidence_}.resolve(modules, sure);
+        });
     }
 
 private:
     using resolver = std::function<attribution(const tree_index&, std::span<const claim>, float)>;
-
-    [[nodiscard]] attribution resolve_all(const tree_index& modules,
-                                          std::span<const claim> claims) const {
-        return resolve_ ? resolve_(modules, claims, min_confidence_)
-                        : by_weight{min_confidence_}.resolve(modules, claims);
-    }
 
     float min_confidence_ = 0;
     resolver resolve_;

@@ -12,9 +12,11 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI {
 
@@ -25,6 +27,20 @@ concept has_resolve = requires(const P& p, const tree_index& modules,
                                std::span<const claim> claims) {
     { p.resolve(modules, claims) } -> std::convertible_to<attribution>;
 };
+
+/// Returns: `resolve` of the claims with at least some confidence; nothing if there are none.
+/// Complexity: O(claims), and that of `resolve`.
+template <class Resolve>
+[[nodiscard]] attribution resolve_sure(std::span<const claim> claims, float least,
+                                       Resolve resolve) {
+    const auto is_sure = [&](const claim& c) { return c.confidence >= least; };
+    if (std::all_of(claims.begin(), claims.end(), is_sure)) {
+        return claims.empty() ? attribution{} : resolve(claims);
+    }
+    std::vector<claim> sure;
+    std::copy_if(claims.begin(), claims.end(), std::back_inserter(sure), is_sure);
+    return sure.empty() ? attribution{} : resolve(std::span<const claim>(sure));
+}
 
 } // namespace detail
 
@@ -55,23 +71,32 @@ struct by_trust {
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
+        return detail::resolve_sure(claims, min_confidence, [&](std::span<const claim> sure) {
+            return resolve_all(modules, sure);
+        });
+    }
+
+    /// Returns: whether a claim can be true when the deepest module is `module`.
+    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
+        return c.module == module || (!c.exact && modules.are_related(c.module, module));
+    }
+
+private:
+    [[nodiscard]] static attribution resolve_all(const tree_index& modules,
+                                                 std::span<const claim> claims) {
         std::span<const claim> leading;
         for_each_source(claims, [&](std::span<const claim> group) {
-            if (believed(group) &&
-                (leading.empty() || group.front().source < leading.front().source)) {
+            if (leading.empty() || group.front().source < leading.front().source) {
                 leading = group;
             }
         });
-        if (leading.empty()) {
-            return {};
-        }
         auto result = settle(modules, leading, claims);
         if (!leading.front().exact) {
             refine(modules, claims, leading.front(), result);
         }
         auto module = result.module;
         for_each_source(claims, [&](std::span<const claim> group) {
-            if (group.front().source == result.source || !believed(group)) {
+            if (group.front().source == result.source) {
                 return;
             }
             const auto agreeing = std::find_if(group.begin(), group.end(), [&](const claim& c) {
@@ -95,12 +120,6 @@ struct by_trust {
         return result;
     }
 
-    /// Returns: whether a claim can be true when the deepest module is `module`.
-    [[nodiscard]] static bool agrees(const tree_index& modules, const claim& c, id module) {
-        return c.module == module || (!c.exact && modules.are_related(c.module, module));
-    }
-
-private:
     template <class Function>
     static void for_each_source(std::span<const claim> claims, Function f) {
         for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
@@ -109,11 +128,6 @@ private:
             }
             f(claims.subspan(first, last - first));
         }
-    }
-
-    [[nodiscard]] bool believed(std::span<const claim> group) const {
-        return std::any_of(group.begin(), group.end(),
-                           [&](const claim& c) { return c.confidence >= min_confidence; });
     }
 
     /// Lets an aligned operation decide which of the modules allowed by the leading claim it is, or
@@ -182,15 +196,18 @@ struct cautious {
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        auto result = by_trust{min_confidence}.resolve(modules, claims);
-        if (result.conflict) {
-            for (const auto& c : claims) {
-                result.module = modules.lca(result.module, c.module);
+        return detail::resolve_sure(claims, min_confidence, [&](std::span<const claim> sure) {
+            auto result = by_trust{}.resolve(modules, sure);
+            if (result.conflict) {
+                for (const auto& c : sure) {
+                    result.module = modules.lca(result.module, c.module);
+                }
+                result.call = no_id;
+                result.confidence =
+                    std::min(result.confidence, detail::confidence::common_ancestor);
             }
-            result.call = no_id;
-            result.confidence = std::min(result.confidence, detail::confidence::common_ancestor);
-        }
-        return result;
+            return result;
+        });
     }
 };
 
@@ -206,14 +223,19 @@ struct by_confidence {
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
+        return detail::resolve_sure(claims, min_confidence, [&](std::span<const claim> sure) {
+            return resolve_all(modules, sure);
+        });
+    }
+
+private:
+    [[nodiscard]] static attribution resolve_all(const tree_index& modules,
+                                                 std::span<const claim> claims) {
         const auto surest =
             std::max_element(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
                 return a.confidence != b.confidence ? a.confidence < b.confidence
                                                     : a.source > b.source;
             });
-        if (surest == claims.end() || surest->confidence < min_confidence) {
-            return {};
-        }
         attribution result{surest->module, surest->call, surest->confidence, surest->source, false};
         for (const auto& c : claims) {
             const bool is_equal =
@@ -224,8 +246,7 @@ struct by_confidence {
             }
         }
         result.conflict = std::any_of(claims.begin(), claims.end(), [&](const claim& c) {
-            return c.source != surest->source && c.confidence >= min_confidence &&
-                   !by_trust::agrees(modules, c, result.module);
+            return c.source != surest->source && !by_trust::agrees(modules, c, result.module);
         });
         return result;
     }
@@ -247,7 +268,15 @@ struct by_weight {
 
     [[nodiscard]] attribution resolve(const tree_index& modules,
                                       std::span<const claim> claims) const {
-        const auto trusted = by_trust{min_confidence}.resolve(modules, claims);
+        return detail::resolve_sure(claims, min_confidence, [&](std::span<const claim> sure) {
+            return resolve_all(modules, sure);
+        });
+    }
+
+private:
+    [[nodiscard]] static attribution resolve_all(const tree_index& modules,
+                                                 std::span<const claim> claims) {
+        const auto trusted = by_trust{}.resolve(modules, claims);
         if (!trusted.conflict || has_doubt(claims)) {
             return trusted;
         }
@@ -255,8 +284,7 @@ struct by_weight {
         auto most = weight_of(modules, claims, trusted.module);
         for (const auto& c : claims) {
             const auto weight = weight_of(modules, claims, c.module);
-            if (c.exact && c.confidence >= min_confidence &&
-                weight > most + detail::confidence::odds_margin) {
+            if (c.exact && weight > most + detail::confidence::odds_margin) {
                 best = {c.module, c.call, c.confidence, c.source, true};
                 most = weight;
             }
@@ -267,7 +295,6 @@ struct by_weight {
         return best;
     }
 
-private:
     [[nodiscard]] static bool has_doubt(std::span<const claim> claims) {
         return std::any_of(claims.begin(), claims.end(), [](const claim& c) { return c.doubtful; });
     }
@@ -279,8 +306,8 @@ private:
     }
 
     /// Returns: the weight in favour of a module, counting for each source its best alternative.
-    [[nodiscard]] float weight_of(const tree_index& modules, std::span<const claim> claims,
-                                  id module) const {
+    [[nodiscard]] static float weight_of(const tree_index& modules, std::span<const claim> claims,
+                                         id module) {
         float sum = 0;
         for (std::size_t first = 0, last = 0; first < claims.size(); first = last) {
             float most = -std::numeric_limits<float>::infinity();

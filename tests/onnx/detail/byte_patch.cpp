@@ -61,17 +61,41 @@ TEST_CASE("byte_patch: the way back from a copy with changes leads to the source
         const auto patch = stemma::detail::byte_patch::from_bytes(std::move(way).take().to_bytes());
         REQUIRE(patch);
         const auto changed = rope_of(splice.text, random);
-        const auto back = patch->apply(changed);
+        const auto back = patch->apply(changed, splice.text);
         REQUIRE(back);
         CHECK(text_of(*back, splice.text) == source);
 
         auto longer = changed;
         longer.add_text("0");
-        CHECK(!patch->apply(longer));
+        CHECK(!patch->apply(longer, splice.text));
         if (!splice.text.empty()) {
-            CHECK(!patch->apply(rope_of(splice.text.substr(1), random)));
+            const auto shorter = splice.text.substr(1);
+            CHECK(!patch->apply(rope_of(shorter, random), shorter));
+            auto shifted = shorter + splice.text.front();
+            const auto other = patch->apply(rope_of(shifted, random), shifted);
+            CHECK((!other || text_of(*other, shifted) == source));
         }
     }
+}
+
+TEST_CASE("byte_patch: rejects other bytes of the same size next to a change, not far from it") {
+    const std::string source = std::string(100, 'a') + "TAG" + std::string(100, 'b');
+    stemma::detail::way_back way(source);
+    way.copy(0, 100);
+    way.copy(103, 100);
+    const auto patch = stemma::detail::byte_patch::from_bytes(std::move(way).take().to_bytes());
+    REQUIRE(patch);
+    auto changed = std::string(100, 'a') + std::string(100, 'b');
+    const auto applies = [&] {
+        stemma::message_tree tree;
+        tree.add_range(0, changed.size());
+        return patch->apply(tree, changed).has_value();
+    };
+    CHECK(applies());
+    changed[50] = 'x';
+    CHECK(applies());
+    changed[99] = 'x';
+    CHECK_FALSE(applies());
 }
 
 TEST_CASE("byte_patch: a repeated insertion is stored once") {
@@ -84,7 +108,7 @@ TEST_CASE("byte_patch: a repeated insertion is stored once") {
     CHECK(patch.to_bytes().size() < 2 * text.size());
     stemma::message_tree zeros;
     zeros.add_text(std::string(1000, '0'));
-    CHECK(patch.apply(zeros).value().size() == 1000 + 100 * text.size());
+    CHECK(patch.apply(zeros, {}).value().size() == 1000 + 100 * text.size());
 }
 
 TEST_CASE("byte_patch: does not repeat a text more often than any model") {
@@ -96,7 +120,7 @@ TEST_CASE("byte_patch: does not repeat a text more often than any model") {
     }
     stemma::message_tree zeros;
     zeros.add_text(std::string(200, '0'));
-    CHECK_FALSE(patch.apply(zeros));
+    CHECK_FALSE(patch.apply(zeros, {}));
 }
 
 TEST_CASE("byte_patch: rejects invalid bytes") {

@@ -36,6 +36,23 @@ TEST_CASE("query_lexer: lists lose their spaces, and words end at dots on reques
     CHECK(both.at_end());
 }
 
+TEST_CASE("query_lexer: patterns with very many braces are refused") {
+    const std::string few(1000, '{');
+    CHECK(query_lexer(few).take_pattern() == few);
+    for (const auto& many : {few + "{", '\'' + few + "{'"}) {
+        CHECK_THROWS_AS(query_lexer(many).take_pattern(), stemma::error);
+    }
+}
+
+TEST_CASE("query_lexer: positions include the numbers of bodies") {
+    CHECK(query_lexer("0/bodies[12]#3 and").position() == "0/bodies[12]#3");
+    CHECK(query_lexer("#3").position() == "#3");
+    for (const auto* text : {"0/bodies[#3", "0/bodies[]#3", "0/bodies[a]#3", "a[1]#3", "#", ""}) {
+        INFO(text);
+        CHECK(query_lexer(text).position().empty());
+    }
+}
+
 TEST_CASE("query_lexer: columns count characters") {
     query_lexer text("\xc3\xa4\xc3\xa4 b");
     text.pass(5);

@@ -11,6 +11,9 @@
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <string>
+#include <vector>
+
 namespace test::record_detail_take_over_tags {
 
 using stemma::no_id;
@@ -28,7 +31,11 @@ TEST_CASE("take_over_tags: a node's recorded module overrides the computed one")
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
     REQUIRE(modules.path(found.attributions[0].module) == "a");
-    CHECK(stemma::detail::take_over_tags(model, modules, found));
+    const auto edited = stemma::detail::find_edited_tags(model, modules, found);
+    CHECK(edited.modules.size() == 1);
+    std::vector<std::string> problems;
+    stemma::detail::take_over_tags(edited, found, problems);
+    CHECK(problems.empty());
     CHECK(modules.path(found.attributions[0].module) == "b");
     CHECK(found.attributions[0].confidence == 1);
     CHECK(found.attributions[0].source == stemma::provenance::recorded);
@@ -46,7 +53,10 @@ TEST_CASE("take_over_tags: an unreadable table is reported, and the rest is take
     const stemma::onnx_operators<stemma::wire_model> ops(model);
     const auto modules = test::tree_of({"a", "b"});
     auto found = stemma::tag_operators(ops, modules, stemma::policies{stemma::all_modules{}});
-    CHECK_FALSE(stemma::detail::take_over_tags(model, modules, found));
+    const auto edited = stemma::detail::find_edited_tags(model, modules, found);
+    std::vector<std::string> problems;
+    stemma::detail::take_over_tags(edited, found, problems);
+    CHECK(problems.size() == 1);
     CHECK(modules.path(found.attributions[0].module) == "b");
 }
 

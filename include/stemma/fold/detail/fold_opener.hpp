@@ -80,6 +80,9 @@ public:
     /// else changed since.
     [[nodiscard]] bool restored_tags() const noexcept { return restored_tags_; }
 
+    /// Whether `build` restored all of the original model but its tags.
+    [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
+
 private:
     using at_model = detail::onnx_fields::model;
 
@@ -98,8 +101,9 @@ private:
                                std::string(tags ? fold_source_tags_key : fold_source_key),
                                "was not written by fold"));
         }
-        auto tagged = patch->apply(untagged);
+        auto tagged = patch->apply(untagged, model_.bytes());
         restored_tags_ = tags && tagged;
+        is_whole_ = tags || tagged;
         return tagged ? std::move(*tagged) : std::move(untagged);
     }
 
@@ -175,6 +179,7 @@ private:
     std::unordered_map<id, std::optional<message_tree>> made_; // by node; nothing while in progress
     id next_function_ = 0;
     bool restored_tags_ = false;
+    bool is_whole_ = true;
 };
 
 /// Returns: the fold record of a model, if any. Throws: `error` of `error_code::malformed` if it is

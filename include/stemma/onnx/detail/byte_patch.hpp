@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
 #define STEMMA_ONNX_DETAIL_BYTE_PATCH_HPP
 
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
@@ -48,10 +49,19 @@ public:
         }
     }
 
-    /// Returns: the changed bytes; nothing if the input's size is not the expected one, or texts
-    /// are repeated more often than in any model.
+    /// Notes what the patch leads to, so that `apply` rejects other input of the same size.
+    /// Complexity: O(changes).
+    void note_result(std::string_view result) {
+        message_tree made;
+        made.add_range(0, result.size());
+        edges_ = edges_of(made, result);
+    }
+
+    /// Returns: the changed bytes of a message over `file`; nothing if its size, or a byte next to
+    /// a change, is not the expected one, or texts are repeated more often than in any model.
     /// Complexity: O(pieces and changes).
-    [[nodiscard]] std::optional<message_tree> apply(const message_tree& from) const {
+    [[nodiscard]] std::optional<message_tree> apply(const message_tree& from,
+                                                    std::string_view file) const {
         message_tree result;
         std::size_t next = 0;
         auto current = changes_.empty() ? change{} : changes_.front();
@@ -92,12 +102,13 @@ public:
                     result.add_text(text.substr(at, part));
                 });
             });
-        return fits && next == changes_.size() ? std::optional(std::move(result)) : std::nullopt;
+        fits = fits && next == changes_.size() && (!edges_ || edges_of(result, file) == *edges_);
+        return fits ? std::optional(std::move(result)) : std::nullopt;
     }
 
     /// Returns: the patch as bytes: the number of texts, each with its length; then for every
-    /// change how many bytes stay, how many go, and which text replaces them (from 1; 0 for none).
-    /// Complexity: O(bytes).
+    /// change how many bytes stay, how many go, and which text replaces them (from 1; 0 for none);
+    /// if the result was noted, three zeros and its hash. Complexity: O(bytes).
     [[nodiscard]] std::string to_bytes() const {
         std::string bytes;
         detail::append_varint(texts_.size(), bytes);
@@ -110,6 +121,12 @@ public:
             detail::append_varint(c.keep, bytes);
             detail::append_varint(c.drop, bytes);
             detail::append_varint(c.text, bytes);
+        }
+        if (edges_) {
+            bytes.append(3, '\0');
+            for (unsigned shift = 0; shift < 64; shift += 8) {
+                bytes.push_back(static_cast<char>(*edges_ >> shift));
+            }
         }
         return bytes;
     }
@@ -149,7 +166,15 @@ public:
             next.keep = number();
             next.drop = number();
             const auto text = number();
-            fits = fits && text <= count && (next.keep > 0 || next.drop > 0 || text > 0);
+            if (fits && next.keep == 0 && next.drop == 0 && text == 0) {
+                fits = bytes.size() == sizeof(std::uint64_t);
+                patch.edges_ = 0;
+                for (std::size_t i = 0; fits && i < bytes.size(); ++i) {
+                    *patch.edges_ |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
+                }
+                break;
+            }
+            fits = fits && text <= count;
             next.text = static_cast<id>(text);
             patch.changes_.push_back(next);
         }
@@ -174,8 +199,43 @@ private:
         return least + times * size;
     }
 
+    /// Returns: a hash of the first and the last bytes of each run that stays, where the patch puts
+    /// it in its result.
+    [[nodiscard]] std::uint64_t edges_of(const message_tree& result, std::string_view file) const {
+        constexpr std::uint64_t width = 16;
+        auto hash = fnv1a({});
+        std::size_t next = 0;
+        std::uint64_t begin = 0; // of the run before that change
+        std::uint64_t at = 0;
+        const auto take = [&](std::string_view bytes) {
+            const auto end = at + bytes.size();
+            const auto add = [&](std::uint64_t first, std::uint64_t last) {
+                first = std::clamp(first, at, end);
+                last = std::clamp(last, first, end);
+                hash = fnv1a(bytes.substr(first - at, last - first), hash);
+            };
+            while (next < changes_.size()) {
+                const auto& c = changes_[next];
+                const auto last = begin + c.keep;
+                add(begin, std::min(begin + width, last));
+                add(std::max(begin + width, last - std::min(width, c.keep)), last);
+                if (last > end) {
+                    break; // goes on in the next piece
+                }
+                begin = last + (c.text == 0 ? 0 : texts_[c.text - 1].size());
+                ++next;
+            }
+            at = end;
+        };
+        result.for_each(
+            [&](id, std::uint64_t from, std::uint64_t size) { take(file.substr(from, size)); },
+            take);
+        return hash;
+    }
+
     string_pool texts_;
     std::vector<change> changes_;
+    std::optional<std::uint64_t> edges_;
 };
 
 /// A `splice_sink` that records how to restore the source from what is written to it.
@@ -196,6 +256,7 @@ public:
     /// Returns: the patch. Requires: the whole result was written.
     [[nodiscard]] byte_patch take() && {
         patch_.replace(0, source_.substr(at_));
+        patch_.note_result(source_);
         return std::move(patch_);
     }
 

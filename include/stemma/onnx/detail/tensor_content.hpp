@@ -32,6 +32,14 @@ struct tensor_content {
 
     /// Returns: all data. Valid as long as this and the reader are.
     [[nodiscard]] std::string_view bytes() const noexcept { return own.empty() ? data : own; }
+
+    /// Returns: all data, or where those that cannot be read are stored: to compare tensors of one
+    /// model.
+    [[nodiscard]] std::string bytes_or_place() const {
+        return readable ? std::string(bytes())
+                        : std::string(header.location) + "@" + std::to_string(header.offset) + "+" +
+                              std::to_string(header.length);
+    }
 };
 
 /// Whether two tensors have the same elements, sparse ones in the same places, whatever their types
@@ -92,7 +100,7 @@ private:
                 tensor_ref indices;
                 indices.message = {field.content, field.size(), sparse.message.container};
                 const auto content = read(indices);
-                text.append(content.readable ? content.bytes() : content.header.location);
+                text.append(content.bytes_or_place());
             }
         }
         return text;

@@ -7,6 +7,7 @@
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -33,15 +34,7 @@ struct weight_place {
     for (id w = 0; w < weights.size(); ++w) {
         weight[weights[w].value] = w;
     }
-    passes_on.assign(model.node_count(), false);
-    for (id node = 0; node < model.node_count(); ++node) {
-        if (model.op_type(node) == "Identity" && model.domain(node).empty() &&
-            model.inputs(node).size() == 1 && model.output_count(node) == 1 &&
-            model.inputs(node)[0] != no_id && weight[model.inputs(node)[0]] != no_id) {
-            weight[model.first_output(node)] = weight[model.inputs(node)[0]];
-            passes_on[node] = true;
-        }
-    }
+    passes_on = pass_on(model, weight);
     return weight;
 }
 

@@ -378,9 +378,13 @@ explain_no_match(const query& asked, const Modules& modules, const tag_table& ta
     auto text =
         lost_terms<Modules, Ops, Facts>(modules, tags, ops, attributions, provenances, facts)
             .find(asked);
-    return !text.empty()                ? text
-           : asked.asks_for_operators() ? "no node matches all terms"
-                                        : "no module matches all terms";
+    if (!text.empty() || asked.asks_for_operators()) {
+        return text.empty() ? "no node matches all terms" : text;
+    }
+    return find_matching_modules(asked, modules, tags, ops, attributions, provenances, facts)
+                   .empty()
+               ? "no module matches all terms"
+               : "the matching modules have no nodes";
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -278,7 +278,7 @@ private:
             } else {
                 const auto content = reader_.read(stored.tensor);
                 stored.content = stored.shape + "=";
-                stored.content.append(content.readable ? content.bytes() : content.header.location);
+                stored.content.append(content.bytes_or_place());
             }
             if (stored.content.size() > shortest) {
                 stored.content = std::to_string(hash_bytes(stored.content, 1)) + "," +

@@ -57,6 +57,30 @@ public:
         return text_.substr(at_, end - at_);
     }
 
+    /// Returns: the position of a node, if one is next: `#7`, `5/body#2`, `0/bodies[1]#2`,
+    /// `@domain::function#0`; else "".
+    [[nodiscard]] std::string_view position() const {
+        constexpr std::string_view digits = "0123456789";
+        if (std::string_view("#@0123456789").find(next()) == std::string_view::npos) {
+            return {};
+        }
+        auto ahead = *this;
+        for (auto size = ahead.word().size(); size != 0; size = ahead.word().size()) {
+            ahead.pass(size);
+            const auto close = ahead.left().find_first_not_of(digits, 1);
+            if (ahead.next() == '[' && close > 1 && close < ahead.left().size() &&
+                ahead.left()[close] == ']') {
+                ahead.pass(close + 1); // the number of a body
+            }
+        }
+        const auto taken = text_.substr(at_, ahead.at_ - at_);
+        const auto hash = taken.rfind('#');
+        return hash != taken.npos && hash + 1 < taken.size() &&
+                       taken.find_first_not_of(digits, hash + 1) == taken.npos
+                   ? taken
+                   : std::string_view();
+    }
+
     /// Consumes the word `wanted`, if it is next.
     bool take_word(std::string_view wanted) {
         if (word() != wanted) {
@@ -87,7 +111,7 @@ public:
     /// Calls `f()`, during which words end at `..`.
     template <class Function>
     auto up_to_dots(Function f) {
-        const auto dots = word().find("..");
+        const auto dots = left().substr(0, left().find_first_of(" \t\n\v\f\r()'\"")).find("..");
         limit_ = dots == std::string_view::npos ? text_.size() : at_ + dots;
         auto result = f();
         limit_ = text_.size();
@@ -121,18 +145,23 @@ public:
     std::string take_pattern() {
         const auto start = at_;
         std::string pattern;
-        if (is_quote(next())) {
+        const bool quoted = is_quote(next());
+        if (quoted) {
             const auto end = text_.find(next(), at_ + 1);
             if (end == std::string_view::npos) {
                 fail(start, "unterminated quote");
             }
             pattern = text_.substr(at_ + 1, end - at_ - 1);
             at_ = end + 1;
-            return pattern;
+        } else {
+            pattern = word();
+            at_ += pattern.size();
         }
-        pattern = word();
-        at_ += pattern.size();
-        if (pattern.empty()) {
+        constexpr std::ptrdiff_t most_braces = 1000; // matching recurses
+        if (std::count(pattern.begin(), pattern.end(), '{') > most_braces) {
+            fail(start, "has more than 1000 braces");
+        }
+        if (pattern.empty() && !quoted) {
             fail(start, at_ == text_.size() ? "expected a term at the end" : "expected a term");
         }
         return pattern;
