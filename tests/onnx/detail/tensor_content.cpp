@@ -19,6 +19,7 @@ using namespace std::string_literals;
 struct read_back {
     std::string bytes;
     bool readable;
+    std::string bytes_or_place;
 };
 
 read_back read(const test::message& tensor, const std::string& file = "model.onnx") {
@@ -28,7 +29,7 @@ read_back read(const test::message& tensor, const std::string& file = "model.onn
     const stemma::wire_model model(bytes, file);
     stemma::detail::tensor_content_reader reader(model);
     const auto content = reader.read(model.tensors()[0]);
-    return {std::string(content.bytes()), content.readable};
+    return {std::string(content.bytes()), content.readable, content.bytes_or_place()};
 }
 
 test::message typed(std::uint64_t type, std::uint64_t elements) {
@@ -75,6 +76,8 @@ TEST_CASE("tensor_content: external data are the specified part of the file") {
     CHECK_FALSE(at("w.bin", "12", "").readable);
     CHECK_FALSE(at("w.bin", "17", "").readable);
     CHECK_FALSE(at("none.bin", "", "").readable);
+    CHECK(at("none.bin", "4", "2").bytes_or_place != at("none.bin", "6", "2").bytes_or_place);
+    CHECK(at("w.bin", "4", "2").bytes_or_place == "45");
     CHECK_FALSE(at("../w.bin", "", "").readable);
 }
 
