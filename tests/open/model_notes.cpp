@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -51,6 +52,33 @@ TEST_CASE("model_notes: reports a capture of another model") {
         codes_of(test::fixture("bert_micro/model.onnx"),
                  {.captures = stemma::captures({test::fixture("mlp/modules.json")})});
     CHECK((has(codes, "capture.unused") || has(codes, "capture.misfit")));
+}
+
+TEST_CASE("model_notes: scopes that lead nowhere do not make a capture foreign, if weights fit") {
+    const test::scratch_folder folder;
+    std::string modules = R"({"name": "", "class_name": "N"}, {"name": "h", "class_name": "D"},
+                                {"name": "o", "class_name": "Linear"})";
+    std::vector<test::message> nodes;
+    std::vector<std::string> weights;
+    std::string read = "x";
+    for (const std::string name : {"a/b", "c/d", "e/f"}) {
+        modules += R"(, {"name": "h.)" + name + R"(", "class_name": "Linear"})";
+        weights.push_back("h." + name + ".weight");
+        nodes.push_back(
+            test::node("MatMul", {read, weights.back()}, {name}, "/" + name + "/MatMul"));
+        read = name;
+    }
+    nodes.push_back(test::node("MatMul", {read, "o.weight"}, {"y"}, "/o/MatMul"));
+    weights.push_back("o.weight");
+    const auto model =
+        folder.make("model.onnx", test::model(test::graph(nodes, {"x"}, {"y"}, weights)).bytes());
+    const auto capture = folder.make(
+        "modules.json", R"({"schema": "stemma.capture/1", "modules": [)" + modules + "]}");
+    const stemma::attributed_model opened(model, {.captures = stemma::captures({capture})});
+    for (const auto& note : stemma::model_notes(opened)) {
+        INFO(note.text);
+        CHECK(note.text.find("another model") == std::string::npos);
+    }
 }
 
 TEST_CASE("model_notes: reports tags of a changed graph") {

@@ -93,15 +93,18 @@ private:
         if (tried == 0 || fits * 10 >= tried * 9) {
             return;
         }
+        // Scopes do not tell where the name of a module ends if it has a slash.
+        const bool foreign =
+            fits * 2 < tried && (mapping.paths == 0 || mapping.matched * 2 < mapping.paths);
         const auto of = [](std::size_t count, std::size_t all) {
             return std::to_string(count) + " of " + std::to_string(all);
         };
-        add_of_capture("capture.misfit",
-                       of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
-                           " parameter paths of " + opened_.model().file() +
-                           " lead to a module of the capture; " +
-                           (fits * 2 < tried ? "it seems to belong to another model"
-                                             : "the rest does not fit it"));
+        add_of_capture(
+            "capture.misfit",
+            of(bound, scopes) + " scopes and " + of(mapping.matched, mapping.paths) +
+                " parameter paths of " + opened_.model().file() +
+                " lead to a module of the capture; " +
+                (foreign ? "it seems to belong to another model" : "the rest does not fit it"));
     }
 
     void note_tree() {
