@@ -38,4 +38,17 @@ TEST_CASE("find_reordered: reports both of two swapped neighbours") {
     CHECK(reordered({1, 0}) == std::vector<stemma::id>{0, 1});
 }
 
+TEST_CASE("find_reordered: modules between two in either model keep them from being neighbours") {
+    CHECK(reordered({0, 3, 1, 2, 4}) == std::vector<stemma::id>{3});
+    CHECK(reordered({1, 0, 3, 2}) == std::vector<stemma::id>{0, 1, 2, 3});
+}
+
+TEST_CASE("find_reordered: many swapped neighbours take no longer than sorting them") {
+    std::vector<stemma::id> now;
+    for (stemma::id i = 0; i < 200'000; i += 2) {
+        now.insert(now.end(), {i + 1, i});
+    }
+    CHECK(reordered(now).size() == now.size());
+}
+
 } // namespace test::compare_detail_find_reordered

@@ -2,6 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP
 #define STEMMA_COMPARE_DETAIL_FIND_REORDERED_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 
 #include <algorithm>
@@ -21,8 +22,7 @@ struct module_run {
 /// In the order of the first model.
 /// Complexity: O(modules log modules).
 [[nodiscard]] inline std::vector<id> find_reordered(std::vector<module_run> runs) {
-    std::sort(runs.begin(), runs.end(),
-              [](const module_run& x, const module_run& y) { return x.before < y.before; });
+    range::sort(runs, [](const module_run& x, const module_run& y) { return x.before < y.before; });
     // The longest increasing subsequence stays.
     std::vector<id> ends;                         // by length: the end of the best one
     std::vector<id> previous(runs.size(), no_id); // in the sequence
@@ -36,6 +36,11 @@ struct module_run {
     for (auto i = ends.empty() ? no_id : ends.back(); i != no_id; i = previous[i]) {
         stays[i] = true;
     }
+    std::vector<id> ranks; // in the second model
+    for (const auto& each : runs) {
+        ranks.push_back(each.after);
+    }
+    range::sort(ranks);
     // Of two swapped modules, either may have moved.
     std::vector<bool> moves(runs.size(), false);
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -52,10 +57,8 @@ struct module_run {
             // Nothing runs between them, in either model.
             const auto low = std::min(runs[i].after, runs[other].after);
             const auto high = std::max(runs[i].after, runs[other].after);
-            moves[other] =
-                moves[other] || std::none_of(runs.begin(), runs.end(), [&](const module_run& each) {
-                    return low < each.after && each.after < high;
-                });
+            moves[other] = moves[other] || std::upper_bound(ranks.begin(), ranks.end(), low) >=
+                                               std::lower_bound(ranks.begin(), ranks.end(), high);
         }
     }
     std::vector<id> moved;
