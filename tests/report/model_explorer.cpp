@@ -4,13 +4,16 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/types/value_descriptions.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace test::report_model_explorer {
 
@@ -61,6 +64,42 @@ TEST_CASE("write_model_explorer: every node is in the namespace of its module",
             CHECK((*found)["incomingEdges"].size() >= tensors);
         }
     }
+}
+
+TEST_CASE("write_model_explorer: a graph has the modules of its nodes and those above as groups",
+          "[model_explorer]") {
+    // As many bodies as modules.
+    constexpr std::size_t count = 2'000;
+    std::vector<test::message> nodes;
+    std::string before = "x";
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto number = std::to_string(i);
+        const auto body =
+            test::graph({test::node("Relu", {before}, {"r" + number}, "/l." + number + "/in/Relu")},
+                        {}, {"r" + number});
+        nodes.push_back(test::owner_node("If", {"c"}, {"v" + number},
+                                         {test::graph_attribute("then_branch", body)},
+                                         "/l." + number + "/If"));
+        before = "v" + number;
+    }
+    const auto bytes = test::model(test::graph(nodes, {"x", "c"}, {before})).bytes();
+    const test::tagged_model tagged(bytes);
+    const stemma::value_descriptions describe(tagged.model);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    stemma::string_sink sink;
+    stemma::write_model_explorer(sink, "ifs", tagged.model, tagged.modules, tagged.found, counts,
+                                 describe);
+    const auto read = json::parse(sink.text);
+    REQUIRE(read["graphs"].size() == count + 1);
+    CHECK(read["graphs"][0]["groupNodeAttributes"].size() == count + 2);
+    const auto& last = read["graphs"][count];
+    CHECK(last["id"] == std::to_string(count - 1) + "/then_branch");
+    const auto path = "l/" + std::to_string(count - 1);
+    std::vector<std::string> groups;
+    for (const auto& group : last["groupNodeAttributes"].items()) {
+        groups.push_back(group.key());
+    }
+    CHECK(groups == std::vector<std::string>{"", "l", path, path + "/in"});
 }
 
 } // namespace test::report_model_explorer

@@ -2,6 +2,7 @@
 #ifndef STEMMA_REPORT_MODEL_EXPLORER_HPP
 #define STEMMA_REPORT_MODEL_EXPLORER_HPP
 
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
@@ -61,7 +62,8 @@ public:
         , counts_(counts)
         , describe_(describe)
         , contents_(model)
-        , nodes_(model.graph_count()) {
+        , nodes_(model.graph_count())
+        , seen_in_(modules.size(), no_id) {
         for (id node = 0; node < model.node_count(); ++node) {
             nodes_[model.graph_of(node)].push_back(node);
         }
@@ -322,16 +324,15 @@ private:
 
     /// Attributes of the modules with nodes in a graph.
     void write_groups(id g) {
-        std::vector<bool> present(modules_.size(), false);
+        std::vector<id> present;
         for (auto node : nodes_[g]) {
-            for (auto m = found_.attributions[node].module; !present[m];
-                 m = modules_.index().parent(m)) {
-                present[m] = true;
-                if (m == 0) {
-                    break;
-                }
+            for (auto m = found_.attributions[node].module; seen_in_[m] != g;
+                 m = m == 0 ? 0 : modules_.index().parent(m)) {
+                seen_in_[m] = g;
+                present.push_back(m);
             }
         }
+        range::sort(present);
         const auto member = [&](std::string_view key, const std::string& value) {
             if (!value.empty()) {
                 json_.member(key, value);
@@ -339,10 +340,7 @@ private:
         };
         json_.key("groupNodeAttributes");
         json_.begin_object();
-        for (id m = 0; m < modules_.size(); ++m) {
-            if (!present[m]) {
-                continue;
-            }
+        for (auto m : present) {
             json_.key(explorer_namespace(modules_, m));
             json_.begin_object(true);
             member("class",
@@ -365,6 +363,7 @@ private:
     const Describe& describe_;
     graph_contents contents_;
     std::vector<std::vector<id>> nodes_; // by graph
+    std::vector<id> seen_in_;            // by module: the last graph with nodes of it
     std::set<id> outer_;                 // outer values of the graph being written
 };
 
