@@ -4,12 +4,17 @@
 #include "../../catch.hpp"
 #include "../../parsed_json.hpp"
 
+#include <stemma/align/captured_operations.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
+#include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::capture_detail_captured_json {
@@ -82,6 +87,68 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[c
     for (const char* path : {"", "a", "weight", "a.mean", "a.bias", "b.weight", "a.weight."}) {
         CHECK_FALSE(stemma::detail::find_parameter(modules, path).has_value());
     }
+}
+
+TEST_CASE("follow_path: ends at the last module that the tree has", "[captured_json]") {
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    const auto b = builder.child(a, "b");
+    builder.add_alias("a.c", b);
+    const auto modules = builder.build();
+    const auto end = [&](std::string_view path) {
+        const auto found = stemma::detail::follow_path(modules, path);
+        return std::pair(found.module, path.substr(0, found.length));
+    };
+    CHECK(end("") == std::pair(stemma::id{0}, std::string_view()));
+    CHECK(end("x.a") == std::pair(stemma::id{0}, std::string_view()));
+    CHECK(end("a") == std::pair(a, std::string_view("a")));
+    CHECK(end("a.b") == std::pair(b, std::string_view("a.b")));
+    CHECK(end("a.c.b") == std::pair(a, std::string_view("a.")));
+}
+
+TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part",
+          "[captured_json]") {
+    stemma::module_tree_builder builder;
+    const auto a = builder.child(0, "a");
+    const auto b = builder.child(a, "b");
+    builder.add_alias("a.c.d", b);
+    builder.add_alias("e", a);
+    const auto modules = builder.build();
+    // The length of the last one is that of a file of some megabytes.
+    std::string deep = "a";
+    for (int i = 0; i < 1'000'000; ++i) {
+        deep += ".q";
+    }
+    stemma::detail::string_pool paths;
+    const std::vector<std::string> known = {"", "a.b", "a.c.d"};
+    const std::vector<std::pair<std::string, stemma::id>> lost = {
+        {"x.y", 0}, {"a.x", a}, {"a.c", a}, {"a.c.d.x.y", b}, {"e.b.x", a}, {"e.b", a}, {deep, a}};
+    for (const auto& path : known) {
+        static_cast<void>(paths.intern(path));
+    }
+    for (const auto& [path, module] : lost) {
+        static_cast<void>(paths.intern(path));
+    }
+    stemma::captured_operations operations;
+    const stemma::detail::captured_paths found(modules, paths, operations, "trace");
+    for (stemma::id p = 0; p < paths.size(); ++p) {
+        bool exact = true;
+        const auto module = found.module_of(p, exact);
+        CHECK(exact == (p < known.size()));
+        CHECK(module == (p == 0 ? 0 : p < known.size() ? b : lost[p - known.size()].second));
+    }
+    REQUIRE(operations.faults().size() == 1);
+    CHECK(operations.faults()[0] ==
+          "7 of 10 modules in the trace are not in the tree, such as 'x.y'");
+}
+
+TEST_CASE("captured_paths: the example is one that fits a line", "[captured_json]") {
+    stemma::detail::string_pool paths;
+    static_cast<void>(paths.intern(std::string(1'000'000, 'q')));
+    stemma::captured_operations operations;
+    const stemma::detail::captured_paths found(stemma::module_tree(), paths, operations, "trace");
+    REQUIRE(operations.faults().size() == 1);
+    CHECK(operations.faults()[0].size() < 1200);
 }
 
 } // namespace test::capture_detail_captured_json

@@ -163,6 +163,9 @@ TEST_CASE("captured_trace: events out of balance are faults", "[captured_trace]"
     const auto cut = read({enter("", {}), enter("a", {""})});
     REQUIRE(cut.faults().size() == 1);
     CHECK(cut.faults()[0].find("is truncated") != std::string::npos);
+    const auto deep = read({enter(std::string(1'000'000, 'q'), {})});
+    REQUIRE(deep.faults().size() == 1);
+    CHECK(deep.faults()[0].size() < 1200);
     const auto crossed = read({enter("", {}), enter("a", {""}), leave("b"), leave("a"), leave("")});
     CHECK(crossed.faults().size() == 1);
     const auto left_two = read({enter("", {}), enter("a", {""}), enter("b", {"", "a"}), leave("a"),

@@ -16,13 +16,6 @@ TEST_CASE("shape_label: extents are separated by times signs", "[dot]") {
     CHECK(stemma::detail::shape_label("").empty());
 }
 
-TEST_CASE("shortened: cuts between characters", "[dot]") {
-    CHECK(stemma::detail::shortened("abc", 3) == "abc");
-    CHECK(stemma::detail::shortened("abcd", 3) == "abc\xe2\x80\xa6");
-    CHECK(stemma::detail::shortened("\xc3\xa4\xc3\xa4\xc3\xa4", 2) ==
-          "\xc3\xa4\xc3\xa4\xe2\x80\xa6");
-}
-
 TEST_CASE("label_text: is never empty, and contains no control characters", "[dot]") {
     CHECK(stemma::detail::label_text("") == " ");
     CHECK(stemma::detail::label_text("a\n<\t") == "a &lt; ");

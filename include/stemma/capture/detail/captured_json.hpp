@@ -4,12 +4,15 @@
 
 #include <stemma/align/captured_operations.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/shortened.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
 #include <stemma/model/module_tree.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -106,17 +109,33 @@ private:
     std::size_t number_;
 };
 
+/// How far a path leads into the tree.
+struct path_end {
+    id module = 0;          ///< the last module on it
+    std::size_t length = 0; ///< of its part up to there
+};
+
+/// Returns: where a path ends in the tree, regardless of aliases.
+/// Complexity: O(length) expected.
+[[nodiscard]] inline path_end follow_path(const module_tree& modules, std::string_view path) {
+    path_end result;
+    for (std::size_t begin = 0; begin < path.size();) {
+        const auto dot = std::min(path.find('.', begin), path.size());
+        const auto m = modules.child(result.module, path.substr(begin, dot - begin));
+        if (m == no_id) {
+            break;
+        }
+        begin = std::min(dot + 1, path.size());
+        result = {m, begin};
+    }
+    return result;
+}
+
 /// Returns: the module at a path or under an alias, or `no_id`.
 /// Complexity: O(length) expected.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
-    id m = 0;
-    auto rest = path;
-    while (!rest.empty() && m != no_id) {
-        const auto dot = rest.find('.');
-        m = modules.child(m, rest.substr(0, dot));
-        rest.remove_prefix(dot == rest.npos ? rest.size() : dot + 1);
-    }
-    return m == no_id ? modules.aliased(path) : m;
+    const auto end = follow_path(modules, path);
+    return end.length == path.size() ? end.module : modules.aliased(path);
 }
 
 /// Returns: the parameter at a path, possibly through an alias; none for buffers and unknown ones.
@@ -141,29 +160,31 @@ private:
 class captured_paths {
 public:
     /// Paths that lead nowhere become a fault of `made`.
-    /// Complexity: as `find_path` for each path; for each of its prefixes if it leads nowhere.
+    /// Complexity: as `find_path` for each path; for one that leads nowhere also O(length of all
+    /// aliases).
     captured_paths(const module_tree& modules, const string_pool& paths,
                    captured_operations& operations, std::string_view part) {
         std::size_t lost = 0;
-        std::string example;
+        std::string_view example;
+        std::vector<std::size_t> lengths; // of aliases
         for (id p = 0; p < paths.size(); ++p) {
-            std::string_view path = paths[p];
+            const std::string_view path = paths[p];
             auto m = find_path(modules, path);
             exact_.push_back(m != no_id);
             if (m == no_id) {
-                example = lost++ == 0 ? std::string(path) : example;
-                while (m == no_id) {
-                    const auto dot = path.rfind('.');
-                    path = dot == path.npos ? std::string_view{} : path.substr(0, dot);
-                    m = find_path(modules, path);
+                if (lost++ == 0) {
+                    example = path;
+                    lengths = alias_lengths(modules);
                 }
+                m = nearest(modules, path, lengths);
             }
             modules_.push_back(m);
         }
         if (lost > 0) {
             operations.add_fault(std::to_string(lost) + " of " + std::to_string(paths.size()) +
                                  " modules in the " + std::string(part) +
-                                 " are not in the tree, such as '" + example + "'");
+                                 " are not in the tree, such as '" +
+                                 shortened(example, module_tree::report_path_length) + "'");
         }
     }
 
@@ -174,6 +195,31 @@ public:
     }
 
 private:
+    /// Returns: the lengths of aliases, each once, the greatest first.
+    [[nodiscard]] static std::vector<std::size_t> alias_lengths(const module_tree& modules) {
+        std::vector<std::size_t> lengths;
+        for (const auto& alias : modules.aliases()) {
+            lengths.push_back(alias.path.size());
+        }
+        lengths = range::each_once(std::move(lengths));
+        std::reverse(lengths.begin(), lengths.end());
+        return lengths;
+    }
+
+    /// Returns: the module at the longest part of a path that has one.
+    [[nodiscard]] static id nearest(const module_tree& modules, std::string_view path,
+                                    const std::vector<std::size_t>& lengths) {
+        const auto end = follow_path(modules, path);
+        for (auto length : lengths) {
+            if (length > end.length && length < path.size() && path[length] == '.') {
+                if (const auto m = modules.aliased(path.substr(0, length)); m != no_id) {
+                    return m;
+                }
+            }
+        }
+        return end.module;
+    }
+
     std::vector<id> modules_;
     std::vector<bool> exact_;
 };

@@ -6,6 +6,7 @@
 #include <stemma/capture/detail/captured_json.hpp>
 #include <stemma/capture/detail/tensor_makers.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/shortened.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -71,7 +72,8 @@ public:
     /// Complexity: O(operations * depth).
     [[nodiscard]] captured_operations finish(const module_tree& modules) {
         if (!open_.empty()) {
-            made_.add_fault("the trace ends inside module '" + open_.back().path +
+            made_.add_fault("the trace ends inside module '" +
+                            shortened(open_.back().path, module_tree::report_path_length) +
                             "': it is truncated");
         }
         if (misplaced_ > 0) {
@@ -284,7 +286,7 @@ private:
             made_.add_fault(std::to_string(different) +
                             " parameters have different shapes in the trace and in the modules, "
                             "such as '" +
-                            example + "'");
+                            shortened(example, module_tree::report_path_length) + "'");
         }
     }
 

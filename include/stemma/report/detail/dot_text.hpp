@@ -2,6 +2,7 @@
 #ifndef STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 #define STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
+#include <stemma/core/detail/shortened.hpp>
 #include <stemma/io/detail/xml_text.hpp>
 
 #include <algorithm>
@@ -38,18 +39,6 @@ namespace stemma::inline STEMMA_ABI::detail {
         }
         out.append("&#92;");
     }
-}
-
-/// Returns: a text cut to that many characters, with a mark.
-[[nodiscard]] inline std::string shortened(std::string_view text, std::size_t most) {
-    std::size_t characters = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool begins = (static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U;
-        if (begins && ++characters > most) {
-            return std::string(text.substr(0, i)).append("\xe2\x80\xa6");
-        }
-    }
-    return std::string(text);
 }
 
 /// Returns: a text for a label, which must not be empty or contain control characters.
