@@ -49,11 +49,10 @@ int show_placement(const plan_request& asked, const stemma::attributed_model& op
         put("{}  {}\n", shaded(m == 0 ? "(root)" : opened.modules().path(m), shade::name), text);
     }
     if (placement.unmatched > 0) {
-        note(asked.common,
-             fmt::format("{} of the log {} not in the model: give the optimized model, or a log of "
-                         "a run without optimizations",
-                         counted(placement.unmatched, "node"),
-                         placement.unmatched == 1 ? "is" : "are"));
+        note(asked.common, fmt::format("{} of the log {} unnamed or not in the model: give the "
+                                       "optimized model, or a log of a run without optimizations",
+                                       counted(placement.unmatched, "node"),
+                                       placement.unmatched == 1 ? "is" : "are"));
     }
     return done;
 }

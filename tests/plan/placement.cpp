@@ -82,6 +82,26 @@ TEST_CASE("placement: nodes of one name match one node of the log", "[plan][plac
     CHECK(place(opened, twice.c_str()).unmatched == 1);
 }
 
+TEST_CASE("placement: an unnamed node of the log says nothing about other nodes",
+          "[plan][placement]") {
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"r"}, "n"),
+                                                test::node("Tanh", {"r"}, {"t"}, "m"),
+                                                test::node("Exp", {"t"}, {"y"})},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "unnamed.onnx"), {});
+    for (const auto* text :
+         {"Node(s) placed on [CUDAExecutionProvider]. Number of nodes: 1\n  Relu (n)\n"
+          "Node(s) placed on [CPUExecutionProvider]. Number of nodes: 2\n  Exp (), Exp ()\n",
+          R"([{"name": "n_kernel_time", "args": {"provider": "CUDAExecutionProvider"}},
+              {"name": "_kernel_time", "args": {"provider": "CPUExecutionProvider"}}])"}) {
+        const auto placement = place(opened, text);
+        CHECK(placement.modules[0] == stemma::provider_counts{{"CUDAExecutionProvider", 1}});
+        CHECK(placement.unmatched == (*text == '[' ? 1 : 2));
+        CHECK(placement.unplaced == 2);
+    }
+}
+
 TEST_CASE("placement: a single provider needs no list", "[plan][placement]") {
     const stemma::attributed_model opened(
         stemma::mapped_file::holding(test::two_modules(), "two.onnx"), {});

@@ -27,7 +27,8 @@ namespace stemma::inline STEMMA_ABI {
 /// The execution provider of a node, as reported by ONNX Runtime.
 struct placed_node {
     std::string provider{}; ///< `CPUExecutionProvider`
-    std::string name{};     ///< of the node; "" for all nodes without their own line
+    std::string name{};     ///< of the node; "" if it has none
+    bool all = false;       ///< whether all nodes without a line of their own are meant
 };
 
 namespace detail {
@@ -54,7 +55,7 @@ namespace detail {
                 const auto name = line.substr(at + head.size());
                 provider = name.substr(0, name.find(']'));
                 if (head == all) {
-                    placed.push_back({provider, {}});
+                    placed.push_back({provider, {}, true});
                 }
                 line = {};
             }
@@ -70,7 +71,8 @@ namespace detail {
                 }
                 break;
             }
-            placed.push_back({provider, std::string(line.substr(begin + 2, last - begin - 2))});
+            placed.push_back(
+                {provider, std::string(line.substr(begin + 2, last - begin - 2)), false});
             line = end == line.npos ? std::string_view() : line.substr(end + 3);
         }
     }
@@ -108,7 +110,7 @@ namespace detail {
     }
     std::vector<placed_node> placed;
     for (auto& [name, provider] : provider_of) {
-        placed.push_back({provider, name});
+        placed.push_back({provider, name, false});
     }
     return placed;
 }
@@ -142,7 +144,7 @@ using provider_counts = std::map<std::string, std::size_t, std::less<>>;
 /// Where the modules of a model run.
 struct module_placement {
     std::vector<provider_counts> modules; ///< by module with descendants
-    std::size_t unmatched = 0; ///< nodes of the log that are not in the model, such as fused ones
+    std::size_t unmatched = 0; ///< nodes of the log that are not found, as fused or unnamed ones
     std::size_t unplaced = 0;  ///< nodes that are not in the log, except Constants
 };
 
@@ -157,8 +159,13 @@ struct module_placement {
     std::unordered_map<std::string_view, const placed_node*> of;
     const placed_node* rest = nullptr;
     for (const auto& one : placed) {
-        one.name.empty() ? static_cast<void>(rest = &one)
-                         : static_cast<void>(of.emplace(one.name, &one));
+        if (one.all) {
+            rest = &one;
+        } else if (one.name.empty()) {
+            ++result.unmatched;
+        } else {
+            of.emplace(one.name, &one);
+        }
     }
     std::unordered_set<const placed_node*> matched;
     for (id node = 0; node < model.node_count(); ++node) {
@@ -175,7 +182,7 @@ struct module_placement {
             ++result.modules[opened.tags().attributions[node].module][where->provider];
         }
     }
-    result.unmatched = of.size() - matched.size();
+    result.unmatched += of.size() - matched.size();
     for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
         for (const auto& [provider, count] : result.modules[m]) {
             result.modules[tree.parent(m)][provider] += count;
