@@ -11,7 +11,7 @@ import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node
 import {tmpdir} from "node:os";
 import {join, resolve} from "node:path";
 import {Page, from, needBrowser} from "./browser.mjs";
-import {chainModel} from "./chain_model.mjs";
+import {chainModel, layerModel} from "./chain_model.mjs";
 import {asDynamoExport} from "../runtime/dynamo.mjs";
 
 needBrowser();
@@ -197,6 +197,22 @@ const tests = {
     assert.equal(await frame(1).evaluate("chosen"), wanted[0].ends[0]);
     await page.click("#head button", "Changes");
     assert.equal(await page.evaluate(`document.getElementById("side").hidden`), true);
+    assert.deepEqual(page.problems, []);
+    await page.close();
+  },
+
+  async "weights that are not finite or not comparable are listed like others"() {
+    const [float, int8] = [1, 3];
+    const weights = [[float, [0, 0, 0x80, 0x3f]], [float, [0, 0, 0, 0x40]], [float, [0, 0, 0x80, 0x7f]], [int8, [1]]];
+    const {url} = panes(weights.map((weight, i) => {
+      const model = join(folder, `layer${i}.onnx`);
+      writeFileSync(model, layerModel(...weight));
+      return model;
+    }));
+    const {page} = await open(url);
+    const titles = await page.evaluate(`[...document.querySelectorAll("#changes .row")].map(each => each.title)`);
+    assert.deepEqual(titles.map(each => each.split("\n")[1]),
+                     ["1 weight by at most 0.5 of their size", "1 weight by values that are not finite", "1 weight"]);
     assert.deepEqual(page.problems, []);
     await page.close();
   },

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,38 @@ TEST_CASE("write_html_diff: has every model, and each step with its changes and 
         CHECK(step["nodes"][2 * i] == pairs[i].first);
         CHECK(step["nodes"][2 * i + 1] == pairs[i].second);
     }
+}
+
+TEST_CASE(
+    "write_html_diff: of weights, their number, by how much they differ, and how many compare") {
+    // A layer with a weight of one element.
+    const auto open = [](std::uint64_t type, std::string_view bytes, const char* name) {
+        const auto weight = test::message().packed(1, {1}).number(2, type).text(8, "fc.weight");
+        auto graph = test::graph({test::node("MatMul", {"x", "fc.weight"}, {"y"}, "/fc/MatMul")},
+                                 {"x"}, {"y"});
+        graph.inner(5, test::message(weight).text(9, bytes));
+        return stemma::attributed_model(
+            stemma::mapped_file::holding(test::model(graph).bytes(), name), {});
+    };
+    constexpr std::uint64_t float32 = 1;
+    constexpr std::uint64_t int32 = 6;
+    using namespace std::string_view_literals;
+    const auto one = open(float32, "\0\0\x80\x3f"sv, "one.onnx");
+    const auto two = open(float32, "\0\0\0\x40"sv, "two.onnx");
+    const auto infinite = open(float32, "\0\0\x80\x7f"sv, "infinite.onnx");
+    const auto whole = open(int32, "\1\0\0\0"sv, "whole.onnx");
+    const auto told = data_in(page_of(std::array{&one, &two, &infinite, &whole}), "id=\"steps\">");
+    const auto weights = [&](std::size_t i) {
+        for (const auto& change : told["steps"][i]["changes"]) {
+            if (change["weights"][0] > 0) {
+                return change["weights"];
+            }
+        }
+        return json();
+    };
+    CHECK(weights(0) == json::array({1, 0.5, 1}));
+    CHECK(weights(1) == json::array({1, nullptr, 1}));
+    CHECK(weights(2) == json::array({1, 0, 0}));
 }
 
 TEST_CASE("write_html_diff: texts of models stay texts, and the page loads no file") {

@@ -104,14 +104,16 @@ function othersOf(i) {
   });
 }
 
+const byHowMuch = relative => relative === null ? " by values that are not finite" : ` by at most ${Number(relative.toPrecision(3))} of their size`;
+
 /** @typedef {{i: number, ends: number[], changes: string[], path: string, text: string, about: string}} Change */
 /** @returns {Change[]} */
 function allChanges() {
-  return steps.flatMap(({changes}, i) => changes.map(({ends, changes: kinds, nodes, weights: [count, relative]}) => {
+  return steps.flatMap(({changes}, i) => changes.map(({ends, changes: kinds, nodes, weights: [count, relative, comparable]}) => {
     const side = ends[0] >= 0 ? 0 : 1;
     const path = panes[i + side].report.modules[ends[side]].path || "the whole model";
     const about = [nodes[0] + nodes[1] > 0 ? `${plural(nodes[0], "node")} \u2192 ${number(nodes[1])}` : "",
-                   count > 0 ? `${plural(count, "weight")} by at most ${Number(relative.toPrecision(3))} of their size` : ""].filter(Boolean).join(", ");
+                   count > 0 ? plural(count, "weight") + (comparable > 0 ? byHowMuch(relative) : "") : ""].filter(Boolean).join(", ");
     return {i, ends, changes: kinds, path, text: `${path} ${kinds.join(" ")}`.toLowerCase(), about};
   }));
 }

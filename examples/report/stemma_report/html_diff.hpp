@@ -83,13 +83,17 @@ private:
         json_.value(entry.only_second.size());
         json_.end_array();
         double relative = 0;
+        std::size_t comparable = 0;
         for (const auto& weight : entry.weights) {
             relative = std::max(relative, weight.comparable ? weight.difference.relative : 0);
+            comparable += weight.comparable ? 1U : 0U;
         }
-        json_.key("weights"); // their number, and the largest relative difference
+        // Their number, the largest relative difference, null if infinite, and of how many it is.
+        json_.key("weights");
         json_.begin_array(true);
         json_.value(entry.weights.size());
         json_.value(relative);
+        json_.value(comparable);
         json_.end_array();
         json_.end_object();
     }
