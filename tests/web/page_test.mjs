@@ -9,7 +9,7 @@ import {createServer} from "node:http";
 import {tmpdir} from "node:os";
 import {extname, join, resolve} from "node:path";
 import {Page, closeBrowser, from, needBrowser} from "../cli/browser.mjs";
-import {chainModel, deepNames} from "../cli/chain_model.mjs";
+import {chainModel, deepNames, layerModel} from "../cli/chain_model.mjs";
 
 needBrowser();
 const [site, fixtures, pictures] = process.argv.slice(2).map(path => resolve(path));
@@ -205,9 +205,27 @@ async function test() {
   await until(`/equal/.test(document.getElementById("panel").textContent)`, "that they are equal");
   assert.ok((await downloaded("#save-carried", "new.tagged.onnx")).includes("pkg.stemma"));
   await accessible("two models");
+  const bytes = all => `Promise.resolve([new Uint8Array([${[...all]}])])`;
+  await drop([["one.onnx", bytes(layerModel(1, "one.bin"))], ["two.onnx", bytes(layerModel(1, "two.bin"))],
+              ["one.bin", bytes([0, 0, 0x80, 0x3f])], ["two.bin", bytes([0, 0, 0, 0x40])]]);
+  await shown("", "diff");
+  await until(`/1 of 1 differ/.test(document.getElementById("panel").textContent)`, "by how much their external weights differ");
+
+  // One of two that is no model.
+  const broken = ["broken.onnx", bytes([10, 200, 1, 2, 3])];
+  await page.view.locator("#others").setInputFiles({name: broken[0], mimeType: "", buffer: Buffer.from([10, 200, 1, 2, 3])});
+  await until(`/broken\\.onnx: /.test(document.getElementById("message").textContent)`, "what is wrong with the other model");
+  await until(`/takes another model/.test(document.getElementById("panel").textContent)`, "that no model is compared");
+  await drop([broken, ["two.onnx", fixture("mlp/model.onnx")]]);
+  await until(`/broken\\.onnx: /.test(document.getElementById("message").textContent)`, "what is wrong with the first model");
+  await page.evaluate("new Promise(done => setTimeout(done, 300))"); // nothing follows
+  assert.equal(await page.text("#title"), "one.onnx", "what was open stays");
+  assert.match(await page.text("#panel"), /takes another model/);
 
   // What is no model, and what is too large.
-  await drop([["broken.onnx", `Promise.resolve([new Uint8Array([10, 200, 1, 2, 3])])`]]);
+  await drop([["old.onnx", fixture("mlp/model.onnx")]]);
+  await shown("", "graph");
+  await drop([broken]);
   await until(`/broken\\.onnx: /.test(document.getElementById("message").textContent)`, "what is wrong with the file");
   await picture("broken");
   await drop([["huge.onnx", `Promise.resolve(Array(8).fill(new Blob([new Uint8Array(1 << 28)])))`]]);

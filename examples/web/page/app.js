@@ -106,6 +106,7 @@ function findModule(path) {
   return app.byPath.get(path) ?? 0;
 }
 
+/** @returns {Promise<true | undefined>} whether the model is open now */
 function open(files) {
   return busy(`Reading ${files.map(file => file.name).join(", ")}`, async () => {
     const engine = new Engine();
@@ -131,15 +132,19 @@ function open(files) {
       history.replaceState(null, "", app.link({v: "graph"}));
     }
     await arrive();
+    return true;
   });
 }
 
 function compare(files) {
   return busy("Reading the other model", async () => {
-    app.other = await app.engine.open(files, "b");
-    app.view = "diff";
-    history.replaceState(null, "", app.link({v: "diff"}));
-    await arrive();
+    app.other = null; // the library forgets the former one first
+    try {
+      app.other = await app.engine.open(files, "b");
+      history.replaceState(null, "", app.link({v: "diff"}));
+    } finally {
+      await arrive();
+    }
   });
 }
 
@@ -148,7 +153,7 @@ function openAll(files) {
   const models = files.filter(file => /\.onnx$/i.test(file.name));
   if (models.length === 2) { // the first is the older one
     const rest = files.filter(file => !models.includes(file));
-    open([models[0], ...rest]).then(() => app.engine && compare([models[1]]));
+    open([models[0], ...rest]).then(done => done && compare([models[1], ...rest.filter(file => !isCapture(file))]));
   } else if (files.length > 0) {
     open(files.every(isCapture) ? [...app.files.filter(file => !isCapture(file)), ...files] : files);
   }
