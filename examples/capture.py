@@ -33,6 +33,8 @@ import tempfile
 import weakref
 
 import torch
+from torch.nn.parameter import is_lazy
+from torch.nn.utils import parametrize
 
 MOST_TENSORS = 1024  # per event; further ones are omitted
 MOST_WAITING = 256  # events buffered until the enclosing call returns
@@ -58,10 +60,16 @@ def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", to
     if training:
         options.setdefault("training", torch.onnx.TrainingMode.TRAINING)
     missing = {}
+    if trace or fx is not None or torchscript or export is not None:
+        initialize(model, args, kwargs)
     with json_file(path) as out, left_as_it_was(model, training):
         out.member("schema", "stemma.capture/1")
         out.member("torch", torch.__version__)
         out.member("root_class", class_name(model)[0])
+        scopes = None
+        if export is not None:  # before other runs, which may change what the model holds
+            with attributes_kept(model):
+                scopes = export_with_scopes(model, args, kwargs, export, options, missing)
         calls = None
         if trace:
             run = module_trace(model, args, kwargs, out, missing)
@@ -76,15 +84,13 @@ def capture(model, args=(), kwargs=None, *, path=None, trace=True, fx="auto", to
             write_fx(model, args, kwargs, fx, out, missing)
         if torchscript:
             write_torchscript(model, args, kwargs, out, missing)
-        if export is not None:
-            scopes = export_with_scopes(model, args, kwargs, export, options, missing)
-            if scopes is not None:
-                stacks = {}
-                with out.nested("export"):
-                    with out.list("nodes"):
-                        for node in exported_nodes(export, scopes, stacks):
-                            out.add(node)
-                    out.member("stacks", list(stacks))
+        if scopes is not None:
+            stacks = {}
+            with out.nested("export"):
+                with out.list("nodes"):
+                    for node in exported_nodes(export, scopes, stacks):
+                        out.add(node)
+                out.member("stacks", list(stacks))
         out.member("missing", missing)
     return captured(path, out.text, missing)
 
@@ -116,7 +122,7 @@ def class_name(module):
             full = re.sub(r"\b___torch_mangle_\d+\.", "", module._c._type().qualified_name())
             full = full[len("__torch__."):] if full.startswith("__torch__.") else full
             return full.rpartition(".")[2], full
-    kind = type(module)
+    kind = parametrize.type_before_parametrizations(module)
     return kind.__name__, f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -132,16 +138,9 @@ def join(path, name):
 def module_aliases(model, paths):
     """{module: its other paths}."""
     aliases = {module: [] for module in paths}
-    for module, path in paths.items():
-        for name, child in children(module):
-            alias = join(path, name)
-            first = paths.get(child)
-            if first is None or first == alias:
-                continue
-            inside = first + "."
-            for below, below_path in paths.items():
-                if below is child or below_path.startswith(inside):
-                    aliases[below].append(alias + below_path[len(first):])
+    for path, module in model.named_modules(remove_duplicate=False):
+        if path != paths.get(module, path):
+            aliases[module].append(path)
     return aliases
 
 
@@ -275,11 +274,18 @@ def attributes_kept(model):
                     getattr(module, part).update(before)
 
 
+def initialize(model, args, kwargs):
+    """Runs a model with uninitialized parameters or buffers once, which initializes them."""
+    if any(is_lazy(tensor) for tensor in itertools.chain(model.parameters(), model.buffers())):
+        with left_as_it_was(model, False), torch.no_grad():
+            model(*args, **kwargs)
+
+
 @contextlib.contextmanager
 def left_as_it_was(model, training):
     """Sets the training mode; restores modes, attributes, the random state and, after training, buffers."""
     modes = [(module, module.training) for module in model.modules()]
-    buffers = [(b, b.detach().clone()) for b in model.buffers() if training]
+    buffers = [(b, b.detach().clone()) for b in model.buffers() if training and not is_lazy(b)]
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())), attributes_kept(model):
         try:
             model.train(training)
@@ -688,7 +694,7 @@ def torchscript_operations(block, names):
             above = names.get(node.input().debugName(), "")
             names[node.output().debugName()] = join(above, node.s("name"))
         elif node.kind().startswith("aten::"):
-            path = node.scopeName().rpartition("/")[2].partition(".")[2]
+            path = node.scopeName().rpartition("/__module")[2].partition(".")[2]
             yield {"op": node.kind(), "module": path,
                    "in_ids": [value_id(v, names) for v in node.inputs() if is_tensor(v)],
                    "input_shapes": [value_shape(v) for v in node.inputs() if is_tensor(v)],

@@ -475,6 +475,128 @@ class Captures(Case):
         self.assertEqual([module.training for module in (model.features, model.again)], [True, False])
         self.assertTrue(all(map(torch.equal, buffers, model.buffers())))
 
+    def test_models_with_state_are_exported_as_they_were(self):
+        class counting(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(8, 8)
+                self.register_buffer("position", torch.zeros(1))
+
+            def forward(self, x):
+                self.position.add_(1)
+                return self.fc(x) * self.position
+
+        class caching(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(8, 8)
+                self.past = []
+
+            def forward(self, x):
+                self.past.append(self.fc(x))
+                return torch.cat(self.past, 1)
+
+        class recurrent(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(8, 8)
+                self.last = None
+
+            def forward(self, x):
+                self.last = self.fc(x) if self.last is None else self.fc(x) + self.last
+                return self.last
+
+        args = (torch.rand(2, 8),)
+        for kind in (counting, caching, recurrent):
+            torch.manual_seed(0)
+            before = plain_export(kind().eval(), args)
+            torch.manual_seed(0)
+            file = self.folder / "model.onnx"
+            document, _, _ = self.capture(kind().eval(), args, export=str(file), export_options=OPTIONS, torchscript=True)
+            self.assertEqual(file.read_bytes(), before)
+            if kind is recurrent:
+                self.assertFalse([e for e in document["trace"]["events"] if "aten.add." in e.get("op", "")])
+
+    def test_lazy_models_run_first(self):
+        class lazy(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.LazyLinear(3)
+                self.norm = nn.LazyBatchNorm1d()
+
+            def forward(self, x):
+                return self.norm(self.fc(x))
+
+        for training in (False, True):
+            model = lazy()
+            file = self.folder / "model.onnx"
+            document, _, missing = self.capture(model, (torch.rand(2, 4),), export=str(file), training=training,
+                                                export_options=OPTIONS)
+            self.assertEqual(missing, {})
+            self.assertEqual([(module["class_name"], module["calls"]) for module in document["modules"]],
+                             [("lazy", 1), ("Linear", 1), ("BatchNorm1d", 1)])
+            self.assertTrue(model.training)
+            self.assertEqual(model.norm.running_mean.tolist(), [0, 0, 0])
+        document, _, _ = self.capture(lazy(), (torch.rand(2, 4),), trace=False, fx=None, training=True)
+        self.assertEqual([module["class_name"] for module in document["modules"]],
+                         ["lazy", "LazyLinear", "LazyBatchNorm1d"])
+
+    def test_parametrized_modules_keep_their_classes(self):
+        class normed(nn.Module):
+            def forward(self, weight):
+                return weight / weight.norm()
+
+        class attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.rand(8, 8))
+
+            def forward(self, x):
+                return x @ self.weight
+
+        model = nn.Sequential(attention(), attention()).eval()
+        nn.utils.parametrize.register_parametrization(model[0], "weight", normed())
+        file = self.folder / "model.onnx"
+        document, path, _ = self.capture(model, (torch.rand(2, 8),), export=str(file), export_options=OPTIONS)
+        found = {module["name"]: module["qualified_class"] for module in document["modules"]}
+        self.assertEqual(found["0"], found["1"])
+        self.assertTrue(found["0"].endswith(".attention"), found["0"])
+        self.stemma("tag", file, "-m", path, "--sidecar", self.folder / "sidecar.json")
+        nodes = json.loads((self.folder / "sidecar.json").read_text())["nodes"]
+        self.assertEqual([node["tag"] for node in nodes if node["op_type"] == "MatMul"], ["/Sequential/attention.0", "/Sequential/attention.1"])
+
+    def test_paths_through_what_is_shared_itself(self):
+        class around(nn.Module):
+            def __init__(self, inner):
+                super().__init__()
+                self.inner = inner
+
+            def forward(self, x):
+                return self.inner(x)
+
+        shared = nn.Sequential(nn.Linear(8, 8))
+        model = nn.ModuleDict({"x": around(shared), "y": around(shared)})
+        model["z"] = model["y"]
+        document, _, _ = self.capture(model, (), trace=False, fx=None)
+        aliases = {module["name"]: module["aliases"] for module in document["modules"]}
+        self.assertEqual(aliases, {"": [], "x": [], "x.inner": ["y.inner", "z.inner"],
+                                   "x.inner.0": ["y.inner.0", "z.inner.0"], "y": ["z"]})
+        self.assertEqual(document["shared_parameters"], [[f"{path}.inner.0.{name}" for path in "xyz"]
+                                                         for name in ("weight", "bias")])
+
+    def test_torchscript_of_names_with_slashes(self):
+        class heads(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.all = nn.ModuleDict({"a/b": nn.Sequential(nn.Linear(8, 8)), "c": nn.Linear(8, 8)})
+
+            def forward(self, x):
+                return torch.relu(self.all["c"](self.all["a/b"](x)))
+
+        document, _, _ = self.capture(heads().eval(), (torch.rand(2, 8),), torchscript=True)
+        self.assertEqual([(one["op"], one["module"]) for one in document["torchscript"]["operations"]],
+                         [("aten::linear", "all.a/b.0"), ("aten::linear", "all.c"), ("aten::relu", "")])
+
     def test_what_the_document_shows(self):
         document = (ROOT / "docs/capture.md").read_text()
         blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", document, re.M | re.S)
