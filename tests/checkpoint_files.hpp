@@ -2,6 +2,7 @@
 #ifndef STEMMA_TESTS_CHECKPOINT_FILES_HPP
 #define STEMMA_TESTS_CHECKPOINT_FILES_HPP
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,32 @@ inline std::string little(std::uint64_t value, unsigned size) {
 /// A safetensors file with the given header.
 inline std::string safetensors(const std::string& header, const std::string& data) {
     return little(header.size(), 8) + header + data;
+}
+
+/// A tensor of floats.
+struct float_tensor {
+    std::string name{};
+    std::vector<std::int64_t> shape{};
+    std::vector<float> values{};
+};
+
+/// A safetensors file with these tensors.
+inline std::string safetensors(const std::vector<float_tensor>& tensors) {
+    std::string header;
+    std::string data;
+    for (const auto& [name, shape, values] : tensors) {
+        std::string extents;
+        for (const auto extent : shape) {
+            extents += (extents.empty() ? "" : ",") + std::to_string(extent);
+        }
+        header += (header.empty() ? "{\"" : ",\"") + name + R"(":{"dtype":"F32","shape":[)" +
+                  extents + R"(],"data_offsets":[)" + std::to_string(data.size()) + ",";
+        for (const auto value : values) {
+            data += little(std::bit_cast<std::uint32_t>(value), 4);
+        }
+        header += std::to_string(data.size()) + "]}";
+    }
+    return safetensors(header + "}", data);
 }
 
 struct zip_file {

@@ -417,6 +417,64 @@ class FreshExport(Case):
 
         self.compare(Block(), torch.randn(1, 3, 8, 8))
 
+    def test_a_norm_of_several_convolutions(self):
+        from torch import nn
+
+        class Shared(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Conv2d(3, 4, 3, bias=False), nn.Conv2d(4, 4, 3, bias=False)
+                self.norm = nn.BatchNorm2d(4)
+
+            def forward(self, x):
+                return self.norm(self.second(self.norm(self.first(x)).relu()))
+
+        self.compare(Shared(), torch.randn(1, 3, 8, 8))
+
+    def test_functions(self):
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self, channels):
+                super().__init__()
+                self.conv, self.bn = nn.Conv2d(channels, channels + 1, 3, bias=False), nn.BatchNorm2d(channels + 1)
+
+            def forward(self, x):
+                return self.bn(self.conv(x)).relu()
+
+        class Recurrent(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.fc = nn.LSTM(6, 6), nn.Linear(6, 6)
+
+            def forward(self, x):
+                return self.fc(self.lstm(x)[0]).tanh()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.blocks = nn.Sequential(Block(3), Block(4), Block(5))
+                self.layers = nn.Sequential(Recurrent(), Recurrent())
+
+            def forward(self, x):
+                return self.layers(self.blocks(x).mean(3).permute(2, 0, 1))
+
+        module = Net().eval()
+        files = {}
+        for seed, name in ((1, "old"), (2, "new")):
+            self.change(module, seed)
+            files[name] = self.export(module, torch.randn(1, 3, 9, 9), f"{name}.onnx")
+            self.succeed("fold", files[name], "--select", "all", "-o", self.folder / f"{name}.folded.onnx", "-q")
+        old, known, folded = files["old"], files["old"].with_suffix(".pt"), self.folder / "old.folded.onnx"
+        output = self.folder / "patched.onnx"
+        for more in ([], ["--checkpoint", known], ["-m", known]):
+            rows = [json.loads(self.succeed("weights", one, "--format", "json", "-q", *more).stdout)["initializers"]
+                    for one in (old, folded)]
+            self.assertEqual(*rows)
+        for more in ([], ["--checkpoint", known]):
+            self.succeed("patch", folded, "--weights", files["new"].with_suffix(".pt"), "-o", output, *more)
+            self.assertEqual(output.read_bytes(), (self.folder / "new.folded.onnx").read_bytes(), more)
+
     @unittest.skipIf(torch and "CPU capability usage: AVX2" not in torch.__config__.show(),
                      "torch sums squares in another order here")
     def test_weight_norm(self):

@@ -117,6 +117,24 @@ TEST_CASE("identify_parameters: the file alone, with its modules and with its we
     }
 }
 
+TEST_CASE("identify_parameters: every call of a function has the entries of its module",
+          "[weights][identify_parameters]") {
+    for (const std::string name : {"bert_micro", "shared_twice"}) {
+        INFO(name);
+        const auto known = stemma::read_checkpoint(test::fixture(name + "/model.pt"));
+        const stemma::attributed_model opened(test::fixture(name + "/model.functions_all.onnx"),
+                                              {});
+        const auto alone = stemma::identify_parameters(opened);
+        const auto right = stemma::identify_parameters(opened, {.known = &known});
+        for (std::size_t t = 0; t < right.size(); ++t) {
+            INFO(opened.model().text(opened.model().tensors()[t].name));
+            const bool weight = right[t].basis != stemma::parameter_basis::none;
+            CHECK((!weight || alone[t].entries == right[t].entries));
+            CHECK((!weight || alone[t].transform == right[t].transform));
+        }
+    }
+}
+
 TEST_CASE("identify_parameters: extents of any size are compared without overflow",
           "[weights][identify_parameters]") {
     constexpr auto largest = std::numeric_limits<std::int64_t>::max();

@@ -2,6 +2,7 @@
 #include <stemma/weights/patch_weights.hpp>
 
 #include "../catch.hpp"
+#include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
@@ -110,6 +111,47 @@ TEST_CASE("patch_weights: where something is missing, nothing is written",
     const auto output = folder.file("out.onnx");
     CHECK_THROWS_AS(stemma::patch_weights(opened, output, {.weights = &other}), stemma::error);
     CHECK_FALSE(std::filesystem::exists(output));
+}
+
+TEST_CASE("patch_weights: gates are reordered without names, or the model is refused",
+          "[weights][patch_weights]") {
+    const std::vector<float> mine{1, 2, 3, 4};
+    const auto module = [&](const std::string& name) {
+        return std::vector<test::float_tensor>{{name + ".weight_ih_l0", {4, 1}, mine},
+                                               {name + ".weight_hh_l0", {4, 1}, mine},
+                                               {name + ".bias_ih_l0", {4}, mine},
+                                               {name + ".bias_hh_l0", {4}, mine}};
+    };
+    auto graph = test::graph(
+        {test::owner_node("LSTM", {"x", "1", "2", "3"}, {"y"},
+                          {message().text(1, "hidden_size").number(3, 1).number(20, 2)})},
+        {"x"}, {"y"});
+    for (const auto& [name, count] : {std::pair("1", 4U), std::pair("2", 4U), std::pair("3", 8U)}) {
+        graph.inner(5, test::tensor(name,
+                                    name[0] == '3' ? std::vector<std::uint64_t>{1, 8}
+                                                   : std::vector<std::uint64_t>{1, 4, 1},
+                                    std::string(count * sizeof(float), '\0')));
+    }
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                          {});
+    const auto output = folder.file("out.onnx");
+    const auto patch = [&](const std::vector<test::float_tensor>& weights) {
+        const auto saved =
+            stemma::read_checkpoint(folder.make("new.safetensors", test::safetensors(weights)));
+        return stemma::patch_weights(opened, output,
+                                     {.weights = &saved, .writing = {.sync = false}});
+    };
+    CHECK(patch(module("a.lstm")).changed == 3);
+    const auto bytes = test::read_bytes(output);
+    const auto reordered = stemma::detail::bytes_of(std::vector<float>{1, 4, 2, 3});
+    CHECK(bytes.find(reordered) != bytes.npos);
+    CHECK(bytes.find(reordered + reordered) != bytes.npos);
+    auto both = module("a.lstm");
+    const auto other = module("b.lstm");
+    both.insert(both.end(), other.begin(), other.end());
+    both.push_back({"3", {1, 8}, {1, 2, 3, 4, 5, 6, 7, 8}}); // something can be patched
+    CHECK_THROWS_WITH(patch(both), Catch::Contains("may be derived from a.lstm.weight_ih_l0"));
 }
 
 } // namespace test::weights_patch_weights

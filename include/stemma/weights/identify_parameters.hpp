@@ -79,7 +79,7 @@ private:
             if (search.uses[t].empty() || !search.weights[t]) {
                 continue;
             }
-            const auto first = search.uses[t].front().node;
+            const auto first = search.uses[t].front().top;
             if (before > first && before - first > drop) {
                 drop = before - first;
                 found = t;
@@ -145,6 +145,7 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
 /// `wire_model::tensors`.
 ///  Decided by values in the checkpoint, else by names, else by the reading modules: their declared
 /// entries, or PyTorch's conventions.
+/// Requires: the model keeps its evidence.
 /// Complexity: O(nodes + reads * entries of their modules), and O(bytes) with contents.
 [[nodiscard]] inline std::vector<parameter_origin>
 identify_parameters(const attributed_model& opened, const identify_options& options = {}) {
@@ -176,6 +177,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     names.find_declared(computed);
     if (!reliable) {
         detail::sliced_entries(search).find_declared();
+        folds.doubt_unfolded();
     }
     if (search.entries.empty()) {
         folds.find_usual(computed);

@@ -11,6 +11,7 @@
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
+#include <stemma/weights/detail/call_modules.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 #include <stemma/weights/detail/new_values.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
@@ -223,21 +224,28 @@ private:
         if (unknown_.empty()) {
             return;
         }
-        const auto uses = collect_weight_uses(model_, opened_.tags().attributions);
+        const auto uses = collect_weight_uses(model_, call_modules(opened_));
         const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
         for (const auto t : unknown_) {
-            const bool read_as_weight =
-                std::any_of(uses[t].begin(), uses[t].end(), [&](const weight_use& use) {
-                    return role_of_slot(model_.op_type(use.node), use.slot).sure;
-                });
-            if (!read_as_weight) {
+            bool is_weight = false;
+            bool of_gates = false; // possibly of both directions, and of two biases
+            for (const auto& use : uses[t]) {
+                const auto type = model_.op_type(use.node);
+                of_gates = of_gates || gates_of_slot(type, use.slot) > 0;
+                is_weight = is_weight || of_gates || role_of_slot(type, use.slot).sure;
+            }
+            if (!is_weight) {
                 continue;
             }
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
+            const auto elements = count_of(header.dims);
             for (const auto& entry : options_.weights->entries()) {
-                const bool fits = is_convertible(entry.data_type) &&
-                                  is_convertible(header.data_type) &&
-                                  count_of(entry.shape) == count_of(header.dims);
+                const auto count = count_of(entry.shape);
+                const bool fits =
+                    is_convertible(entry.data_type) && is_convertible(header.data_type) &&
+                    (count == elements ||
+                     (of_gates && count > 0 && (elements / count == 2 || elements / count == 4) &&
+                      elements % count == 0));
                 if (fits && (options_.known == nullptr || unused.contains(entry.name))) {
                     STEMMA_THROW(error(
                         error_code::contradiction, model_.file(), name(t),
@@ -288,6 +296,7 @@ private:
 /// present ones, or with low-rank changes added. Everything else stays byte for byte; external
 /// weights are written beside `output`. Nothing is written on failure.
 ///
+/// Requires: the model keeps its evidence.
 /// Throws: `error` of `contradiction` for shapes or types that do not fit, for missing entries, for
 /// entries that share an initializer but differ, and for uncertain initializers; of `unsupported`
 /// for quantized ones; of `exists` for a weight file that may not be replaced; as `find_modules`,

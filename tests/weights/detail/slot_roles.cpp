@@ -5,6 +5,7 @@
 
 namespace test::weights_detail_slot_roles {
 
+using stemma::detail::gates_of_slot;
 using stemma::detail::role_of_slot;
 
 TEST_CASE("slot_roles: an operator is found by its whole name", "[weights][slot_roles]") {
@@ -23,6 +24,16 @@ TEST_CASE("slot_roles: the table marks transposed and uncertain inputs", "[weigh
     CHECK_FALSE(role_of_slot("Gemm", 1).transposed);
     CHECK_FALSE(role_of_slot("Add", 0).sure);
     CHECK(role_of_slot("Add", 1).attribute == "bias");
+}
+
+TEST_CASE("slot_roles: weights and biases of recurrent operators have gates",
+          "[weights][slot_roles]") {
+    CHECK(gates_of_slot("LSTM", 1) == 4);
+    CHECK(gates_of_slot("GRU", 3) == 3);
+    CHECK(gates_of_slot("RNN", 2) == 1);
+    CHECK(gates_of_slot("LSTM", 0) == 0);
+    CHECK(gates_of_slot("LSTM", 5) == 0);
+    CHECK(gates_of_slot("Gemm", 1) == 0);
 }
 
 } // namespace test::weights_detail_slot_roles

@@ -45,15 +45,16 @@ public:
             for (const auto& use : search.uses[t]) {
                 const auto inputs = search.model.inputs(use.node);
                 if (search.model.op_type(use.node) == "Add" && inputs.size() == 2) {
-                    note(inputs[1 - use.slot], origin.entries.front());
+                    note({use.call, inputs[1 - use.slot]}, origin.entries.front());
                 }
             }
         }
     }
 
-    /// Returns: the weight of the product that makes a value, or null. Complexity: O(log uses).
-    [[nodiscard]] const weight_name* of(id value) const {
-        const auto found = weights_.find(value);
+    /// Returns: the weight of the product that makes a value within a call, or null.
+    /// Complexity: O(log uses).
+    [[nodiscard]] const weight_name* of(id call, id value) const {
+        const auto found = weights_.find({call, value});
         return found == weights_.end() ? nullptr : &found->second;
     }
 
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    void note(id value, const std::string& bias) {
+    void note(std::pair<id, id> value, const std::string& bias) {
         const std::string owner(owner_path(bias));
         const auto name = bias.substr(bias.rfind('.') + 1);
         const auto& own = own_[owner];
@@ -91,7 +92,7 @@ private:
     }
 
     std::map<std::string, std::set<std::string>, std::less<>> own_; // names by module
-    std::map<id, weight_name> weights_;                             // by result of the product
+    std::map<std::pair<id, id>, weight_name> weights_; // by call and result of the product
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

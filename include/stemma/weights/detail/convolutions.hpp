@@ -7,6 +7,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -20,12 +21,12 @@ struct convolution {
 
 /// Returns: the convolutions, each pair of initializers once. Complexity: O(uses).
 [[nodiscard]] inline std::vector<convolution> find_convolutions(const weight_search& search) {
-    std::map<id, convolution> by_node;
+    std::map<std::pair<id, id>, convolution> by_node; // within a call
     for (id t = 0; t < search.uses.size(); ++t) {
         for (const auto& use : search.uses[t]) {
             const auto type = search.model.op_type(use.node);
             if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
-                auto& found = by_node[use.node];
+                auto& found = by_node[{use.call, use.node}];
                 found.module = use.module;
                 if (use.slot == 1) {
                     found.weight = t;

@@ -74,11 +74,12 @@ public:
             const auto path = search_.modules.path(one.module);
             const auto home = search_.entries.find(path, "weight");
             std::vector<id> kernels;
-            if (home != no_id && is_kernel(one, home)) {
+            if (home != no_id && is_kernel(one, home) && folds.is_left(home)) {
                 kernels.push_back(home);
             }
             for (const auto e : of_shape[shape_text(search_.headers[one.weight].dims)]) {
-                if (e != home && kernels.size() < most_tried && is_kernel(one, e)) {
+                if (e != home && kernels.size() < most_tried && is_kernel(one, e) &&
+                    folds.is_left(e)) {
                     kernels.push_back(e);
                 }
             }
@@ -195,8 +196,7 @@ private:
     }
 
     [[nodiscard]] bool is_kernel(const convolution& one, id e) const {
-        return !search_.claimed[e] &&
-               search_.relation(one.weight, e, false).transform == parameter_transform::as_is;
+        return search_.relation(one.weight, e, false).transform == parameter_transform::as_is;
     }
 
     /// Returns: the factor of one channel of a convolution; 0 if there is none.
@@ -263,7 +263,7 @@ private:
                               search_.entries[e].shape == search_.entries[norm].shape;
             return fits ? floats_of(values->bytes()) : std::vector<float>();
         };
-        if (search_.entries[norm].shape.size() != 1 || search_.claimed[norm] ||
+        if (search_.entries[norm].shape.size() != 1 || !folds.is_left(norm) ||
             search_.entries[norm].shape[0] != search_.entries[kernel].shape[0]) {
             return false;
         }

@@ -63,8 +63,8 @@ find_folded_biases(const weight_search& search, std::span<const convolution> fol
         1 + model.graph(0).inputs.size() + model.tensors().size() + folded.size() * (of_norm - 1);
     for (id node = 0; node < model.node_count(); ++node) {
         const auto type = model.op_type(node);
-        before += model.output_count(node);
-        before += type == "BatchNormalization" ? 1U : 0U; // its batch counter
+        const auto more = type == "BatchNormalization" ? 1U : 0U; // its batch counter
+        before += search.calls.copies(node) * (model.output_count(node) + more);
         recurrent = recurrent || type == "LSTM" || type == "GRU" || type == "RNN";
     }
     for (id t = 0; t < search.headers.size(); ++t) {

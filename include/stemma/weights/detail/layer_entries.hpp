@@ -61,17 +61,14 @@ struct recurrent_layer {
 
 /// Returns: the recurrent operators, in node order. Complexity: O(nodes + uses).
 [[nodiscard]] inline std::vector<recurrent_layer> find_recurrent(const weight_search& search) {
-    const auto gates_of = [](std::string_view type) -> unsigned {
-        return type == "LSTM" ? 4 : type == "GRU" ? 3 : type == "RNN" ? 1 : 0;
-    };
-    std::map<id, recurrent_layer> by_node;
+    std::map<std::pair<id, id>, recurrent_layer> by_node; // within a call
     for (id t = 0; t < search.uses.size(); ++t) {
         for (const auto& use : search.uses[t]) {
-            const auto gates = gates_of(search.model.op_type(use.node));
-            if (gates == 0 || use.slot < 1 || use.slot > 3) {
+            const auto gates = gates_of_slot(search.model.op_type(use.node), use.slot);
+            if (gates == 0) {
                 continue;
             }
-            auto& layer = by_node[use.node];
+            auto& layer = by_node[{use.call, use.node}];
             layer.node = use.node;
             layer.module = use.module;
             layer.gates = gates;
@@ -81,7 +78,7 @@ struct recurrent_layer {
     std::map<id, std::vector<std::array<id, 3>>> of_module; // distinct ones, in order
     std::vector<recurrent_layer> layers;
     for (auto& [node, layer] : by_node) {
-        const auto direction = node_attributes(search.model, node).text("direction");
+        const auto direction = node_attributes(search.model, layer.node).text("direction");
         layer.both_ways = direction == "bidirectional";
         layer.backwards = direction == "reverse";
         auto& known = of_module[layer.module];
@@ -95,10 +92,53 @@ struct recurrent_layer {
     return layers;
 }
 
-/// Finds the entries of recurrent operators by their modules. Complexity: O(uses * log entries).
+/// Returns: the only module with entries of recurrent layers, if it is below the module that reads
+/// all of them and has exactly these layers, in these sizes; else "".
+/// Complexity: O(entries + layers * log entries).
+[[nodiscard]] inline std::string only_recurrent(const weight_search& search,
+                                                std::span<const recurrent_layer> layers) {
+    const auto& entries = search.entries;
+    std::string owner;
+    for (id e = 0; e < entries.size(); ++e) {
+        if (entries[e].attribute == "weight_ih_l0") {
+            if (!owner.empty() || entries[e].owner.empty()) {
+                return {};
+            }
+            owner = entries[e].owner;
+        }
+    }
+    if (owner.empty() || layers.empty()) {
+        return {};
+    }
+    const auto path = search.modules.path(layers.front().module);
+    unsigned last = 0;
+    for (const auto& layer : layers) {
+        last = std::max(last, layer.layer);
+        for (std::size_t slot = 0; slot < 2; ++slot) {
+            std::uint64_t elements = 0;
+            for (const auto& attribute : layer.attributes(slot)) {
+                const auto e = entries.find(owner, attribute);
+                elements += e == no_id ? 0 : count_of(entries[e].shape);
+            }
+            if (layer.module != layers.front().module || layer.tensors[slot] == no_id ||
+                search.headers[layer.tensors[slot]].elements() != elements) {
+                return {};
+            }
+        }
+    }
+    const bool more = entries.find(owner, "weight_ih_l" + std::to_string(last + 1)) != no_id;
+    return !more && (path.empty() || owner.starts_with(path + ".")) ? owner : std::string();
+}
+
+/// Finds the entries of recurrent operators by their modules. Complexity: O(entries + uses * log
+/// entries).
 inline void find_gates(weight_search& search) {
-    for (const auto& layer : find_recurrent(search)) {
-        const auto path = search.modules.path(layer.module);
+    const auto layers = find_recurrent(search);
+    const auto only = only_recurrent(search, layers);
+    for (const auto& layer : layers) {
+        auto path = search.modules.path(layer.module);
+        const bool below = !only.empty() && search.entries.find(path, "weight_ih_l0") == no_id;
+        path = below ? only : path;
         for (std::size_t slot = 0; slot < 3; ++slot) {
             const auto t = layer.tensors[slot];
             if (t == no_id || !search.is_open(t)) {
@@ -124,7 +164,9 @@ inline void find_gates(weight_search& search) {
             const bool declared = !entries.empty();
             search.settle(t, entries, path,
                           declared ? parameter_basis::declared : parameter_basis::usage,
-                          declared ? confidence::entry_declared : confidence::entry_used);
+                          below      ? confidence::entry_below
+                          : declared ? confidence::entry_declared
+                                     : confidence::entry_used);
         }
     }
 }
@@ -138,9 +180,17 @@ public:
                 norms_.push_back(e);
             }
         }
+        for (const auto& origin : search.origins) {
+            if (origin.transform == parameter_transform::folded) {
+                for (const auto& name : origin.entries) {
+                    folded_.insert(search.entries.find(name));
+                }
+            }
+        }
     }
 
-    /// With entries: unread norms after convolutions that gained a bias.
+    /// With entries: unread norms after convolutions that gained a bias; if a convolution has none
+    /// of its own, also one that was folded into another.
     /// Complexity: O(convolutions * log entries).
     void find_declared() {
         for (const auto& one : find_convolutions(search_)) {
@@ -151,10 +201,49 @@ public:
                     parameter_transform::as_is) {
                 continue;
             }
-            const auto norm = norm_behind(path, weight);
+            auto norm = norm_behind(path, weight);
+            const bool shared = norm == no_id && !folded_.contains(weight) &&
+                                search_.entries.find(path, "bias") == no_id;
+            norm = shared ? norm_behind(path, weight, shared) : norm;
             if (norm != no_id) {
-                settle(one, path, search_.entries[norm].owner, confidence::entry_folded,
+                settle(one, path, search_.entries[norm].owner,
+                       shared ? confidence::entry_fits : confidence::entry_folded,
                        parameter_basis::declared);
+            }
+        }
+    }
+
+    /// Lowers the confidence in declared weights and biases of convolutions that may have a folded
+    /// norm: they gained a bias, the exporter computed the weight, or a norm after them is unread.
+    /// Complexity: O(convolutions * log entries).
+    void doubt_unfolded() {
+        const auto& entries = search_.entries;
+        const auto entry_of = [&](const parameter_origin& origin) {
+            return origin.entries.empty() ? no_id : entries.find(origin.entries.front());
+        };
+        const auto doubt = [](parameter_origin& origin) {
+            if (origin.basis == parameter_basis::declared) {
+                origin.confidence = std::min(origin.confidence, confidence::entry_guessed);
+            }
+        };
+        for (const auto& one : find_convolutions(search_)) {
+            auto& weight = search_.origins[one.weight];
+            if (one.bias == no_id || weight.transform == parameter_transform::folded ||
+                weight.transform == parameter_transform::normed) {
+                continue;
+            }
+            auto& bias = search_.origins[one.bias];
+            const auto e = entry_of(weight);
+            const auto shift = entry_of(bias);
+            const auto owner = e == no_id ? std::string() : entries[e].owner;
+            const bool own = e != no_id && shift != no_id && entries[shift].owner == owner;
+            if (e == no_id || (!own && entries.find(owner, "bias") == no_id) ||
+                search_.name(one.weight).find("::") != std::string_view::npos ||
+                norm_behind(owner, e) != no_id) {
+                doubt(weight);
+                doubt(bias);
+            } else if (!own) {
+                doubt(bias);
             }
         }
     }
@@ -200,6 +289,7 @@ public:
         const auto name = [&](const std::string& owner, std::string_view attribute) {
             const auto e = entries.find(owner, attribute);
             taken_.push_back(e);
+            folded_.insert(e);
             return e != no_id ? entries[e].name
                               : (owner.empty() ? "" : owner + ".") + std::string(attribute);
         };
@@ -227,14 +317,18 @@ public:
         note(one.bias, true, std::move(of));
     }
 
-    /// Returns: the entry `running_var` of the norm after a convolution, or `no_id`. Complexity:
-    /// O(log entries).
-    [[nodiscard]] id norm_behind(const std::string& path, id weight) const {
+    /// Whether no initializer has an entry yet, or only those of folded convolutions: several may
+    /// share a kernel or a norm. Complexity: O(log entries).
+    [[nodiscard]] bool is_left(id e) const { return !search_.claimed[e] || folded_.contains(e); }
+
+    /// Returns: the entry `running_var` of the norm after a convolution, or `no_id`; if `shared`,
+    /// it may have been folded into others. Complexity: O(log entries).
+    [[nodiscard]] id norm_behind(const std::string& path, id weight, bool shared = false) const {
         const auto& entries = search_.entries;
         const auto channels = entries[weight].shape.empty() ? -1 : entries[weight].shape[0];
         const auto fits = [&](id e) {
             return e != no_id && entries[e].shape.size() == 1 && entries[e].shape[0] == channels &&
-                   !search_.claimed[e] && is_free(entries[e].owner) &&
+                   (shared ? is_left(e) : !search_.claimed[e]) && is_free(entries[e].owner) &&
                    entries.find(entries[e].owner, "weight") != no_id &&
                    entries.find(entries[e].owner, "bias") != no_id &&
                    entries.find(entries[e].owner, "running_mean") != no_id;
@@ -283,6 +377,7 @@ private:
     weight_search& search_;
     std::vector<id> norms_;
     std::vector<id> taken_;
+    std::set<id> folded_; // entries of folded convolutions and their norms
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -84,6 +84,16 @@ FastGelu . bias
     return {};
 }
 
+/// Returns: the number of gates of a recurrent operator whose input is a weight or bias of all of
+/// them; else 0. Complexity: O(1).
+[[nodiscard]] constexpr unsigned gates_of_slot(std::string_view type, std::size_t slot) noexcept {
+    return slot < 1 || slot > 3 ? 0
+           : type == "LSTM"     ? 4
+           : type == "GRU"      ? 3
+           : type == "RNN"      ? 1
+                                : 0;
+}
+
 /// Whether two parameter names have the same use: `gamma` and `weight`.
 [[nodiscard]] inline bool means_alike(std::string_view attribute, std::string_view role) noexcept {
     constexpr std::array<std::string_view, 5> shifts{"bias", "beta", "shift", "offset", "pos"};

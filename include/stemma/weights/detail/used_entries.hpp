@@ -228,7 +228,8 @@ private:
         const auto role = search_.role(use);
         const bool transposed = (role.transposed && moved) != use.transposed;
         const auto best = best_of(t, role, transposed, offered);
-        if (best.entry == no_id || (below && offered.size() > most_below)) {
+        const bool reordered = gates_of_slot(search_.model.op_type(use.node), use.slot) > 1;
+        if (best.entry == no_id || reordered || (below && offered.size() > most_below)) {
             return;
         }
         const bool exact = search_.entries[best.entry].attribute == role.attribute;
@@ -280,7 +281,8 @@ private:
             auto path = search_.modules.path(use.module);
             std::string attribute(role.attribute);
             const auto* const beside =
-                role.transposed ? product_->of(search_.model.first_output(use.node)) : nullptr;
+                role.transposed ? product_->of(use.call, search_.model.first_output(use.node))
+                                : nullptr;
             if (beside != nullptr) {
                 path = beside->owner;
                 attribute = beside->weight;

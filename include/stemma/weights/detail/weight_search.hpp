@@ -12,6 +12,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/detail/call_modules.hpp>
 #include <stemma/weights/detail/make_values.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/state_entries.hpp>
@@ -79,13 +80,15 @@ struct shape_relation {
 /// The state of the search for entries of initializers.
 class weight_search {
 public:
-    /// Requires: `opened` outlives it. Complexity: O(nodes + reads + fields of tensors).
+    /// Requires: `opened` outlives it and keeps its evidence. Complexity: O(nodes + reads + fields
+    /// of tensors).
     weight_search(const attributed_model& opened, state_entries known)
         : model(opened.model())
         , modules(opened.modules())
         , attributions(opened.tags().attributions)
+        , calls(opened)
         , entries(std::move(known))
-        , uses(collect_weight_uses(opened.model(), opened.tags().attributions))
+        , uses(collect_weight_uses(opened.model(), calls))
         , weights(model.tensors().size(), false)
         , origins(model.tensors().size())
         , claimed(entries.size(), false)
@@ -103,7 +106,7 @@ public:
             origins[t].module = module_of_uses(t);
         }
         for (id node = 0; node < model.node_count(); ++node) {
-            ++nodes_of[opened.tags().attributions[node].module];
+            calls.for_each(node, [&](id m) { ++nodes_of[m]; });
         }
     }
 
@@ -173,6 +176,7 @@ public:
     const wire_model& model;
     const module_tree& modules;
     std::span<const attribution> attributions; ///< by node
+    call_modules calls;                        ///< what they are within functions
     state_entries entries;
     std::vector<std::vector<weight_use>> uses; ///< by initializer
     std::vector<tensor_header> headers;        ///< by initializer

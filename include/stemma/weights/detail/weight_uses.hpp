@@ -3,13 +3,13 @@
 #define STEMMA_WEIGHTS_DETAIL_WEIGHT_USES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/model/attribution.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/weights/detail/call_modules.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,8 +20,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct weight_use {
     id node = no_id;         ///< of the main graph, of a body or of a function
     std::size_t slot = 0;    ///< of its inputs
-    id module = 0;           ///< of the node; of the call for nodes in functions
+    id module = 0;           ///< that it runs in, when called from there
     bool transposed = false; ///< on the way
+    id top = no_id;          ///< the node, or the outermost call that leads to it
+    id call = 0;             ///< number of the calls that lead to it; 0 for none
 };
 
 /// Operators that only forward or move their first input.
@@ -48,9 +50,9 @@ enum class handed_on : unsigned char { no, same, transposed };
 
 /// Returns: by initializer the nodes that read it, in node order; within a function, the first one
 /// that does.
-/// Complexity: O(nodes + reads), and the depth of calls for what functions get.
+/// Complexity: O(nodes + reads), and the depth of calls * log calls for what functions get.
 [[nodiscard]] inline std::vector<std::vector<weight_use>>
-collect_weight_uses(const wire_model& model, std::span<const attribution> attributions) {
+collect_weight_uses(const wire_model& model, const call_modules& modules) {
     constexpr id transposed = 1;
     const auto count = static_cast<id>(model.tensors().size());
     std::vector<id> held(model.value_count(), no_id); // twice the initializer, and one: transposed
@@ -79,6 +81,7 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
             }
         }
     }
+    std::map<std::pair<id, id>, id> calls; // by the one around and the node
     for (id node = 0; node < model.node_count(); ++node) {
         const auto inputs = model.inputs(node);
         for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
@@ -87,7 +90,8 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
                 (slot == 0 && hands_on(model, node) != handed_on::no)) {
                 continue;
             }
-            weight_use use{node, slot, attributions[node].module, (held[value] & 1U) != 0};
+            auto place = modules.of(node);
+            weight_use use{node, slot, 0, (held[value] & 1U) != 0, node};
             for (unsigned depth = 0; depth < 16 && model.callee(use.node) != no_id; ++depth) {
                 const auto& formals =
                     model.graph(model.functions()[model.callee(use.node)].graph).inputs;
@@ -97,9 +101,14 @@ collect_weight_uses(const wire_model& model, std::span<const attribution> attrib
                 if (inside == no_id) {
                     break;
                 }
+                use.call =
+                    calls.try_emplace({use.call, use.node}, static_cast<id>(calls.size() + 1))
+                        .first->second;
                 use.node = inside;
                 use.slot = at;
+                place = modules.inside(inside, place);
             }
+            use.module = place.module;
             uses[held[value] / 2].push_back(use);
         }
     }
