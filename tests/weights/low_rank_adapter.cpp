@@ -53,11 +53,18 @@ TEST_CASE("low_rank_adapter: other files are refused", "[weights][low_rank_adapt
     const test::scratch_folder folder;
     const auto file = folder.make("adapter_model.safetensors", tensors("a.fc"));
     for (const std::string config :
-         {"[]", "{", R"({"use_dora": true})", R"({"rank_pattern": {"a": 3}})"}) {
+         {"[]", "{", R"({"use_dora": true})", R"({"rank_pattern": {"a": 3}})",
+          R"({"init_lora_weights": "pissa"})", R"({"init_lora_weights": "pissa_niter_4"})",
+          R"({"init_lora_weights": "OLoRA"})", R"({"init_lora_weights": "corda"})",
+          R"({"init_lora_weights": "loftq"})", R"({"alora_invocation_tokens": [1, 2]})",
+          R"({"peft_type": "LOHA"})"}) {
         static_cast<void>(folder.make("adapter_config.json", config));
         CHECK_THROWS_AS(stemma::low_rank_adapter(file), stemma::error);
     }
-    static_cast<void>(folder.make("adapter_config.json", "{}"));
+    static_cast<void>(folder.make("adapter_config.json", R"({"peft_type": "LORA",
+        "init_lora_weights": true, "alora_invocation_tokens": null})"));
+    CHECK_NOTHROW(stemma::low_rank_adapter(file));
+    static_cast<void>(folder.make("adapter_config.json", R"({"init_lora_weights": "gaussian"})"));
     CHECK_NOTHROW(stemma::low_rank_adapter(file));
     const auto one = test::safetensors(
         R"({"fc.lora_A.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]}})",

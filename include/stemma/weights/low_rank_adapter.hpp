@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -35,7 +36,8 @@ class low_rank_adapter {
 public:
     /// From a folder with `adapter_model.safetensors`, or a file of tensors.
     /// Throws: `error` of `cannot_read` or `malformed`; of `unsupported` for other kinds of
-    /// adapters: DoRA, ranks by pattern, biases, several adapters. Complexity: O(tensors).
+    /// adapters: DoRA, PiSSA and others that change the original weights, ranks by pattern, biases,
+    /// several adapters. Complexity: O(tensors).
     explicit low_rank_adapter(const std::string& path)
         : path_(path), tensors_(read_checkpoint(file_of(path))) {
         read_config();
@@ -175,6 +177,36 @@ private:
         }
         if (flag("use_dora")) {
             STEMMA_THROW(error(error_code::unsupported, path, "use_dora", "is not supported"));
+        }
+        check_kind(config, path);
+    }
+
+    /// Throws: where the change is not simply added to the weights of the original model.
+    static void check_kind(const nlohmann::json& config, const std::string& path) {
+        const auto text = [&](const char* key) {
+            const auto found = config.find(key);
+            auto word = found != config.end() && found->is_string() ? found->get<std::string>()
+                                                                    : std::string();
+            std::transform(word.begin(), word.end(), word.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            });
+            return word;
+        };
+        if (const auto type = text("peft_type"); !type.empty() && type != "lora") {
+            STEMMA_THROW(error(error_code::unsupported, path, "peft_type", "is not LORA"));
+        }
+        constexpr std::array<std::string_view, 5> changing{"pissa", "olora", "corda", "loftq",
+                                                           "lora_ga"};
+        const auto start = text("init_lora_weights");
+        if (std::any_of(changing.begin(), changing.end(),
+                        [&](std::string_view word) { return start.starts_with(word); })) {
+            STEMMA_THROW(error(error_code::unsupported, path, "init_lora_weights",
+                               start + " changes the original weights; PEFT converts the adapter "
+                                       "to a plain one"));
+        }
+        constexpr const char* some_tokens = "alora_invocation_tokens";
+        if (config.contains(some_tokens) && !config[some_tokens].is_null()) {
+            STEMMA_THROW(error(error_code::unsupported, path, some_tokens, "is not supported"));
         }
     }
 
