@@ -154,4 +154,35 @@ TEST_CASE("patch_weights: gates are reordered without names, or the model is ref
     CHECK_THROWS_WITH(patch(both), Catch::Contains("may be derived from a.lstm.weight_ih_l0"));
 }
 
+TEST_CASE("patch_weights: an adapter that replaces some of the merged entries needs their values",
+          "[weights][patch_weights]") {
+    const std::vector<test::float_tensor> merged{{"m.q.weight", {2, 2}, {1, 2, 3, 4}},
+                                                 {"m.k.weight", {2, 2}, {5, 6, 7, 8}},
+                                                 {"m.q.bias", {2}, {0.5F, 0.25F}},
+                                                 {"m.k.bias", {2}, {1, 2}}};
+    auto graph = test::graph({test::node("MatMul", {"x", "1"}, {"h"}, "/m/MatMul"),
+                              test::node("Add", {"h", "2"}, {"y"}, "/m/Add")},
+                             {"x"}, {"y"});
+    using stemma::detail::bytes_of;
+    graph.inner(5, test::tensor("1", {2, 4}, bytes_of(std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8})))
+        .inner(5, test::tensor("2", {4}, bytes_of(std::vector<float>{0.5F, 0.25F, 1, 2})));
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                          {});
+    const auto known =
+        stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(merged)));
+    const stemma::low_rank_adapter adapter(folder.make(
+        "adapter.safetensors",
+        test::safetensors(std::vector<test::float_tensor>{{"m.q.lora_A.weight", {1, 2}, {1, 0}},
+                                                          {"m.q.lora_B.weight", {2, 1}, {10, 20}},
+                                                          {"m.q.bias", {2}, {7, 9}}})));
+    const auto output = folder.file("out.onnx");
+    const auto report = stemma::patch_weights(
+        opened, output, {.adapter = &adapter, .known = &known, .writing = {.sync = false}});
+    CHECK(report.changed == 2);
+    const auto bytes = test::read_bytes(output);
+    CHECK(bytes.find(bytes_of(std::vector<float>{11, 23, 5, 7, 2, 4, 6, 8})) != bytes.npos);
+    CHECK(bytes.find(bytes_of(std::vector<float>{7, 9, 1, 2})) != bytes.npos);
+}
+
 } // namespace test::weights_patch_weights

@@ -11,6 +11,7 @@
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/weights/detail/adapter_names.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/element_moves.hpp>
 #include <stemma/weights/detail/make_values.hpp>
@@ -57,7 +58,7 @@ public:
             primary_.insert(origin.entries.begin(), origin.entries.end());
         }
         if (adapter != nullptr) {
-            match_adapter(origins);
+            changed_ = match_adapter_names(adapter->entries(), origins, adapter->path());
             for (const auto& names : opened.modules().shared_parameters()) {
                 change_tied(names);
             }
@@ -127,7 +128,10 @@ public:
         const auto get = [this](const std::string& name) { return values(name); };
         value_maker maker(get);
         std::optional<std::string> made;
-        if (weights_ != nullptr || is_whole(origin)) {
+        const auto wholes = range::count_if(
+            origin.entries, [&](const auto& name) { return whole(name) != nullptr; });
+        if (weights_ != nullptr || wholes == origin.entries.size() ||
+            (wholes > 0 && known_ != nullptr)) {
             made = maker.make(origin, header);
         } else {
             made = added(origin, header, bytes);
@@ -184,21 +188,19 @@ private:
         return changed ? adapter_->whole(*changed) : nullptr;
     }
 
-    [[nodiscard]] bool is_whole(const parameter_origin& origin) const {
-        return std::all_of(origin.entries.begin(), origin.entries.end(),
-                           [&](const auto& name) { return whole(name) != nullptr; });
-    }
-
-    /// Returns: the new values of an entry.
+    /// Returns: the new values of an entry: without new weights, from the present ones.
     [[nodiscard]] std::optional<entry_values> values(const std::string& name) const {
         if (const auto* const entry = whole(name)) {
             return values_of(adapter_->tensors(), *entry);
         }
-        const auto* const entry = find(name);
+        const auto* const from = weights_ != nullptr ? weights_ : known_;
+        const auto* const entry = weights_ != nullptr ? find(name)
+                                  : known_ != nullptr ? known_->find(name)
+                                                      : nullptr;
         if (entry == nullptr) {
             return std::nullopt;
         }
-        auto result = values_of(*weights_, *entry);
+        auto result = values_of(*from, *entry);
         if (const auto changed = adapter_name(name)) {
             if (!is_convertible(result.data_type)) {
                 STEMMA_THROW(error(error_code::unsupported, adapter_->path(), *changed,
@@ -278,6 +280,14 @@ private:
                 "is " + transform_text(origin) + "; merging the adapter needs the original weights";
             return std::nullopt;
         }
+        for (const auto& name : origin.entries) {
+            if (whole(name) != nullptr) {
+                problem_ = "is made from " + name +
+                           ", which the adapter replaces, and others; merging it needs the "
+                           "original weights";
+                return std::nullopt;
+            }
+        }
         value_maker maker([&](const std::string& name) { return change_of(name, origin, header); });
         auto as_float = header;
         as_float.data_type = float32;
@@ -304,46 +314,6 @@ private:
         result.own = changed ? bytes_of(*adapter_->change_of(*changed, result.shape))
                              : std::string(count_of(result.shape) * sizeof(float), '\0');
         return result;
-    }
-
-    /// Maps the adapter's entries to the model's: the same names, or with a longer or shorter
-    /// prefix.
-    void match_adapter(std::span<const parameter_origin> origins) {
-        std::map<std::string, std::string, std::less<>> by_end; // reversed, for common ends
-        const auto reversed = [](std::string_view name) {
-            return std::string(name.rbegin(), name.rend());
-        };
-        for (const auto& origin : origins) {
-            for (const auto* list : {&origin.entries, &origin.shared}) {
-                for (const auto& name : *list) {
-                    by_end.emplace(reversed(name), name);
-                }
-            }
-        }
-        for (const auto& name : adapter_->entries()) {
-            const auto asked = reversed(name);
-            std::string found;
-            if (const auto same = by_end.find(asked); same != by_end.end()) {
-                found = same->second;
-            } else if (const auto longer = by_end.lower_bound(asked + ".");
-                       longer != by_end.end() && longer->first.starts_with(asked + ".")) {
-                const auto next = std::next(longer);
-                const bool alone = next == by_end.end() || !next->first.starts_with(asked + ".");
-                found = alone ? longer->second : std::string();
-            } else {
-                for (auto dot = asked.rfind('.'); dot != asked.npos && dot > 0 && found.empty();
-                     dot = asked.rfind('.', dot - 1)) {
-                    const auto shorter = by_end.find(asked.substr(0, dot));
-                    const bool of_module = asked.find('.') != dot;
-                    found = shorter != by_end.end() && of_module ? shorter->second : std::string();
-                }
-            }
-            if (found.empty()) {
-                STEMMA_THROW(error(error_code::contradiction, adapter_->path(), name,
-                                   "no initializer was made from it"));
-            }
-            changed_.emplace(found, name);
-        }
     }
 
     /// Changes what is one tensor with an entry that changes. `names` are of one tensor.
