@@ -2,7 +2,10 @@
 #include <stemma/weights/identify_parameters.hpp>
 
 #include "../catch.hpp"
+#include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
@@ -133,6 +136,42 @@ TEST_CASE("identify_parameters: every call of a function has the entries of its 
             CHECK((!weight || alone[t].transform == right[t].transform));
         }
     }
+}
+
+TEST_CASE(
+    "identify_parameters: square matrices called like no entry were computed, or may have been",
+    "[weights][identify_parameters]") {
+    const test::scratch_folder folder;
+    const auto saved = stemma::read_checkpoint(folder.make(
+        "model.safetensors", test::safetensors(std::vector<test::float_tensor>{
+                                 {"a.weight", {2, 2}, {1, 2, 3, 4}}, {"a.bias", {2}, {1, 2}}})));
+    const auto find = [&](const test::message& product, const std::string& weight,
+                          const std::string& bias) {
+        auto graph =
+            test::graph({product, test::node("Add", {"h", bias}, {"y"}, "/a/Add")}, {"x"}, {"y"});
+        graph.inner(5, test::tensor(weight, {2, 2}, std::string(16, '\0')))
+            .inner(5, test::tensor(bias, {2}, std::string(8, '\0')));
+        const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                              {});
+        return stemma::identify_parameters(opened, {.known = &saved, .contents = false}).front();
+    };
+    using transform = stemma::parameter_transform;
+    const auto product = test::node("MatMul", {"x", "w_e"}, {"h"}, "/a/MatMul");
+    const auto computed = find(product, "w_e", "a.bias");
+    CHECK(computed.transform == transform::transposed);
+    CHECK(computed.confidence > stemma::detail::confidence::entry_below);
+    const auto unclear = find(product, "w_e", "w_f");
+    CHECK(unclear.entries == std::vector<std::string>{"a.weight"});
+    CHECK(unclear.confidence < stemma::detail::confidence::entry_below);
+    const auto gemm = [&](std::uint64_t turned) {
+        return test::owner_node("Gemm", {"x", "w_e"}, {"h"},
+                                {test::message().text(1, "transB").number(3, turned).number(20, 2)},
+                                "/a/Gemm");
+    };
+    CHECK(find(gemm(1), "w_e", "a.bias").transform == transform::as_is);
+    CHECK(find(gemm(0), "w_e", "a.bias").transform == transform::transposed);
+    CHECK(find(test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"), "a.weight", "a.bias")
+              .transform == transform::as_is);
 }
 
 TEST_CASE("identify_parameters: extents of any size are compared without overflow",

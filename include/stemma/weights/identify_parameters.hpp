@@ -45,6 +45,7 @@ public:
         : names_(&names), search_(&search) {
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             known_names_ = known_names_ || !names.is_made_up(search.name(t));
+            entry_names_ = entry_names_ || search.origins[t].basis == parameter_basis::name;
         }
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             const bool taken = std::any_of(
@@ -62,10 +63,20 @@ public:
         from_ = std::max(from_, first_again(search));
     }
 
-    /// Whether an initializer with a generated name is computed; if all names are generated, by
-    /// position. Complexity: O(length of the name).
+    /// Whether an initializer with a generated name is computed, or with one that is no entry's
+    /// while others are; if all names are generated, by position.
+    /// Complexity: O(length of the name * log entries).
     [[nodiscard]] bool operator()(std::size_t t) const {
-        return known_names_ ? names_->is_made_up(search_->name(t)) : t >= from_;
+        const auto name = search_->name(t);
+        const bool other =
+            entry_names_ && !search_->entries.empty() && search_->entries.find(name) == no_id;
+        return known_names_ ? other || names_->is_made_up(name) : t >= from_;
+    }
+
+    /// Whether a name tells nothing: none is an entry's, and this one is not generated.
+    /// Complexity: O(length of the name * log names).
+    [[nodiscard]] bool is_unclear(std::size_t t) const {
+        return known_names_ && !entry_names_ && !names_->is_made_up(search_->name(t));
     }
 
 private:
@@ -92,8 +103,9 @@ private:
 
     const used_entries* names_;
     const weight_search* search_;
-    bool known_names_ = false;
-    std::size_t from_ = 0; // after the last unchanged one
+    bool known_names_ = false; // some are not generated
+    bool entry_names_ = false; // some are those of entries
+    std::size_t from_ = 0;     // after the last unchanged one
 };
 
 /// Adds alternative names of entries: those of tied tensors. Complexity: O(entries * log entries +

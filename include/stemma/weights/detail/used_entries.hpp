@@ -80,11 +80,11 @@ public:
         }
     }
 
-    /// Entries of the reading module and its descendants. `moved` says whether the exporter
-    /// computed an initializer.
+    /// Entries of the reading module and its descendants. `computed(t)` says whether the exporter
+    /// computed an initializer, `computed.is_unclear(t)` whether its name may not tell.
     /// Complexity: O(uses * entries of their modules * log entries).
-    template <class Function>
-    void find_declared(Function moved) {
+    template <class Computed>
+    void find_declared(const Computed& computed) {
         if (search_.entries.empty()) {
             return;
         }
@@ -92,7 +92,7 @@ public:
             for (std::size_t t = 0; t < search_.headers.size(); ++t) {
                 for (const auto& use : search_.uses[t]) {
                     if (search_.is_open(t) && is_candidate(t)) {
-                        choose(t, use, below, moved(t));
+                        choose(t, use, below, computed);
                     }
                 }
             }
@@ -222,22 +222,26 @@ private:
         return best;
     }
 
-    void choose(std::size_t t, const weight_use& use, bool below, bool moved) {
+    template <class Computed>
+    void choose(std::size_t t, const weight_use& use, bool below, const Computed& computed) {
         const auto path = search_.modules.path(use.module);
         const auto offered = below ? search_.entries.below(path) : search_.entries.own(path);
         const auto role = search_.role(use);
-        const bool transposed = (role.transposed && moved) != use.transposed;
+        const bool turned = role.transposed != use.transposed;
+        const bool transposed = turned && computed(t);
         const auto best = best_of(t, role, transposed, offered);
         const bool reordered = gates_of_slot(search_.model.op_type(use.node), use.slot) > 1;
         if (best.entry == no_id || reordered || (below && offered.size() > most_below)) {
             return;
         }
         const bool exact = search_.entries[best.entry].attribute == role.attribute;
-        const auto sure = !exact && !best.alone  ? confidence::entry_guessed
-                          : below && !best.alone ? confidence::entry_guessed
-                          : below                ? confidence::entry_below
-                          : exact                ? confidence::entry_declared
-                                                 : confidence::entry_fits;
+        const auto& dims = search_.headers[t].dims;
+        const bool square = dims.size() == 2 && dims[0] == dims[1];
+        const bool unclear = square && turned && computed.is_unclear(t);
+        const auto sure = unclear || (!best.alone && (below || !exact)) ? confidence::entry_guessed
+                          : below                                       ? confidence::entry_below
+                          : exact                                       ? confidence::entry_declared
+                                                                        : confidence::entry_fits;
         search_.settle(t, best.entry, search_.relation(t, best.entry, transposed),
                        parameter_basis::declared, sure);
     }

@@ -7,6 +7,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -167,8 +168,15 @@ public:
         origins[t].cast = !origins[t].quantized && type != 0 && type != stored;
     }
 
+    /// Returns: the role of what a node reads; a Gemm reads it transposed, or as it was transposed
+    /// before. Complexity: O(length of the table + fields of the node).
     [[nodiscard]] slot_role role(const weight_use& use) const {
-        return role_of_slot(model.op_type(use.node), use.slot);
+        const auto type = model.op_type(use.node);
+        auto role = role_of_slot(type, use.slot);
+        if (use.slot == 1 && (type == "Gemm" || type == "FusedGemm")) {
+            role.transposed = node_attributes(model, use.node).whole("transB").value_or(0) == 0;
+        }
+        return role;
     }
 
     [[nodiscard]] bool is_leaf(id m) const { return modules.index().end(m) == m + 1; }
