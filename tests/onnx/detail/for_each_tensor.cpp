@@ -2,7 +2,10 @@
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 
 #include "../../catch.hpp"
+#include "../../io/refusal.hpp"
 #include "../../wire_builder.hpp"
+
+#include <stemma/error.hpp>
 
 #include <cstdint>
 #include <string>
@@ -61,6 +64,23 @@ TEST_CASE("for_each_tensor: finds tensors of graphs, nodes, bodies and functions
                       "sparse.indices", "in function", "default"});
     CHECK(tensors_of(body, tensors_in::graph) == test::names{"constant", "in body"});
     CHECK(tensors_of(test::tensor("itself"), tensors_in::tensor) == test::names{"itself"});
+}
+
+TEST_CASE("for_each_tensor: messages nested deeper than protobuf allows are refused") {
+    const auto default_of_function = [](unsigned levels) {
+        auto attribute = test::message();
+        for (unsigned level = 0; level < levels; ++level) {
+            const auto node = test::message().inner(5, attribute);
+            attribute = test::message().inner(6, test::message().inner(1, node));
+        }
+        return test::message().inner(25, test::message().inner(11, attribute));
+    };
+    CHECK(tensors_of(default_of_function(32), tensors_in::model).empty());
+    for (const auto levels : {33U, 300U}) {
+        CHECK(test::refusal("file", [&] {
+                  static_cast<void>(tensors_of(default_of_function(levels), tensors_in::model));
+              }) == stemma::error_code::malformed);
+    }
 }
 
 } // namespace test::onnx_detail_for_each_tensor

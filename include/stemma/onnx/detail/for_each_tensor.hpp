@@ -67,10 +67,14 @@ inline constexpr auto tensors_by_field = [] {
 
 /// Calls `f(reader, depth)` for every tensor in a message: initializers, and those in attributes,
 /// bodies, functions and sparse tensors; `depth` messages are around it, of which `message` is the
-/// first. Complexity: O(fields).
+/// first. Throws: `error` of `malformed` for more than 100, where protobuf gives up too.
+/// Complexity: O(fields).
 template <class Function>
 void for_each_tensor(wire_reader fields, tensors_in message, const Function& f,
                      std::size_t depth = 0) {
+    if (depth > 100) {
+        fields.fail(fields.position(), "messages nested deeper than protobuf allows");
+    }
     if (message == tensors_in::tensor) {
         f(fields, depth);
         return;
