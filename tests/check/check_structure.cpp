@@ -71,6 +71,16 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
         CHECK(findings_of(model_of(test::graph({relu("x", "y", "a"), relu("x", "y", "b")}, {"x"},
                                                {"y"}))) == found{"value.redefined at value 'y'"});
     }
+    SECTION("a name with many producers is reported once") {
+        const auto bytes = model_of(
+            test::graph({relu("x", "y", "a"), relu("x", "y", "b"), relu("x", "y")}, {"x"}, {"y"}));
+        std::vector<std::string> told;
+        stemma::check_structure(stemma::wire_model(bytes), [&](const stemma::finding& one) {
+            told.push_back(std::to_string(one.node) + " " + one.text);
+        });
+        CHECK(told == found{"1 is defined more than once: by node 'a' (#0), node 'b' (#1) and "
+                            "node #2"});
+    }
     SECTION("nodes that are not in order") {
         CHECK(findings_of(
                   model_of(test::graph({relu("h", "y", "late"), relu("x", "h")}, {"x"}, {"y"}))) ==

@@ -2,7 +2,6 @@
 #ifndef STEMMA_CHECK_CHECK_STRUCTURE_HPP
 #define STEMMA_CHECK_CHECK_STRUCTURE_HPP
 
-#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/strong_components.hpp>
 #include <stemma/core/id.hpp>
@@ -140,9 +139,9 @@ private:
     }
 
     void check_definitions() {
-        for (auto value : model_.redefined()) {
+        for (const auto& [value, all] : repeated_definitions(model_)) {
             tell("value.redefined", value_text(value),
-                 "is defined more than once: by " + definers_text(model_, value), severity::error,
+                 "is defined more than once: by " + definers_text(model_, all), severity::error,
                  model_.producer(value));
         }
         check_undefined();
@@ -192,10 +191,7 @@ private:
         if (!any) {
             return;
         }
-        const auto hash = [](const std::pair<id, std::string_view>& key) {
-            return static_cast<std::size_t>(hash_bytes(key.second, key.first));
-        };
-        std::unordered_set<std::pair<id, std::string_view>, decltype(hash)> known(16, hash);
+        std::unordered_set<std::pair<id, std::string_view>, graph_name_hash> known;
         const auto counts = [&](id value) {
             return model_.kind(value) != value_kind::undefined && !model_.value_name(value).empty();
         };

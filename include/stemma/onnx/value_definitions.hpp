@@ -2,11 +2,15 @@
 #ifndef STEMMA_ONNX_VALUE_DEFINITIONS_HPP
 #define STEMMA_ONNX_VALUE_DEFINITIONS_HPP
 
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -40,12 +44,53 @@ namespace detail {
     return result;
 }
 
-/// Returns: what defines some values, for a message: `node 'a' (#0) and node 'b' (#2)`.
-/// Complexity: O(length).
+/// Hashes a graph and a name in it.
+struct graph_name_hash {
+    [[nodiscard]] std::size_t operator()(const std::pair<id, std::string_view>& key) const {
+        return static_cast<std::size_t>(hash_bytes(key.second, key.first));
+    }
+};
+
+/// Values of one graph with the same name.
+struct repeated_definition {
+    id again = no_id;    ///< the first that is in `redefined()`
+    std::vector<id> all; ///< as from `definitions_of`
+};
+
+/// Returns: one for each name that a graph defines more than once, in the order of `redefined()`.
+/// Complexity: O(values) expected.
+[[nodiscard]] inline std::vector<repeated_definition>
+repeated_definitions(const onnx_model& model) {
+    std::vector<repeated_definition> result;
+    if (model.redefined().empty()) {
+        return result;
+    }
+    const auto key_of = [&](id value) {
+        return std::pair(model.graph_of_value(value), model.value_name(value));
+    };
+    std::unordered_map<std::pair<id, std::string_view>, std::size_t, graph_name_hash> numbers;
+    for (const auto value : model.redefined()) {
+        if (numbers.emplace(key_of(value), result.size()).second) {
+            result.push_back({value, {}});
+        }
+    }
+    for (id value = 0; value < model.value_count(); ++value) {
+        const auto found = numbers.find(key_of(value));
+        if (found != numbers.end() && model.kind(value) != value_kind::undefined) {
+            result[found->second].all.push_back(value);
+        }
+    }
+    return result;
+}
+
+/// Returns: what defines some values, for a message: `node 'a' (#0) and node 'b' (#2)`; of many,
+/// how many follow the first ones. Complexity: O(length).
 [[nodiscard]] inline std::string definers_text(const onnx_model& model,
                                                const std::vector<id>& all) {
+    constexpr std::size_t most = 8;
+    const auto shown = all.size() > most + 1 ? most : all.size();
     std::string text;
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < shown; ++i) {
         const auto producer = model.producer(all[i]);
         text.append(i == 0                ? ""
                     : i + 1 == all.size() ? " and "
@@ -53,6 +98,9 @@ namespace detail {
             .append(producer != no_id              ? place_of(model, producer)
                     : model.is_initializer(all[i]) ? "an initializer"
                                                    : "an input");
+    }
+    if (shown < all.size()) {
+        text.append(" and ").append(std::to_string(all.size() - shown)).append(" more");
     }
     return text;
 }
