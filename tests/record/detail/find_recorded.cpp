@@ -19,8 +19,10 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
 #include <stemma/record/tag_model.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,6 +151,19 @@ TEST_CASE("find_recorded: repeated keys on a node are several origins") {
     const stemma::attributed_model again(folder.make("again.onnx", out.text), {});
     CHECK(again.is_fresh());
     CHECK(path_of(again, 0) == "a");
+}
+
+TEST_CASE("find_recorded: a node has a limited number of origins, each a table of all nodes") {
+    stemma::module_tree_builder builder("Net");
+    auto merged = node("FusedConv", {"x", "w"}, {"1"});
+    for (std::size_t i = 0; i < 3 * stemma::detail::max_claim_tables; ++i) {
+        const auto path = "layer." + std::to_string(i);
+        builder.at_path(path);
+        merged = in_module(merged, path);
+    }
+    const auto bytes = model_of({merged}, "1", record());
+    const auto evidence = stemma::detail::find_recorded(stemma::wire_model(bytes), builder.build());
+    CHECK(evidence.claims.size() == stemma::detail::max_claim_tables);
 }
 
 TEST_CASE("find_recorded: an unreadable record is ignored, and reported") {

@@ -9,6 +9,7 @@
 #include <stemma/error.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/record/detail/recorded_claims.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -203,6 +204,22 @@ TEST_CASE("model_record: modules must have earlier parents", "[onnx][model_recor
     CHECK_FALSE(is_read(with(", [0, \"a\", 1, 0, null]"))); // no such class
     CHECK_FALSE(is_read(with("], \"aliases\": [[\"a\", 1]")));
     CHECK(is_read(with("], \"aliases\": [[\"a\", 0]")));
+}
+
+TEST_CASE("model_record: tables of claims are limited, as a short one is about all nodes",
+          "[onnx][model_record]") {
+    const auto with = [](std::size_t tables) {
+        std::string captured;
+        for (std::size_t i = 0; i < tables; ++i) {
+            captured.append(i == 0 ? "" : ", ");
+            captured.append(R"({"source": "trace", "runs": [[20000]]})");
+        }
+        return R"({"nodes": 20000, "modules": [[null, "", null, null, null]], "captured": [)" +
+               captured + "]}";
+    };
+    CHECK(is_read(with(stemma::detail::max_claim_tables)));
+    CHECK_FALSE(is_read(with(stemma::detail::max_claim_tables + 1)));
+    CHECK_FALSE(is_read(with(1000)));
 }
 
 TEST_CASE("model_record: reads or rejects junk in any place", "[onnx][model_record]") {

@@ -30,8 +30,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a file that was changed after tagging still says about the origin of its nodes.
 struct recorded_evidence {
-    std::vector<claim_table>
-        claims; ///< of `provenance::recorded`; several where a node has several
+    std::vector<claim_table> claims; ///< of `provenance::recorded`; several where a node has
+                                     ///< several, at most `max_claim_tables`
     std::vector<id> by_module_alone; ///< nodes with a module but no mark, which may have been
                                      ///< copied along with it; ascending
     bool sketch_damaged = false;     ///< the sketch of the graph is unreadable
@@ -72,7 +72,8 @@ struct recorded_evidence {
     for (const auto& [node, carriers] : named) {
         origins.clear();
         const auto note = [&](const std::string& path) {
-            const auto module = find_module(lookup, path);
+            const auto module =
+                origins.size() < max_claim_tables ? find_module(lookup, path) : no_id;
             if (module != no_id && !detail::range::contains(origins, module)) {
                 origins.push_back(module);
             }

@@ -89,6 +89,9 @@ public:
         } else if (path == "aliases") {
             aliases_.emplace_back(part[0].text(), number(part[1]));
         } else if (path == "captured") {
+            if (claims_.size() == max_claim_tables) {
+                fail("has more tables of claims than there are sources");
+            }
             claims_.emplace_back(part);
         } else if (path == "shared_parameters") {
             builder_.add_shared_parameters(part.texts());

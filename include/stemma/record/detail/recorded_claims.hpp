@@ -22,6 +22,10 @@ namespace stemma::inline STEMMA_ABI::detail {
     return static_cast<float>(std::lround(confidence * 100)) / 100;
 }
 
+/// The most tables of claims that a model has: a short one expands to claims about all nodes, so
+/// more than sources make would not be evidence but an attack.
+inline constexpr std::size_t max_claim_tables = 64;
+
 /// A table of claims as recorded: runs of nodes with the same claim.
 struct claim_runs {
     /// Consecutive operators with the same claim.
