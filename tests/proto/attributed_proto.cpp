@@ -6,7 +6,11 @@
 #include "models.hpp"
 
 #include <stemma/capture/captures.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/write_rope.hpp>
+#include <stemma/open/original_model.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 
 #include <range/v3/algorithm/equal.hpp>
@@ -14,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -171,6 +176,30 @@ TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attr
     const auto once = test::bytes_of(model);
     again.tag();
     CHECK(test::bytes_of(model) == once);
+}
+
+TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
+          "[onnx][attributed_proto]") {
+    const auto source = fs::path(STEMMA_TEST_DATA) / "source" / "traced.onnx";
+    const auto fixture = fs::path(STEMMA_TEST_DATA) / "fixtures" / "control_flow" / "model.onnx";
+    for (const auto& path : {source, fixture}) {
+        INFO(path);
+        const auto original =
+            std::make_shared<attributed_model>(path.string(), attribution_options{});
+        const auto carried = stemma::carry_tags(original, path.string());
+        const auto first = stemma::tagged_bytes(*carried, stemma::usual_carriers,
+                                                {.sources = stemma::written_sources::shortened});
+        const attributed_model again(stemma::mapped_file::viewing(first, "model"), {});
+        const auto bytes = stemma::tagged_bytes(again);
+        auto model = test::parse(first);
+        attributed_proto held(model);
+        REQUIRE_FALSE(held.tags().origins.empty());
+        CHECK(held.known().lines().empty() == (path == fixture));
+        held.tag();
+        CHECK(test::bytes_of(model) == test::bytes_of(test::parse(bytes)));
+        CHECK(bytes.find("pkg.stemma.origins") != bytes.npos);
+        CHECK((bytes.find("pkg.stemma.sources") == bytes.npos) == (path == fixture));
+    }
 }
 
 TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",

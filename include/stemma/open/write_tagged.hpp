@@ -91,6 +91,26 @@ make_tag_editor(const wire_model& model, const module_tree& modules, const taggi
                                sketch, sources);
 }
 
+/// Source lines that tagging writes.
+struct sources_to_write {
+    const source_lines* lines = nullptr; ///< null for none
+    std::string text;                    ///< of all of them, for the model's metadata
+};
+
+/// Requires: the model outlives the result. Complexity: O(length).
+[[nodiscard]] inline sources_to_write find_sources_to_write(const attributed_model& opened,
+                                                            written_sources written) {
+    const auto& model = opened.model();
+    const bool writes = written != written_sources::as_before ||
+                        find_model_metadata(model, sources_key).has_value();
+    if (!writes || opened.lines().empty()) {
+        return {};
+    }
+    return {&opened.lines(),
+            to_json(opened.lines(), model.node_count(), static_cast<id>(opened.modules().size()),
+                    written == written_sources::full_paths)};
+}
+
 } // namespace detail
 
 /// Returns: an editor that writes a model's tags into its file, with everything that belongs to
@@ -101,21 +121,13 @@ template <carrier_policy Carrier>
 [[nodiscard]] tag_editor<Carrier>
 make_tag_editor(const attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
                 written_sources written = written_sources::as_before) {
-    const auto& model = opened.model();
-    const bool writes = written != written_sources::as_before ||
-                        detail::find_model_metadata(model, detail::sources_key).has_value();
-    const auto* lines = writes && !opened.lines().empty() ? &opened.lines() : nullptr;
-    const auto sources =
-        lines == nullptr
-            ? std::string()
-            : detail::to_json(*lines, model.node_count(), static_cast<id>(opened.modules().size()),
-                              written == written_sources::full_paths);
+    const auto sources = detail::find_sources_to_write(opened, written);
     auto editor = detail::make_tag_editor(
-        model, opened.modules(), opened.tags(),
+        opened.model(), opened.modules(), opened.tags(),
         [&](const carrier_set& carriers) { return opened.record(carriers); }, carrier, threads,
-        sources);
-    if (lines != nullptr) {
-        editor.write_sources(*lines);
+        sources.text);
+    if (sources.lines != nullptr) {
+        editor.write_sources(*sources.lines);
     }
     return editor;
 }

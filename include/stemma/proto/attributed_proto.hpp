@@ -9,6 +9,7 @@
 #include <stemma/onnx/detail/model_tables.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/proto/detail/message_outline.hpp>
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/proto/tag_proto.hpp>
@@ -62,8 +63,8 @@ public:
     /// The same, const.
     [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
 
-    /// Removes everything of stemma from the message and writes the tags, including record and
-    /// mark, as into a file.
+    /// Removes everything of stemma from the message and writes the tags, including record, mark,
+    /// origins and the source lines it had, as into a file.
     ///
     /// Throws: `error` of `error_code::contradiction` if nodes were added or removed since
     /// construction, leaving the message unchanged; otherwise as `strip`.
@@ -77,11 +78,16 @@ public:
         const auto& tagged = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
+        const auto sources = detail::find_sources_to_write(known_, written_sources::as_before);
+        if (sources.lines != nullptr) {
+            editor.write_sources(*sources.lines);
+        }
         detail::write_tags(
             *proto_, editor, detail::to_json(known_.record(carriers), modules()),
             carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
             carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
-                          : std::string());
+                          : std::string(),
+            sources.text);
     }
 
 private:

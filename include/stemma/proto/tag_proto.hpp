@@ -5,6 +5,9 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/id_set_pool.hpp>
+#include <stemma/model/module_tree.hpp>
+#include <stemma/model/node_origins.hpp>
+#include <stemma/model/source_lines.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/structure_digest.hpp>
 #include <stemma/proto/detail/edit_messages.hpp>
@@ -12,6 +15,7 @@
 #include <stemma/proto/proto_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/origin_texts.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/detail/tag_edits.hpp>
 #include <stemma/record/detail/tag_texts.hpp>
@@ -218,6 +222,7 @@ public:
     proto_tag_editor(const basic_proto_model<Proto>& model, const module_tree& modules,
                      const tagging& tagged, const Carrier& carrier, bool tag_values)
         : model_(&model)
+        , modules_(&modules)
         , found_(&tagged)
         , carrier_(carrier)
         , texts_(modules, tagged)
@@ -229,17 +234,32 @@ public:
 
     template <class Node>
     void edit_node(id node, Node& message) {
+        strip_.edit_node(node, message);
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
-        if (module != last_module_ || tags != last_tags_ || !found_->origins.empty()) {
-            last_module_ = module;
+        const bool carried = found_->origins.kind(node) != origin_kind::unknown;
+        const auto chain = sources_ == nullptr ? no_id : sources_->chain_of(node);
+        if (module != last_module_ || tags != last_tags_ || chain != last_chain_ || carried) {
+            last_module_ = carried ? no_id : module;
             last_tags_ = tags;
+            last_chain_ = chain;
             sink_ = {};
-            carrier_.write(texts_.of_operator(node), sink_);
+            auto texts = texts_.of_operator(node);
+            std::string origins;
+            if (carried) {
+                append_origins(found_->origins, *modules_, node, message.name(), module, origins);
+                texts.origins = origins;
+            }
+            const auto number = chain == no_id ? std::string() : std::to_string(chain);
+            texts.source = number;
+            carrier_.write(texts, sink_);
         }
-        strip_.edit_node(node, message);
         sink_.write(node, message);
     }
+
+    /// Writes each node's chain of these lines. Requires: `lines`, in a record of the model,
+    /// outlives this.
+    void write_sources(const source_lines& lines) { sources_ = &lines; }
 
     template <class Tensor>
     void edit_tensor(std::size_t i, Tensor& message) {
@@ -265,6 +285,7 @@ private:
     }
 
     const basic_proto_model<Proto>* model_;
+    const module_tree* modules_;
     const tagging* found_;
     Carrier carrier_;
     tag_texts texts_;
@@ -272,13 +293,16 @@ private:
     proto_carrier_sink sink_;
     id last_module_ = no_id;
     id_set last_tags_ = no_id;
+    id last_chain_ = no_id;
+    const source_lines* sources_ = nullptr; // null if not written
     value_tags values_;
 };
 
-/// Passes all messages to an editor, and adds record, and table and sketch unless empty.
+/// Passes all messages to an editor, and adds record, and table, sketch and source lines unless
+/// empty.
 template <model_message Proto, class Editor>
 void write_tags(Proto& model, Editor& editor, std::string_view record, std::string_view table,
-                std::string_view sketch) {
+                std::string_view sketch, std::string_view sources = {}) {
     edit_messages(model, editor);
     add_metadata(model, model_key, record);
     if (!table.empty()) {
@@ -286,6 +310,9 @@ void write_tags(Proto& model, Editor& editor, std::string_view record, std::stri
     }
     if (!sketch.empty()) {
         add_metadata(model, sketch_key, sketch);
+    }
+    if (!sources.empty()) {
+        add_metadata(model, sources_key, sources);
     }
 }
 
