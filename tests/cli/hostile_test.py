@@ -465,6 +465,30 @@ class FullDisks(Case):
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
 
+@unittest.skipIf(shutil.which("strace") is None, "strace is not installed")
+class PowerFailures(Case):
+    def calls(self, *options):
+        """Tags a model with weights in another file, and copies them. Returns: what is synced and put in place."""
+        there = self.folder / "there"
+        shutil.rmtree(there, ignore_errors=True)
+        there.mkdir()
+        (self.folder / "weights.bin").write_bytes(b"four")
+        place = field(13, field(1, "location") + field(2, "weights.bin"))
+        weights = field(5, field(1, 1) + field(2, 1) + field(8, "w") + place + field(14, 1))
+        path = self.folder / "model.onnx"
+        path.write_bytes(model(graph([node("Add", ["x", "w"], ["y"])]) + weights))
+        log = self.folder / "calls"
+        done = subprocess.run(["strace", "-f", "-o", log, "-e", "trace=fsync,linkat", PROGRAM, "tag", path, "-o",
+                               there / "model.onnx", "--data", "copy", *options], capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((there / "weights.bin").read_bytes(), b"four")
+        return [call for call, result in re.findall(r"(\w+)\(.*\) += (-?\d+)", log.read_text()) if result == "0"]
+
+    def test_copied_weights_are_on_the_medium_before_the_model_that_refers_to_them(self):
+        self.assertEqual(self.calls(), ["fsync", "linkat", "fsync", "fsync", "linkat", "fsync"])
+        self.assertEqual(self.calls("--no-sync"), ["linkat", "linkat"])
+
+
 class OutputIsInput(Case):
     def test_through_links_of_either_kind(self):
         original = (FIXTURES / "bert_micro/model.onnx").read_bytes()

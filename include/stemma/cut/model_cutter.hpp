@@ -115,7 +115,8 @@ public:
         const bool beside = is_beside(path, opened);
         const bool external = !beside && !external_files(opened.model()).empty();
         if (external && options_.data == data_placement::link) {
-            detail::place_external_data(opened.model(), path, options_.data, options_.force);
+            detail::place_external_data(opened.model(), path, options_.data, options_.force,
+                                        options_.sync);
         }
         const bool copies = external && options_.data == data_placement::copy;
         if (copies) {
@@ -188,7 +189,8 @@ public:
         const bool external = !external_files(opened.model()).empty();
         const bool link = options_.data == data_placement::link;
         if (link && external) {
-            detail::place_external_data(opened.model(), inside, options_.data, options_.force);
+            detail::place_external_data(opened.model(), inside, options_.data, options_.force,
+                                        options_.sync);
         } else if (external && !beside && options_.data == data_placement::copy) {
             check_whole_files(opened.model(), inside);
         }

@@ -84,7 +84,7 @@ public:
         const bool beside = detail::folder_of(path) == detail::folder_of(source.path);
         const bool external = !beside && !external_files(source.model).empty();
         if (external && data_ == data_placement::link) {
-            detail::place_external_data(source.model, path, data_, force_);
+            detail::place_external_data(source.model, path, data_, force_, sync_);
         }
         const auto data = path + ".data";
         std::optional<detail::weight_store> store;
@@ -112,7 +112,7 @@ public:
         detail::file_splice splice(source.file, output);
         rope.write(splice);
         if (store) {
-            store->save(data);
+            store->save(data, sync_);
             store->commit(sync_);
         }
         output.commit(sync_); // last, as it refers to the data

@@ -210,7 +210,8 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
         const auto write_tags = [&](const detail::temporary_model& plain, auto& plan) {
             output_file written(output);
             plan.write(plain.file(), written);
-            detail::place_external_data(model, output, options.data, options.replace_data);
+            detail::place_external_data(model, output, options.data, options.replace_data,
+                                        options.sync);
             written.commit(options.sync);
         };
         if (known == nullptr ||

@@ -106,7 +106,7 @@ public:
         output_file written(path);
         detail::file_splice splice(opened_.file(), written);
         const auto size = write_to(splice);
-        detail::place_external_data(model_, path, options.data, options.replace_data);
+        detail::place_external_data(model_, path, options.data, options.replace_data, options.sync);
         written.commit(options.sync);
         return size;
     }

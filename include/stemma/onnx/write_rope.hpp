@@ -68,7 +68,7 @@ inline void write_rope(const message_tree& rope, const mapped_file& file, const 
     output_file written(output);
     detail::file_splice splice(file, written);
     rope.write(splice);
-    detail::place_external_data(model, output, options.data, options.replace_data);
+    detail::place_external_data(model, output, options.data, options.replace_data, options.sync);
     written.commit(options.sync);
 }
 

@@ -48,7 +48,7 @@ inline stripped_sizes strip_model(const std::string& input, const std::string& o
     detail::rewrite plan(model, editor, options.threads);
     output_file written(output);
     plan.write(file, written);
-    detail::place_external_data(model, output, options.data, options.replace_data);
+    detail::place_external_data(model, output, options.data, options.replace_data, options.sync);
     written.commit(options.sync);
     return {file.bytes().size(), static_cast<std::uint64_t>(plan.size()),
             files_left_behind(model, output, options.data)};

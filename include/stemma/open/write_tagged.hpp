@@ -182,7 +182,8 @@ std::uint64_t write_tagged(const attributed_model& opened, const std::string& ou
     detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
-    detail::place_external_data(opened.model(), output, options.data, options.replace_data);
+    detail::place_external_data(opened.model(), output, options.data, options.replace_data,
+                                options.sync);
     written.commit(options.sync);
     return static_cast<std::uint64_t>(plan.size());
 }

@@ -78,7 +78,8 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
     detail::rewrite plan(opened.model(), editor, options.threads);
     output_file written(output);
     plan.write(opened.file(), written);
-    detail::place_external_data(opened.model(), output, options.data, options.replace_data);
+    detail::place_external_data(opened.model(), output, options.data, options.replace_data,
+                                options.sync);
     written.commit(options.sync);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("weight_store: stores every tensor once, aligned", "[onnx][weight_stor
     CHECK(store.find(2)->offset % 64 == 0);
     CHECK(store.find(2)->offset >= 2000);
     const auto path = s.folder.file("store.bin");
-    store.save(path);
+    store.save(path, false);
     CHECK_FALSE(std::filesystem::exists(path));
     store.commit(false);
     const stemma::mapped_file written(s.folder.file("store.bin"));
@@ -84,11 +84,11 @@ TEST_CASE("weight_store: can be saved piece by piece", "[onnx][weight_store]") {
         const auto path = s.folder.file("store.bin");
         stemma::detail::place_in_store(s.model, 0, store);
         if (twice) {
-            store.save(path);
+            store.save(path, false);
         }
         stemma::detail::place_in_store(s.model, 2, store);
-        store.save(path);
-        store.save(path);
+        store.save(path, false);
+        store.save(path, false);
         store.commit(false);
         bytes[twice ? 1 : 0] = stemma::mapped_file(path).bytes();
     }
@@ -154,7 +154,7 @@ TEST_CASE("weight_store: copies files whose data nodes refer to", "[onnx][weight
     for (bool takes : {false, true}) {
         stemma::detail::weight_store store(model, file, "store.bin", takes);
         add_all(store);
-        store.save(folder.file("to/store.bin"));
+        store.save(folder.file("to/store.bin"), false);
         store.commit(false);
         CHECK(store.whole_files().size() == (takes ? 2U : 0U));
         CHECK(std::filesystem::exists(folder.file("to/b.bin")) == takes);

@@ -38,7 +38,7 @@ struct scene : test::data_scene {
 
     void place(data_placement placement, bool replace = false) const {
         const stemma::wire_model model(bytes, from + "/model.onnx");
-        place_external_data(model, to + "/model.onnx", placement, replace);
+        place_external_data(model, to + "/model.onnx", placement, replace, false);
     }
 };
 
@@ -81,7 +81,7 @@ TEST_CASE("place_external_data: never replaces the model's own files, not even b
     s.make(s.from + "/other.bin", "others");
     const stemma::wire_model model(s.bytes, s.from + "/model.onnx");
     for (auto placement : {data_placement::keep, data_placement::copy}) {
-        CHECK(code_of([&] { place_external_data(model, own, placement, true); }) ==
+        CHECK(code_of([&] { place_external_data(model, own, placement, true, false); }) ==
               stemma::error_code::refused);
     }
     for (const auto* free : {"/other.bin", "/new.bin", "/model.onnx"}) {

@@ -193,7 +193,7 @@ public:
             store = store_ ? &*store_ : nullptr;
         }
         if (store != nullptr) {
-            store->save(store_path_);
+            store->save(store_path_, options_.sync);
         }
     }
 

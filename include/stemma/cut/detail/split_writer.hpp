@@ -114,7 +114,7 @@ public:
                 std::filesystem::remove(path(split_manifest_name), ignored);
             }
             if (item > 0) {
-                store_.save(path(split_weights_name));
+                store_.save(path(split_weights_name), sync);
                 files[item - 1]->commit(sync);
                 files[item - 1].reset();
             }

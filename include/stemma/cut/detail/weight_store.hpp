@@ -132,12 +132,13 @@ public:
     }
 
     /// Writes the data added since the last call; `commit` will put the file at `path`, the same
-    /// in every call, and copies files beside it, replacing existing ones. Models that refer to
+    /// in every call, and copies files beside it, replacing existing ones; `sync` waits until these
+    /// are on the medium. Models that refer to
     /// these data may be put in place then: if writing fails later, `commit` still gives them their
     /// data. Requires: no other thread calls it. Throws: `error` of `cannot_write`. Complexity:
     /// O(bytes), from file to file.
-    void save(const std::string& path) {
-        copy_files(path);
+    void save(const std::string& path, bool sync) {
+        copy_files(path, sync);
         for (; const auto next = piece_to_save(); ++saved_) {
             if (!output_) {
                 output_.emplace(path);
@@ -195,14 +196,14 @@ private:
         return saved_ < pieces_.size() ? std::optional(pieces_[saved_]) : std::nullopt;
     }
 
-    void copy_files(const std::string& path) {
+    void copy_files(const std::string& path, bool sync) {
         for (const auto& location : whole_files()) {
             const auto is_new = [&] {
                 const std::lock_guard lock(mutex_);
                 return !std::exchange(whole_files_[location], true);
             };
             if (is_new()) {
-                place_data_file(*model_, location, path, data_placement::copy, true);
+                place_data_file(*model_, location, path, data_placement::copy, true, sync);
             }
         }
     }

@@ -94,10 +94,10 @@ struct data_move {
 }
 
 /// Puts a copy of a file, or a link to it, in place of what is there, which keeps its contents if
-/// it has other names or is mapped. Throws: `error` of `cannot_read` or `cannot_write`.
-/// Complexity: O(bytes) if copied.
+/// it has other names or is mapped; `sync` waits until a copy is on the medium. Throws: `error` of
+/// `cannot_read` or `cannot_write`. Complexity: O(bytes) if copied.
 inline void place_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                       data_placement placement) {
+                       data_placement placement, bool sync) {
     namespace fs = std::filesystem;
     std::error_code failed;
     fs::create_directories(to.parent_path(), failed);
@@ -105,7 +105,7 @@ inline void place_file(const std::filesystem::path& from, const std::filesystem:
         const mapped_file source(from.string());
         output_file made(to.string(), target_state::absent);
         made.copy(source, 0, source.bytes().size());
-        made.commit(false);
+        made.commit(sync);
         return;
     }
     failed.clear();
@@ -129,9 +129,10 @@ inline void place_file(const std::filesystem::path& from, const std::filesystem:
 /// Places one of the model's external data files next to `output`, unless it is there. Throws:
 /// `error`, as `move_of_data` and `place_file`. Complexity: O(bytes).
 inline void place_data_file(const wire_model& model, const std::string& location,
-                            const std::string& output, data_placement placement, bool replace) {
+                            const std::string& output, data_placement placement, bool replace,
+                            bool sync) {
     if (const auto move = move_of_data(model, location, output, replace)) {
-        place_file(move->from, move->to, placement);
+        place_file(move->from, move->to, placement, sync);
     }
 }
 
@@ -139,13 +140,13 @@ inline void place_data_file(const wire_model& model, const std::string& location
 /// if that fails, none that was not there.
 ///
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
-/// replaced.
+/// replaced. Copies are synced as the output that refers to them, which `sync` stands for.
 /// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
 /// missing file, `exists` for one that may not be replaced, `cannot_write`; `refused` if `output`
 /// has the name of one; as `refuse_own_data`.
 /// Complexity: O(fields of the model + bytes of the files).
 inline void place_external_data(const wire_model& model, const std::string& output,
-                                data_placement placement, bool replace = false) {
+                                data_placement placement, bool replace, bool sync) {
     namespace fs = std::filesystem;
     refuse_own_data(model, output);
     if (placement == data_placement::keep) {
@@ -166,7 +167,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
     for (const auto& [to, from] : files) {
         std::error_code failed;
         const bool is_new = !fs::exists(fs::symlink_status(to, failed));
-        place_file(from, to, placement);
+        place_file(from, to, placement, sync);
         if (is_new) {
             made.push_back(to);
         }
