@@ -12,6 +12,7 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,26 @@ TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_n
         std::vector<id> read;
         made.for_each_parameter(v, [&](id p) { read.push_back(p); });
         CHECK(read.size() == (v == 0 ? 1 : 0));
+    }
+}
+
+TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a record",
+          "[onnx_nodes]") {
+    const auto plain = node("Relu", {"x"}, {"y"});
+    const auto foreign = test::message(plain).inner(9, test::entry("namespace", "theirs"));
+    const auto tagged = test::message(plain)
+                            .inner(9, test::entry("pkg.stemma.saved.namespace", "theirs"))
+                            .inner(9, test::entry("pkg.stemma.module", "a"))
+                            .inner(9, test::entry("namespace", "a"));
+    for (const auto& one : {foreign, tagged}) {
+        const auto bytes = test::model(test::graph({one}, {"x"}, {"y"})).bytes();
+        const stemma::wire_model model(bytes);
+        std::vector<std::string> read;
+        nodes_of_file(model).for_each_metadata(
+            0, [&](std::string_view key, std::string_view value) {
+                read.push_back(std::string(key) + "=" + std::string(value));
+            });
+        CHECK(read == std::vector<std::string>{"namespace=theirs"});
     }
 }
 

@@ -15,6 +15,7 @@
 #include <google/protobuf/util/message_differencer.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -269,6 +270,10 @@ TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
     const auto first = metadata(model.graph().node(0));
     CHECK(first.find("pkg.stemma.saved.namespace")->second == "theirs");
     CHECK(first.find("namespace")->second == "a");
+    CHECK(stripped(model) == before);
+    stemma::detail::rename_metadata(model, [](std::string_view key) {
+        return key == "pkg.stemma.model" ? std::nullopt : std::optional(key);
+    });
     CHECK(stripped(model) == before);
 }
 

@@ -228,11 +228,13 @@ public:
         if (is_folded(node)) {
             return;
         }
+        bool ours = our_namespaces_; // what follows a saved one always is
         model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
             if (key == detail::saved_namespace_key) {
+                ours = true;
                 f(detail::namespace_key, value);
             } else if (!detail::is_tag_entry(key) && !detail::is_fold_entry(key) &&
-                       !(our_namespaces_ && key == detail::namespace_key)) {
+                       !(ours && key == detail::namespace_key)) {
                 f(key, value);
             }
         });

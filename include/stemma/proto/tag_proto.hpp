@@ -132,7 +132,8 @@ private:
 /// Strips messages. An editor for `edit_messages`.
 class proto_strip_editor {
 public:
-    /// `our_namespaces`: stemma wrote the entries `namespace` of nodes.
+    /// `our_namespaces`: stemma wrote the entries `namespace` of nodes, not only those behind a
+    /// saved one.
     explicit proto_strip_editor(bool our_namespaces) : our_namespaces_(our_namespaces) {}
 
     /// Removes entries, attributes and the line of the doc_string, and restores `namespace`.
@@ -146,11 +147,13 @@ public:
         if (given) {
             node.clear_name();
         }
+        bool our_namespace = our_namespaces_;
         rename_metadata(node, [&](std::string_view key) -> std::optional<std::string_view> {
             if (key == saved_namespace_key) {
+                our_namespace = true;
                 return namespace_key;
             }
-            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespaces_);
+            const bool ours = is_tag_entry(key) || (key == namespace_key && our_namespace);
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();

@@ -120,6 +120,21 @@ TEST_CASE("tag_edits: a namespace is theirs unless the record says it is ours") 
     CHECK(stripped(saved, true) == node.bytes());
 }
 
+TEST_CASE("tag_edits: a namespace behind a saved one is ours without a record") {
+    const auto foreign = plain().inner(9, test::entry("namespace", "a/b"));
+    const auto written = sink();
+    const auto tagged = message().raw(edited(foreign, &written));
+    CHECK(stripped(tagged) == foreign.bytes());
+    CHECK(edited(tagged, &written) == tagged.bytes());
+    const auto before = plain()
+                            .inner(9, test::entry("namespace", "first"))
+                            .inner(9, test::entry("pkg.stemma.saved.namespace", "second"));
+    CHECK(stripped(before) == plain()
+                                  .inner(9, test::entry("namespace", "first"))
+                                  .inner(9, test::entry("namespace", "second"))
+                                  .bytes());
+}
+
 TEST_CASE("tag_edits: only the marked last line of a doc string is ours") {
     const std::string line = std::string(stemma::detail::doc_line_mark) + "/Net";
     CHECK(tag_edits::split_doc_string("text\n" + line).kept == 4);

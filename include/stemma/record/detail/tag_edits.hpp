@@ -110,7 +110,8 @@ private:
 /// Edits that remove everything of stemma from a message and, for a node, add new tags.
 class tag_edits {
 public:
-    /// `our_namespaces`: entries `namespace` of nodes were written by stemma.
+    /// `our_namespaces`: entries `namespace` of nodes were written by stemma, not only those behind
+    /// a saved one.
     tag_edits(const wire_model& model, bool our_namespaces)
         : model_(&model), our_namespaces_(our_namespaces) {}
 
@@ -211,6 +212,7 @@ private:
         bool has_doc_string = false; // that stays
         bool foreign_source_attribute = false;
         bool foreign_tags_attribute = false;
+        bool saved_namespace = false;      // has been read, so that what follows is ours
         std::uint32_t last_doc_string = 0; // of several fields, the last one counts
         std::uint32_t last_name = 0;
     };
@@ -242,7 +244,9 @@ private:
                     edits.clear();
                     return edit_fields(node, added, edits, true);
                 }
-                edit_entry(fields, field, key, added != nullptr && added->has_name_space(), edits);
+                seen.saved_namespace |= key == saved_namespace_key;
+                edit_entry(fields, field, key, our_namespaces_ || seen.saved_namespace,
+                           added != nullptr && added->has_name_space(), edits);
             } else if (given && field.is_bytes(at_node::name) && field.begin == seen.last_name) {
                 edits.remove(field.begin, field.end);
             } else if (field.is_bytes(at_node::attribute)) {
@@ -259,12 +263,12 @@ private:
     }
 
     void edit_entry(const wire_reader& fields, const wire_field& field, std::string_view key,
-                    bool adds_namespace, message_edits& edits) const {
+                    bool our_namespace, bool adds_namespace, message_edits& edits) const {
         if (key == saved_namespace_key) {
             if (!adds_namespace) {
                 rename_entry(fields, field, namespace_key, edits);
             }
-        } else if (is_tag_entry(key) || (key == namespace_key && our_namespaces_)) {
+        } else if (is_tag_entry(key) || (key == namespace_key && our_namespace)) {
             edits.remove(field.begin, field.end);
         } else if (key == namespace_key && adds_namespace) {
             rename_entry(fields, field, saved_namespace_key, edits);
