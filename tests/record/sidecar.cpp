@@ -7,6 +7,8 @@
 #include "../wire_builder.hpp"
 
 #include <stemma/evidence/dialect.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/node_origins.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +101,32 @@ TEST_CASE("write_sidecar: of a very long path of a graph the end is shown", "[si
     std::sort(graphs.begin(), graphs.end());
     const std::string cut = "\xe2\x80\xa6";
     CHECK(graphs == std::vector<std::string>{"", cut, cut, cut + "/0/else_branch"});
+}
+
+TEST_CASE("write_sidecar: nodes name very deep modules as the modules do", "[sidecar]") {
+    std::string path = "layer";
+    std::string scope = "/layer";
+    while (path.size() < 3000) {
+        path.append(".layer");
+        scope.append("/layer");
+    }
+    const auto bytes =
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, scope + "/Relu")}, {"x"}, {"y"}))
+            .bytes();
+    stemma::module_tree_builder builder("Net");
+    builder.at_path(path);
+    const auto tree = builder.build();
+    test::tagged_model tagged(bytes, &tree);
+    const std::vector origins{
+        tagged.found.origins.add_origin({"", 0, "", static_cast<stemma::id>(tree.size() - 1)})};
+    tagged.found.origins.add(stemma::origin_kind::kept, origins);
+    const auto read = sidecar_of(tagged);
+    const auto& deepest = read["modules"].back()["path"];
+    CHECK(deepest.get<std::string>().size() < path.size());
+    const auto& node = read["nodes"][0];
+    CHECK(node["scope_module"] == deepest);
+    CHECK(node["module"] == deepest);
+    CHECK(node["origin_modules"][0] == deepest);
 }
 
 } // namespace test::record_sidecar

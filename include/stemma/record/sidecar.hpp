@@ -122,7 +122,7 @@ void write_origins(json_writer<Sink>& json, const module_tree& modules, const no
     json.key("origin_modules");
     json.begin_array(true);
     for (const auto module : modules_of(origins, node)) {
-        json.value(modules.path(module));
+        json.value(modules.report_path(module));
     }
     json.end_array();
 }
@@ -168,8 +168,8 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     json.member("name", model.name(node));
     json.member("op_type", model.op_type(node));
     json.member("graph", report_graph_path(model, model.graph_of(node)));
-    json.member("scope_module", modules.path(entry.module));
-    json.member("module", modules.path(tagged.selected(node)));
+    json.member("scope_module", modules.report_path(entry.module));
+    json.member("module", modules.report_path(tagged.selected(node)));
     json.member("tag", tagged.tags.text(entry.module));
     json.key("tags");
     write_tags(json, tagged.tags, tagged.pool, tagged.tag_sets[node]);
@@ -178,7 +178,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
     json.key("call");
     entry.call == no_id ? json.null() : json.value(entry.call);
     for (auto caller : tagged.callers.of(node)) {
-        json.member("caller", modules.path(caller));
+        json.member("caller", modules.report_path(caller));
     }
     json.key("conflict");
     const auto claims = tagged.conflicts.of(node);
@@ -191,7 +191,7 @@ void write_node(json_writer<Sink>& json, const onnx_model& model, const module_t
         for (const auto& one : claims) {
             json.begin_object(true);
             json.member("source", tagged.provenances[one.source]);
-            json.member("module", modules.path(one.module));
+            json.member("module", modules.report_path(one.module));
             json.member("confidence", one.confidence);
             json.end_object();
         }
