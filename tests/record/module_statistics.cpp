@@ -58,6 +58,39 @@ TEST_CASE("collect_statistics: descendants add up", "[module_statistics][fixture
     }
 }
 
+TEST_CASE("collect_statistics: operators of one type in several domains count apart",
+          "[module_statistics]") {
+    const auto node = [](const char* type, const char* name, const char* domain = "") {
+        return test::node(type, {"x"}, {name}, name, domain);
+    };
+    const auto bytes =
+        test::model(test::graph({node("Relu", "/a/b/1"), node("Gelu", "/a/b/2"),
+                                 node("Relu", "/a/3"), node("Gelu", "/a/c/4", "own"),
+                                 node("Tanh", "/5"), node("Gelu", "/d/6"), node("Relu", "/d/7")},
+                                {"x"}, {"/a/b/1"}))
+            .bytes();
+    const test::tagged_model tagged(bytes);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    check_sums(tagged, counts);
+    std::string text;
+    for (const auto& [op, count] : counts.operators[0]) {
+        text.append(tagged.model.operator_type(op)).append(std::to_string(count)).append(" ");
+    }
+    CHECK(text == "Relu3 Gelu2 Gelu1 Tanh1 ");
+}
+
+TEST_CASE("collect_statistics: many types of operators take little time", "[module_statistics]") {
+    std::vector<test::message> nodes;
+    for (int i = 0; i < 20000; ++i) {
+        const auto number = std::to_string(i);
+        nodes.push_back(test::node("T" + number, {"x"}, {"y" + number}, "/a/b/" + number, "own"));
+    }
+    const auto bytes = test::model(test::graph(nodes, {"x"}, {"y0"})).bytes();
+    const test::tagged_model tagged(bytes);
+    const auto counts = stemma::collect_statistics(tagged.model, tagged.modules, tagged.found);
+    CHECK(counts.operators[0].size() == nodes.size());
+}
+
 TEST_CASE("collect_statistics: weights count where their names say, shared ones once",
           "[module_statistics]") {
     auto graph = test::graph({test::node("MatMul", {"x", "a.weight"}, {"h"}, "/a/MatMul"),

@@ -207,21 +207,30 @@ collect_statistics(const wire_model& model, const module_tree& modules, const ta
         }
         result.operators[pairs[i].first].push_back({pairs[i].second, static_cast<id>(end - i)});
     }
-    const auto merge_into = [](auto& above, const auto& below) {
-        for (const auto& more : below) {
-            const auto same = detail::range::find_if(
-                above, [&](const auto& other) { return other.op == more.op; });
-            same == above.end() ? above.push_back(more)
-                                : static_cast<void>(same->count += more.count);
+    std::vector<std::size_t> place_of(model.operator_count(), SIZE_MAX); // in the list of a module
+    for (auto m = static_cast<id>(tree.size()); m-- > 0;) {
+        auto& all = result.operators[m];
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            place_of[all[i].op] = i;
         }
-    };
-    for (auto m = static_cast<id>(tree.size()); m-- > 1;) {
-        merge_into(result.operators[tree.parent(m)], result.operators[m]);
+        for (const auto child : tree.children(m)) {
+            for (const auto& more : result.operators[child]) {
+                if (place_of[more.op] == SIZE_MAX) {
+                    place_of[more.op] = all.size();
+                    all.push_back(more);
+                } else {
+                    all[place_of[more.op]].count += more.count;
+                }
+            }
+        }
+        for (const auto& one : all) {
+            place_of[one.op] = SIZE_MAX;
+        }
     }
     for (auto& operators : result.operators) {
         std::sort(operators.begin(), operators.end(), [&](const auto& a, const auto& b) {
-            return a.count != b.count ? a.count > b.count
-                                      : model.operator_type(a.op) < model.operator_type(b.op);
+            const auto order = model.operator_type(a.op).compare(model.operator_type(b.op));
+            return a.count != b.count ? a.count > b.count : order != 0 ? order < 0 : a.op < b.op;
         });
     }
     return result;
