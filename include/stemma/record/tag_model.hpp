@@ -174,7 +174,7 @@ public:
             auto texts = texts_.of_operator(node);
             if (carried) {
                 origins_.clear();
-                detail::append_origins(found_->origins, *modules_, node, model_->name(node), module,
+                detail::append_origins(found_->origins, *modules_, node, name_after(node), module,
                                        origins_);
                 texts.origins = origins_;
             }
@@ -229,6 +229,12 @@ private:
         detail::value_tags values;
         std::string added_to_model;
     };
+
+    // Of a node, as written.
+    [[nodiscard]] std::string_view name_after(id node) const {
+        const auto given = names_ ? names_->of(node) : std::string_view();
+        return !given.empty() || detail::has_given_name(*model_, node) ? given : model_->name(node);
+    }
 
     [[nodiscard]] std::string_view tags_of(id value) {
         const auto& [sets, pool] = facts_->values;

@@ -9,9 +9,12 @@
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/detail/splices.hpp>
+#include <stemma/open/original_model.hpp>
 #include <stemma/open/strip_model.hpp>
 #include <stemma/open/write_tagged.hpp>
 
+#include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -101,6 +104,27 @@ TEST_CASE("given_names: an empty name that is present comes back", "[record][giv
         CHECK(stemma::wire_model(once, "").name(0) == "Relu_0");
         CHECK(stripped(once) == model);
         CHECK(named(once, carriers) == once);
+    }
+}
+
+TEST_CASE("given_names: an original without names is remembered so", "[record][given_names]") {
+    const test::scratch_folder folder;
+    const auto path = folder.make("unnamed.onnx", nameless("bert_micro/anonymous.onnx"));
+    const auto original =
+        std::make_shared<stemma::attributed_model>(path, stemma::attribution_options{});
+    const auto carried = stemma::tagged_bytes(*stemma::carry_tags(original, path));
+    const auto with_names = named(carried);
+    for (const auto& bytes : {carried, with_names}) {
+        const stemma::attributed_model read(stemma::mapped_file::holding(bytes, "m.onnx"), {});
+        const auto& origins = read.tags().origins;
+        REQUIRE_FALSE(origins.empty());
+        std::size_t names = 0;
+        for (stemma::id node = 0; node < read.model().node_count(); ++node) {
+            for (const auto number : origins.of(node)) {
+                names += origins[number].name.empty() ? 0U : 1U;
+            }
+        }
+        CHECK(names == 0);
     }
 }
 

@@ -18,6 +18,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// Whether stemma gave a node its name. Complexity: O(fields of the node).
+[[nodiscard]] inline bool has_given_name(const wire_model& model, id node) {
+    bool given = false;
+    model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+        given = given || (key == node_name_key && value == model.name(node));
+    });
+    return given;
+}
+
 /// Names for nodes that have none, or one given by stemma: type and number, `MatMul_12`, unique in
 /// the file. They say nothing about modules, so they are never evidence.
 class given_names {
@@ -27,7 +36,7 @@ public:
         std::unordered_set<std::string> taken;
         std::vector<id> without;
         for (id node = 0; node < model.node_count(); ++node) {
-            if (model.name(node).empty() || is_given(node)) {
+            if (model.name(node).empty() || has_given_name(model, node)) {
                 without.push_back(node);
             } else {
                 taken.emplace(model.name(node));
@@ -67,16 +76,6 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_given(id node) const {
-        bool given = false;
-        if (model_->has_metadata(node)) {
-            model_->for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-                given = given || (key == node_name_key && value == model_->name(node));
-            });
-        }
-        return given;
-    }
-
     const wire_model* model_;
     std::unordered_map<id, std::string> names_;
 };
