@@ -232,6 +232,20 @@ TEST_CASE("output_file: keeps a symbolic link", "[file]") {
     CHECK(content(path) == "after");
 }
 
+TEST_CASE("output_file: a symbolic link to nothing leads to where the file will be", "[file]") {
+    const test::scratch_folder folder;
+    std::filesystem::create_directory(folder.file("other"));
+    std::filesystem::create_symlink("other/out", folder.file("link"));
+    for (const auto* text : {"first", "second"}) {
+        output_file out(folder.file("link"));
+        out.write(text);
+        out.commit(false);
+        CHECK(std::filesystem::is_symlink(folder.file("link")));
+        CHECK(content(folder.file("other/out")) == text);
+    }
+    CHECK(folder.file_count() == 2);
+}
+
 #endif
 
 } // namespace test::io_output_file

@@ -4,6 +4,7 @@
 
 #include <stemma/config.hpp>
 #include <stemma/io/detail/buffered_writer.hpp>
+#include <stemma/io/detail/link_target.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
 
@@ -56,7 +57,7 @@ public:
             target_ = resolved == nullptr ? path_ : resolved;
             std::free(resolved); // NOLINT: realpath allocates with malloc
         } else {
-            target_ = path_;
+            target_ = state == target_state::unknown ? detail::link_target(path_) : path_;
         }
         open_descriptor();
         if (exists && !direct_) {
@@ -281,6 +282,8 @@ public:
             permissions_ = status.permissions();
             const auto behind_links = fs::canonical(path_, none);
             target_ = none ? path_ : behind_links.string();
+        } else if (state == target_state::unknown) {
+            target_ = detail::link_target(path_);
         }
         errno = 0;
         if (direct_) {
