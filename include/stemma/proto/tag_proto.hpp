@@ -157,11 +157,13 @@ public:
             return ours ? std::nullopt : std::optional(key);
         });
         auto& attributes = *node.mutable_attribute();
-        for (int i = attributes.size(); i-- > 0;) {
-            if (is_ours(attributes.Get(i))) {
-                attributes.DeleteSubrange(i, 1);
+        int kept = 0;
+        for (int i = 0; i < attributes.size(); ++i) {
+            if (!is_ours(attributes.Get(i))) {
+                attributes.SwapElements(kept++, i);
             }
         }
+        attributes.DeleteSubrange(kept, attributes.size() - kept);
         if (node.has_doc_string()) {
             const auto split = tag_edits::split_doc_string(node.doc_string());
             if (split.whole_field_ours) {

@@ -52,6 +52,27 @@ void check_edits() {
     CHECK(test::bytes_of(message).empty());
 }
 
+/// Of very many entries, every other one is removed; what follows stays.
+template <class Message>
+void check_many() {
+    Message message;
+    entries kept;
+    for (int i = 0; i < 200'000; ++i) {
+        const auto number = std::to_string(i);
+        stemma::detail::add_metadata(message, i % 2 == 0 ? "ours" : "theirs", number);
+        if (i % 2 != 0) {
+            kept.emplace_back("theirs", number);
+        }
+    }
+    stemma::detail::mutable_unknown_fields(message).AddVarint(99, 7);
+    stemma::detail::rename_metadata(message, [](std::string_view key) {
+        return key == "ours" ? std::nullopt : std::optional(key);
+    });
+    CHECK(read(message) == kept);
+    const auto& others = stemma::detail::unknown_fields(message);
+    CHECK(others.field(others.field_count() - 1).varint() == 7);
+}
+
 template <class Older, class Newer>
 void check_both() {
     check_edits<Older>();
@@ -73,6 +94,10 @@ TEST_CASE("metadata_props: are read and edited in every message, whatever the sc
     check_both<onnx::FunctionProto, newer_onnx::FunctionProto>();
     check_both<onnx::TensorProto, newer_onnx::TensorProto>();
     check_both<onnx::ValueInfoProto, newer_onnx::ValueInfoProto>();
+}
+
+TEST_CASE("metadata_props: very many entries are removed in one pass", "[onnx][metadata_props]") {
+    check_many<onnx::NodeProto>();
 }
 
 TEST_CASE("metadata_props: a newer schema reads them directly", "[onnx][metadata_props]") {
@@ -120,6 +145,23 @@ TEST_CASE("metadata_props: an unknown field that is not an entry is an error",
     node.mutable_unknown_fields()->AddLengthDelimited(9, "\x0a\x7fshort");
 
     CHECK_THROWS_AS(read(node), stemma::error);
+
+    onnx::NodeProto between;
+    for (const auto* key : {"theirs", "ours", "more", "ours"}) {
+        stemma::detail::add_metadata(between, key, "1");
+    }
+    auto expected = between;
+    between.mutable_unknown_fields()->MergeFrom(node.unknown_fields());
+    CHECK_THROWS_AS(stemma::detail::rename_metadata(between,
+                                                    [](std::string_view key) {
+                                                        return key == "ours" ? std::nullopt
+                                                                             : std::optional(key);
+                                                    }),
+                    stemma::error);
+    expected.mutable_unknown_fields()->DeleteSubrange(3, 1);
+    expected.mutable_unknown_fields()->DeleteSubrange(1, 1);
+    expected.mutable_unknown_fields()->MergeFrom(node.unknown_fields());
+    CHECK(test::bytes_of(between) == test::bytes_of(expected)); // stripped up to there
 }
 
 } // namespace test::proto_detail_metadata_props

@@ -2,6 +2,7 @@
 #ifndef STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 #define STEMMA_PROTO_DETAIL_METADATA_PROPS_HPP
 
+#include <stemma/core/detail/on_failure.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/detail/wire_text.hpp>
@@ -114,21 +115,24 @@ void rename_unknown_metadata(Message& message, Function new_key) {
         return;
     }
     auto& fields = mutable_unknown_fields(message);
-    for (int i = 0; i < fields.field_count();) {
+    int kept = 0;
+    int i = 0;
+    const on_failure finish([&] { fields.DeleteSubrange(kept, i - kept); });
+    for (; i < fields.field_count(); ++i) {
         if (is_bytes(fields.field(i), metadata_field<Message>())) {
             auto& bytes = *fields.mutable_field(i)->mutable_length_delimited();
             const auto key = read_entry(bytes).first;
             const std::optional<std::string_view> wanted = new_key(key);
             if (!wanted) {
-                fields.DeleteSubrange(i, 1);
                 continue;
             }
             if (*wanted != key) {
                 set_key(*wanted, bytes);
             }
         }
-        ++i;
+        std::swap(*fields.mutable_field(kept++), *fields.mutable_field(i));
     }
+    fields.DeleteSubrange(kept, fields.field_count() - kept);
 }
 
 template <class Entries, class Function>
