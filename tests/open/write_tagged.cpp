@@ -4,10 +4,12 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/check/check_model.hpp>
 #include <stemma/error.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -65,6 +67,29 @@ TEST_CASE("write_tagged: writes what tagged_bytes returns, and stemma reads the 
         CHECK(again.is_fresh());
         CHECK(tags_of(again) == tags_of(opened));
     }
+}
+
+TEST_CASE("write_tagged: parameters and given names of an unchanged file are kept, unless anew") {
+    const auto plain = test::model(test::graph({test::node("MatMul", {"x", "w"}, {"h"}),
+                                                test::node("Add", {"h", "b"}, {"y"}, "mine")},
+                                               {"x"}, {"y"}, {"w", "b"}))
+                           .bytes();
+    const auto open = [](const std::string& bytes, bool recompute = false) {
+        return stemma::attributed_model(stemma::mapped_file::viewing(bytes, "model"),
+                                        {.recompute = recompute});
+    };
+    const std::vector<std::string> parameters{"[\"fc.weight\"]", ""};
+    const auto first = stemma::tagged_bytes(open(plain), stemma::usual_carriers,
+                                            {.name_nodes = true, .parameters = &parameters});
+    CHECK(stemma::wire_model(first).name(0) == "MatMul_0");
+    CHECK(first.find("fc.weight") != first.npos);
+    CHECK(stemma::tagged_bytes(open(first)) == first);
+    CHECK(stemma::tagged_bytes(open(first, true)) == stemma::tagged_bytes(open(plain)));
+    const std::vector<std::string> others{"", "[\"fc.bias\"]"};
+    const auto changed =
+        stemma::tagged_bytes(open(first), stemma::usual_carriers, {.parameters = &others});
+    CHECK(changed.find("fc.weight") == changed.npos);
+    CHECK(changed.find("fc.bias") != changed.npos);
 }
 
 TEST_CASE("write_tagged: needs no evidence") {

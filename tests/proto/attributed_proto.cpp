@@ -178,6 +178,21 @@ TEST_CASE("attributed_proto: reads a tagged message like its file", "[onnx][attr
     CHECK(test::bytes_of(model) == once);
 }
 
+TEST_CASE("attributed_proto: keeps parameters and given names as in a file",
+          "[onnx][attributed_proto]") {
+    auto model = named_model();
+    model.mutable_graph()->mutable_node(1)->clear_name();
+    const auto plain = test::bytes_of(model);
+    const std::vector<std::string> parameters{"[\"a.weight\"]"};
+    const auto bytes = stemma::tagged_bytes(
+        attributed_model(stemma::mapped_file::viewing(plain, "model"), {}), stemma::usual_carriers,
+        {.name_nodes = true, .parameters = &parameters});
+    model = test::parse(bytes);
+    attributed_proto(model).tag();
+    CHECK(model.graph().node(1).name() == "Relu_1");
+    CHECK(test::bytes_of(model) == test::bytes_of(test::parse(bytes)));
+}
+
 TEST_CASE("attributed_proto: keeps origins and source lines as in a file",
           "[onnx][attributed_proto]") {
     const auto source = fs::path(STEMMA_TEST_DATA) / "source" / "traced.onnx";

@@ -17,6 +17,7 @@
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/recorded_tags.hpp>
@@ -91,6 +92,12 @@ make_tag_editor(const wire_model& model, const module_tree& modules, const taggi
                                sketch, sources);
 }
 
+/// Whether tagging keeps the parameters of initializers and the names given to nodes that the file
+/// has from before. Complexity: O(1).
+[[nodiscard]] inline bool keeps_additions(const attributed_model& opened) {
+    return opened.is_fresh() && !opened.options().recompute;
+}
+
 /// Source lines that tagging writes.
 struct sources_to_write {
     const source_lines* lines = nullptr; ///< null for none
@@ -156,11 +163,14 @@ template <carrier_policy Carrier>
 [[nodiscard]] auto editor_for(const attributed_model& opened, const Carrier& carrier,
                               const write_options& options) {
     auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
-    if (options.name_nodes) {
+    const bool keeps = keeps_additions(opened);
+    if (options.name_nodes || (keeps && has_given_names(opened.model()))) {
         editor.name_nodes(opened.model());
     }
     if (options.parameters != nullptr) {
         editor.write_parameters(*options.parameters);
+    } else if (keeps) {
+        editor.keep_parameters();
     }
     return editor;
 }

@@ -64,7 +64,8 @@ public:
     [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
 
     /// Removes everything of stemma from the message and writes the tags, including record, mark,
-    /// origins and the source lines it had, as into a file.
+    /// origins and the source lines it had, as into a file. Parameters and given names are kept if
+    /// the message is as it was tagged before.
     ///
     /// Throws: `error` of `error_code::contradiction` if nodes were added or removed since
     /// construction, leaving the message unchanged; otherwise as `strip`.
@@ -78,6 +79,9 @@ public:
         const auto& tagged = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
+        if (detail::keeps_additions(known_)) {
+            editor.keep_additions();
+        }
         const auto sources = detail::find_sources_to_write(known_, written_sources::as_before);
         if (sources.lines != nullptr) {
             editor.write_sources(*sources.lines);

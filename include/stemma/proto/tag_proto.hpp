@@ -140,11 +140,7 @@ public:
     /// Complexity: O(entries + attributes + length of the doc_string).
     template <class Node>
     void edit_node(id, Node& node) const {
-        bool given = false;
-        for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-            given = given || (key == node_name_key && value == node.name());
-        });
-        if (given) {
+        if (has_given_name(node)) {
             node.clear_name();
         }
         bool our_namespace = our_namespaces_;
@@ -172,6 +168,16 @@ public:
                 node.mutable_doc_string()->resize(split.kept);
             }
         }
+    }
+
+    /// Whether stemma gave a node its name. Complexity: O(entries).
+    template <class Node>
+    [[nodiscard]] static bool has_given_name(const Node& node) {
+        bool given = false;
+        for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+            given = given || (key == node_name_key && value == node.name());
+        });
+        return given;
     }
 
     /// Removes entries of metadata.
@@ -239,7 +245,12 @@ public:
 
     template <class Node>
     void edit_node(id node, Node& message) {
+        const auto given =
+            keeps_additions_ && strip_.has_given_name(message) ? message.name() : std::string();
         strip_.edit_node(node, message);
+        if (!given.empty()) {
+            message.set_name(given);
+        }
         const auto module = found_->attributions[node].module;
         const auto tags = found_->tag_sets[node];
         const bool carried = found_->origins.kind(node) != origin_kind::unknown;
@@ -260,16 +271,31 @@ public:
             carrier_.write(texts, sink_);
         }
         sink_.write(node, message);
+        if (!given.empty()) {
+            add_metadata(message, node_name_key, given);
+        }
     }
 
     /// Writes each node's chain of these lines. Requires: `lines`, in a record of the model,
     /// outlives this.
     void write_sources(const source_lines& lines) { sources_ = &lines; }
 
+    /// Keeps the parameters of initializers, and the names given to nodes.
+    void keep_additions() { keeps_additions_ = true; }
+
     template <class Tensor>
     void edit_tensor(std::size_t i, Tensor& message) {
+        std::string parameter;
+        for_each_metadata(message, [&](std::string_view key, std::string_view value) {
+            if (keeps_additions_ && key == parameter_key) {
+                parameter = value;
+            }
+        });
         strip_.edit_tensor(i, message);
         add_tags(model_->tensor_value(i), message);
+        if (!parameter.empty()) {
+            add_metadata(message, parameter_key, parameter);
+        }
     }
 
     template <class Info>
@@ -300,6 +326,7 @@ private:
     id_set last_tags_ = no_id;
     id last_chain_ = no_id;
     const source_lines* sources_ = nullptr; // null if not written
+    bool keeps_additions_ = false;
     value_tags values_;
 };
 

@@ -13,6 +13,7 @@
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/model_record.hpp>
@@ -201,16 +202,18 @@ public:
     void edit_tensor(const tensor_ref& tensor, detail::message_edits& edits) {
         constexpr auto metadata = detail::onnx_fields::tensor::metadata_props;
         edits_.edit_metadata(tensor, metadata, tags_of(tensor.value), edits);
-        const auto number = static_cast<std::size_t>(&tensor - model_->tensors().data());
-        if (parameters_ != nullptr && !(*parameters_)[number].empty()) {
+        if (const auto text = parameter_of(tensor); !text.empty()) {
             edits.insert_entry(tensor.message.begin + tensor.message.size, metadata,
-                               detail::parameter_key, (*parameters_)[number]);
+                               detail::parameter_key, text);
         }
     }
 
     /// Writes a text for each initializer, by number, unless it is "".
     /// Requires: the texts outlive the editor.
     void write_parameters(const std::vector<std::string>& texts) { parameters_ = &texts; }
+
+    /// Writes what initializers had, unless `write_parameters` is called.
+    void keep_parameters() { keeps_parameters_ = true; }
 
     /// Edits the metadata of a value.
     void edit_value_info(const value_info_ref& info, detail::message_edits& edits) {
@@ -236,6 +239,23 @@ private:
         return !given.empty() || detail::has_given_name(*model_, node) ? given : model_->name(node);
     }
 
+    [[nodiscard]] std::string_view parameter_of(const tensor_ref& tensor) const {
+        if (parameters_ != nullptr) {
+            return (*parameters_)[static_cast<std::size_t>(&tensor - model_->tensors().data())];
+        }
+        std::string_view text;
+        if (keeps_parameters_ && model_->has_metadata(tensor)) {
+            auto fields = model_->reader(tensor.message);
+            for (detail::wire_field field; fields.next(field);) {
+                if (field.is_bytes(detail::onnx_fields::tensor::metadata_props)) {
+                    const auto [key, value] = wire_model::read_entry(fields, field);
+                    text = key == detail::parameter_key ? value : text;
+                }
+            }
+        }
+        return text;
+    }
+
     [[nodiscard]] std::string_view tags_of(id value) {
         const auto& [sets, pool] = facts_->values;
         return value < sets.size() ? texts_.as_json(sets[value], pool) : std::string_view{};
@@ -256,6 +276,7 @@ private:
     std::shared_ptr<const shared_facts> facts_;
     std::shared_ptr<const detail::given_names> names_;     // null if not written
     const std::vector<std::string>* parameters_ = nullptr; // by initializer
+    bool keeps_parameters_ = false;
 };
 
 namespace detail {

@@ -27,6 +27,16 @@ namespace stemma::inline STEMMA_ABI::detail {
     return given;
 }
 
+/// Whether stemma gave any node its name. Complexity: O(fields of the nodes).
+[[nodiscard]] inline bool has_given_names(const wire_model& model) {
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (has_given_name(model, node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Names for nodes that have none, or one given by stemma: type and number, `MatMul_12`, unique in
 /// the file. They say nothing about modules, so they are never evidence.
 class given_names {
