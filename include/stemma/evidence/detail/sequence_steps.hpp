@@ -163,15 +163,19 @@ private:
     void look_again(id sequence, const std::vector<member>& members, std::size_t last,
                     std::size_t earlier) {
         const auto unit = units_.behind(exits_.only(members[last].module));
-        const auto before = [&](std::uint64_t number) {
-            std::size_t count = 0;
-            for (auto one = members.rbegin(); one != members.rend(); ++one) {
-                if (one->number < number && runs(one->module) &&
-                    one->number + count + 1 == number) {
-                    ++count;
-                }
+        if (unit.empty()) {
+            return;
+        }
+        std::map<std::uint64_t, std::size_t> rows; // running members in a row, by the last number
+        for (const auto& one : members) {
+            if (runs(one.module)) {
+                const auto row = rows.find(one.number - 1);
+                rows.emplace(one.number, row == rows.end() ? 1 : row->second + 1);
             }
-            return count;
+        }
+        const auto before = [&](std::uint64_t number) {
+            const auto row = rows.find(number - 1);
+            return row == rows.end() ? std::size_t{0} : row->second;
         };
         const auto vacant = find_end(sequence);
         const auto count = before(vacant.number);
@@ -196,6 +200,7 @@ private:
             has_end[sequence] = true;
         }
         constexpr std::size_t several = 2;
+        std::vector<sequence_step> ends;
         for (id m = 1; m < tree_.size() && !known.empty(); ++m) {
             if (!code_.is_list(m) || has_end[m] || exits_.only(m) == no_id) {
                 continue;
@@ -205,13 +210,18 @@ private:
             if (unit.empty() || alike == known.end() || alike->second < several) {
                 continue;
             }
-            for (auto& step : steps_) {
-                std::erase_if(step.operators, [&](id v) {
-                    return std::find(unit.begin(), unit.end(), v) != unit.end();
-                });
-            }
             const auto vacant = find_end(m);
-            steps_.push_back({m, vacant.number, vacant.module, unit});
+            ends.push_back({m, vacant.number, vacant.module, unit});
+        }
+        // Operators go to an end that has them, the last of several.
+        const auto first = steps_.size();
+        steps_.insert(steps_.end(), ends.begin(), ends.end());
+        std::vector<bool> taken(num_vertices(ops_.graph()), false);
+        for (auto i = steps_.size(); i-- > 0;) {
+            std::erase_if(steps_[i].operators, [&](id v) { return taken[v]; });
+            for (std::size_t o = 0; i >= first && o < steps_[i].operators.size(); ++o) {
+                taken[steps_[i].operators[o]] = true;
+            }
         }
         std::erase_if(steps_, [](const sequence_step& step) { return step.operators.empty(); });
     }

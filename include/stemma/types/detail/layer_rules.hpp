@@ -87,6 +87,24 @@ inline void quantized_arithmetic(const rule_node& node) {
     node.set(0, a.data_type, broadcast(a.dims, node.input(3).dims));
 }
 
+/// Each of the tensors, after the result's scale and zero point, is followed by its own.
+inline void quantized_concat(const rule_node& node) {
+    const auto& x = node.input(2);
+    const auto axis =
+        x.ranked() ? axis_of(node.whole("axis", 1), x.rank()) : std::optional<std::size_t>();
+    if (!axis) {
+        return;
+    }
+    auto dims = *x.dims;
+    for (std::size_t slot = 5; slot < node.input_count(); slot += 3) {
+        const auto& part = node.input(slot);
+        const bool known = part.ranked() && part.rank() == dims.size() && dims[*axis] >= 0 &&
+                           (*part.dims)[*axis] >= 0;
+        dims[*axis] = known ? add_extents(dims[*axis], (*part.dims)[*axis]) : any_extent;
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
 /// Notes one row per query row; returns its facts if known.
 inline const tensor_facts* set_attended(const rule_node& node) {
     const auto& x = node.input(0);

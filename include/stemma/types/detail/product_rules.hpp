@@ -47,6 +47,11 @@ inline void integer_product(const rule_node& node) {
     set_product(node, node.input(0), node.input(1), int32_type);
 }
 
+/// Scales and zero points stand between the factors; the last zero point has the result's type.
+inline void quantized_product(const rule_node& node) {
+    set_product(node, node.input(0), node.input(3), node.input(7).data_type);
+}
+
 /// Attributes say which inputs are transposed. With a transposed batch, the first extent comes
 /// before the last.
 inline void transposing_product(const rule_node& node) {
@@ -74,14 +79,24 @@ inline void packed_product(const rule_node& node) {
     }
 }
 
-inline void gemm(const rule_node& node) {
-    const auto& a = node.input(0);
-    const auto& b = node.input(1);
+/// Notes the product of two matrices, which attributes may transpose.
+inline void set_gemm(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
+                     std::int64_t data_type) {
     if (a.ranked() && b.ranked() && a.rank() == 2 && b.rank() == 2) {
-        node.set(0, a.data_type,
+        node.set(0, data_type,
                  extents{(*a.dims)[node.is_set("transA") ? 1 : 0],
                          (*b.dims)[node.is_set("transB") ? 0 : 1]});
     }
+}
+
+inline void gemm(const rule_node& node) {
+    set_gemm(node, node.input(0), node.input(1), node.input(0).data_type);
+}
+
+/// Without a zero point, the result is not quantized.
+inline void quantized_gemm(const rule_node& node) {
+    set_gemm(node, node.input(0), node.input(3),
+             node.has_input(8) ? node.input(8).data_type : float_type);
 }
 
 inline void einsum(const rule_node& node) {

@@ -61,11 +61,23 @@ inline void slide(const rule_node& node, const tensor_facts& x, const tensor_fac
     }
 }
 
-/// Notes a convolution with the weights in the second input.
-inline void set_convolution(const rule_node& node, std::int64_t data_type) {
+/// Notes the result of a window if channels come last: the batch, and the channels.
+inline void set_channels_last(const rule_node& node, const tensor_facts& x, std::int64_t channels,
+                              std::int64_t data_type) {
+    extents dims(x.rank(), any_extent);
+    dims.front() = x.dims->front();
+    dims.back() = channels;
+    node.set(0, data_type, std::move(dims));
+}
+
+/// Notes a convolution with the weights in an input, by default the second.
+inline void set_convolution(const rule_node& node, std::int64_t data_type, std::size_t slot = 1) {
     const auto& x = node.input(0);
-    const auto& w = node.input(1);
-    if (x.ranked() && x.rank() >= 2) {
+    const auto& w = node.input(slot);
+    if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
+        const bool fits = w.ranked() && w.rank() == x.rank();
+        set_channels_last(node, x, fits ? w.dims->front() : any_extent, data_type);
+    } else if (x.ranked() && x.rank() >= 2) {
         extents dims(x.rank(), any_extent);
         dims[0] = (*x.dims)[0];
         if (w.ranked() && w.rank() == x.rank()) {
@@ -82,6 +94,11 @@ inline void convolution(const rule_node& node) {
 
 inline void integer_convolution(const rule_node& node) {
     set_convolution(node, int32_type);
+}
+
+/// The zero point of the result has its type.
+inline void quantized_convolution(const rule_node& node) {
+    set_convolution(node, node.input(7).data_type, 3);
 }
 
 inline void transposed_convolution(const rule_node& node) {
@@ -186,7 +203,9 @@ void move_blocks(const rule_node& node) {
 /// MaxPool also outputs indices.
 inline void pool(const rule_node& node) {
     const auto& x = node.input(0);
-    if (x.ranked() && x.rank() >= 2) {
+    if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
+        set_channels_last(node, x, x.dims->back(), x.data_type);
+    } else if (x.ranked() && x.rank() >= 2) {
         extents dims(x.rank(), any_extent);
         std::copy_n(x.dims->begin(), 2, dims.begin());
         slide(node, x, nullptr, dims);
@@ -199,7 +218,9 @@ inline void global_pool(const rule_node& node) {
     const auto& x = node.input(0);
     if (x.ranked() && x.rank() >= 2) {
         extents dims(x.rank(), 1);
-        std::copy_n(x.dims->begin(), 2, dims.begin());
+        dims[0] = (*x.dims)[0];
+        const auto channels = node.is_set("channels_last") ? x.rank() - 1 : 1;
+        dims[channels] = (*x.dims)[channels];
         node.set(0, x.data_type, std::move(dims));
     }
 }
