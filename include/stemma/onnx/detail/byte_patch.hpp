@@ -92,9 +92,9 @@ public:
             }
         };
         from.for_each(
-            [&](id file, std::uint64_t begin, std::uint64_t size) {
+            [&](id number, std::uint64_t begin, std::uint64_t size) {
                 consume(size, [&](std::uint64_t at, std::uint64_t part) {
-                    result.add_range(begin + at, part, file);
+                    result.add_range(begin + at, part, number);
                 });
             },
             [&](std::string_view text) {
