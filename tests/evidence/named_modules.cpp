@@ -35,6 +35,19 @@ TEST_CASE("named_modules: collects those of parameters, and scopes for later", "
     CHECK(named.scopes.find(0, "enc") != no_id);
 }
 
+TEST_CASE("named_modules: operators that parameters are named after are no modules",
+          "[named_modules]") {
+    test::operator_scene ops;
+    const auto product = ops.add({}, "/enc/fc/MatMul", "MatMul");
+    ops.read_parameter(product, "enc.fc.MatMul.weight");
+    ops.read_parameter(ops.add({product}, "/enc/fc/Add"), "enc.fc.Add.bias");
+    const auto named = collect_named_modules(ops, "net");
+    CHECK(named.modules.size() == 3);
+    for (const auto owner : named.owner) {
+        CHECK(named.modules.path(named.builder.rank_of(owner)) == "enc.fc");
+    }
+}
+
 TEST_CASE("named_modules: nodes without their graph lead to the same tree", "[named_modules]") {
     for (const auto& path : test::model_files()) {
         INFO(path);

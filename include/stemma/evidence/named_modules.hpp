@@ -7,7 +7,7 @@
 #include <stemma/evidence/detail/function_names.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
-#include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/printed_paths.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
@@ -84,12 +84,8 @@ template <named_operators Ops>
     const auto grow_owners = [&] {
         result.hierarchies = collect_hierarchies(ops);
         grow_hierarchies(result.hierarchies, result.builder);
-        result.owner.resize(ops.parameter_count(), no_id);
-        for (id p = 0; p < result.owner.size(); ++p) {
-            prefetch_name_behind(ops, p);
-            if (const auto path = owner_path(ops.parameter_name(p)); !path.empty()) {
-                result.owner[p] = result.builder.at_path(path);
-            }
+        for (const auto path : owner_paths(ops)) {
+            result.owner.push_back(path.empty() ? no_id : result.builder.at_path(path));
         }
         grow_called(ops, result.builder);
         result.size = static_cast<id>(result.builder.size());

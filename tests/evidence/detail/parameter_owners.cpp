@@ -67,6 +67,14 @@ TEST_CASE("find_parameter_owners: a prefix common to all names is ignored") {
     CHECK(owners.mapping.strip == "module");
 }
 
+TEST_CASE("find_parameter_owners: what is named after its reader is the surrounding module's") {
+    const auto tree = test::tree_of({"enc.fc"});
+    test::operator_scene ops;
+    ops.read_parameter(ops.add({}, "/enc/fc/MatMul_Q4"), "enc.fc.MatMul.weight");
+    const auto owners = find_parameter_owners(ops, tree);
+    CHECK(owners_of(owners, 0) == id_list{test::module_at(tree, "enc.fc")});
+}
+
 TEST_CASE("find_parameter_owners: aliases lead to their module") {
     stemma::module_tree_builder builder;
     builder.add_alias("shared.fc", builder.at_path("enc.fc"));

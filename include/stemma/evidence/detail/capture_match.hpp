@@ -4,6 +4,7 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -80,15 +81,14 @@ struct capture_match {
 };
 
 /// Counts what a model and the modules of a capture have in common.
-/// Complexity: O(parameters + bytes of names + modules).
+/// Complexity: that of `owner_paths`, and O(operators + bytes of names + modules).
 template <parameter_readers Ops, module_view Modules>
     requires named_operators<Ops>
 [[nodiscard]] capture_match match_capture(const Ops& ops, const Modules& modules) {
     capture_match result;
     std::unordered_set<std::string_view> seen;
     std::vector<std::string_view> paths;
-    for (id p = 0; p < ops.parameter_count(); ++p) {
-        const auto path = owner_path(ops.parameter_name(p));
+    for (const auto path : owner_paths(ops)) {
         if (!path.empty() && seen.insert(path).second) {
             paths.push_back(path);
         }

@@ -2,9 +2,9 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 #define STEMMA_EVIDENCE_DETAIL_PARAMETER_OWNERS_HPP
 
-#include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/owner_paths.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/model/module_lookup.hpp>
@@ -69,17 +69,6 @@ template <module_view Modules>
         }
     }
     return m;
-}
-
-/// Prefetches the name that will be read a little after that of parameter `p`: names are far apart
-/// in the file.
-template <parameter_readers Ops>
-void prefetch_name_behind(const Ops& ops, id p) {
-    constexpr std::size_t ahead = 16;
-    if (p + ahead < ops.parameter_count()) {
-        const std::string_view name = ops.parameter_name(static_cast<id>(p + ahead));
-        prefetch(name.data());
-    }
 }
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
@@ -182,16 +171,12 @@ template <parameter_readers Ops, class OwnerOf>
 }
 
 /// Finds the modules that parameter names denote; none for those in `merged`, which is by parameter
-/// or empty. Complexity: O(bytes of names).
+/// or empty. Complexity: that of `owner_paths`.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] parameter_owners find_parameter_owners(const Ops& ops, const Modules& modules,
                                                      const std::vector<bool>& merged = {}) {
     const auto count = static_cast<id>(ops.parameter_count());
-    std::vector<std::string_view> path_of; // by parameter
-    path_of.reserve(count);
-    for (id p = 0; p < count; ++p) {
-        path_of.push_back(owner_path(ops.parameter_name(p)));
-    }
+    const auto path_of = owner_paths(ops);
     std::vector<std::string_view> paths;
     paths.reserve(count);
     std::copy_if(path_of.begin(), path_of.end(), std::back_inserter(paths),

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
+#define STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
+
+#include <stemma/core/detail/prefetch.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/model/operator_view.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Prefetches the name that will be read a little after that of parameter `p`: names are far apart
+/// in the file.
+template <parameter_readers Ops>
+void prefetch_name_behind(const Ops& ops, id p) {
+    constexpr std::size_t ahead = 16;
+    if (p + ahead < ops.parameter_count()) {
+        const std::string_view name = ops.parameter_name(static_cast<id>(p + ahead));
+        prefetch(name.data());
+    }
+}
+
+/// Returns: `path` without its last part; "" if it has just one.
+[[nodiscard]] constexpr std::string_view path_around(std::string_view path) noexcept {
+    const auto dot = path.rfind('.');
+    return path.substr(0, dot == path.npos ? 0 : dot);
+}
+
+/// Whether the last part of a path may be a type of operator, which are capitalized.
+[[nodiscard]] constexpr bool may_end_in_operator(std::string_view path) noexcept {
+    const auto around = path_around(path).size();
+    const auto last = path.substr(around == 0 ? 0 : around + 1);
+    return !last.empty() && last.front() >= 'A' && last.front() <= 'Z';
+}
+
+/// Writes `enc.fc.MatMul` to `path` for the name `/enc/fc/MatMul_Q4`, or "" for one without `/` in
+/// front.
+inline void write_operator_path(std::string_view name, std::string& path) {
+    path.clear();
+    if (name.starts_with('/')) {
+        const auto suffix = name.find('_', name.rfind('/'));
+        path = name.substr(1, suffix == name.npos ? suffix : suffix - 1);
+        std::replace(path.begin(), path.end(), '/', '.');
+    }
+}
+
+/// Returns: for each parameter the `owner_path` of its name. Builders may name a parameter after
+/// the operator that reads it, as in `enc.fc.MatMul.weight` of `/enc/fc/MatMul`: all parameters
+/// with that path belong to the module around the operator, `enc.fc`. Complexity: O(bytes of
+/// names); if a path ends in a capitalized part, also O(operators + reads) expected.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<std::string_view> owner_paths(const Ops& ops) {
+    std::vector<std::string_view> paths;
+    paths.reserve(ops.parameter_count());
+    std::unordered_map<std::string_view, bool> called; // a path, and whether a reader has it
+    for (id p = 0; p < ops.parameter_count(); ++p) {
+        prefetch_name_behind(ops, p);
+        paths.push_back(owner_path(ops.parameter_name(p)));
+        if (may_end_in_operator(paths.back())) {
+            called.emplace(paths.back(), false);
+        }
+    }
+    if constexpr (named_operators<Ops>) {
+        if (called.empty()) {
+            return paths;
+        }
+        std::string path;
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            write_operator_path(ops.name(*it), path);
+            if (const auto entry = called.find(path); entry != called.end() && !entry->second) {
+                ops.for_each_parameter(
+                    *it, [&](id p) { entry->second = entry->second || paths[p] == entry->first; });
+            }
+        }
+        for (auto& owner : paths) {
+            const auto entry = called.find(owner);
+            owner = entry != called.end() && entry->second ? path_around(owner) : owner;
+        }
+    }
+    return paths;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
