@@ -182,6 +182,87 @@ TEST_CASE(
     CHECK(s.path(head) == "head");
 }
 
+namespace {
+
+/// Blocks `a` in two containers, each of which runs an activation.
+struct block_scene : grown_scene<> {
+    explicit block_scene(const std::vector<std::string>& norms) {
+        for (const auto& path : norms) {
+            builder.at_path(path);
+        }
+        id before = ops.add({}, "/Relu", "Relu");
+        for (std::size_t i = 0; i < norms.size(); ++i) {
+            const auto number = i == 0 ? "" : "_" + std::to_string(i);
+            before = ops.add({before}, "/a/norm" + number + "/Mul", "Mul");
+            ops.read_parameter(before, norms[i] + ".weight");
+            acts.push_back(ops.add({before}, "/a/act" + number + "/Sigmoid", "Sigmoid"));
+            sums.push_back(ops.add({acts.back()}, "/a" + number + "/Add"));
+            before = sums.back();
+        }
+    }
+
+    std::vector<id> acts;
+    std::vector<id> sums;
+};
+
+} // namespace
+
+TEST_CASE("grow_scopes: modules without parameters belong to the modules that call them") {
+    block_scene s({"h.0.a.norm", "h.1.a.norm", "h.2.a.norm"});
+    s.grow();
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(s.path(s.sums[i]) == "h." + std::to_string(i) + ".a");
+        CHECK(s.path(s.acts[i]) == "h." + std::to_string(i) + ".a.act");
+        CHECK(s.bound.of(s.acts[i], s.table.scope_of[s.acts[i]]).call == 0);
+    }
+    CHECK(s.sureness(s.acts[0]) > s.sureness(s.acts[1]));
+}
+
+TEST_CASE("grow_scopes: modules without parameters belong to what runs before and after them") {
+    grown_scene<> s;
+    std::vector<id> cores;
+    id before = s.ops.add({}, "/Relu", "Relu");
+    for (const std::string list : {"h.0.", "h.1."}) {
+        const std::string number = cores.empty() ? "" : "_1";
+        const auto step = [&](const std::string& name, const std::string& path) {
+            before = s.ops.add({before}, "/sub/" + name + number + "/MatMul", "MatMul");
+            s.builder.at_path(list + path);
+            s.ops.read_parameter(before, list + path + ".weight");
+        };
+        step("norm", "sub.norm");
+        step("q", "att.q");
+        before = s.ops.add({before}, "/sub/core" + number + "/Softmax", "Softmax");
+        cores.push_back(before);
+        step("o", "att.o");
+        before = s.ops.add({before}, "/sub" + number + "/Add");
+    }
+    s.grow();
+    CHECK(s.path(cores[0]) == "h.0.att.core");
+    CHECK(s.path(cores[1]) == "h.1.att.core");
+}
+
+TEST_CASE("grow_scopes: modules without parameters are called again by a module called again") {
+    block_scene s({"a.norm", "a.norm"});
+    s.grow();
+    CHECK(s.path(s.acts[0]) == "a.act");
+    CHECK(s.path(s.acts[1]) == "a.act");
+}
+
+TEST_CASE("grow_scopes: modules without parameters may be shared beside those of containers") {
+    grown_scene<> s;
+    std::vector<id> acts;
+    for (const std::string number : {"", "_1"}) {
+        const auto list = number.empty() ? "h.0.norm" : "h.1.norm";
+        s.builder.at_path(list);
+        const auto norm = s.ops.add({}, "/norm" + number + "/Mul", "Mul");
+        s.ops.read_parameter(norm, std::string(list) + ".weight");
+        acts.push_back(s.ops.add({norm}, "/act" + number + "/Relu", "Relu"));
+    }
+    s.grow();
+    CHECK(s.path(acts[0]) == "act");
+    CHECK(s.path(acts[1]) == "act");
+}
+
 TEST_CASE("grow_scopes: equal names that read the same parameters are calls of one module") {
     grown_scene<> s;
     for (const auto* path : {"h.0.norm", "h.1.norm"}) {

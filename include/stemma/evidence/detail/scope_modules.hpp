@@ -318,9 +318,13 @@ template <parameter_readers Ops>
                     return result.of_scope[t].module;
                 });
         }
-        if (const auto owner = parted->owner(s); owner != no_id) {
+        const auto owner = parted->owner(s);
+        const auto join_owner = [&] {
             const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
             guess(builder.at_path(path, owner), detail::confidence::scope_numbered);
+        };
+        if (owner != no_id && parted->is_read(s)) {
+            join_owner();
         } else if (parted->is_apart(s)) {
             guess(parent, detail::confidence::shallow); // below it, in unknown containers
         } else if (const auto other = lent.elsewhere(s); other != no_id) {
@@ -330,6 +334,8 @@ template <parameter_readers Ops>
             const auto name = repeats ? counted->first : scope.instance();
             guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
             module.caller = parent;
+        } else if (first != no_id && owner != no_id) {
+            join_owner();
         } else if (first != no_id && parted->is_call_of(first, s)) {
             self(first, self);
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
@@ -29,7 +30,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Scopes that print alike, `q` and `q_1`, but read different parameters: different modules, in
 /// containers that are never called and so are in no name, such as members of a list of ModuleDict.
 /// Siblings with known modules show the containers: if `norm` and `norm_1` are `h.0.norm` and
-/// `h.1.norm`, then `q_1` is `h.1.q`.
+/// `h.1.norm`, then `q_1` is `h.1.q`. So do callers, also to scopes that read nothing.
 template <parameter_readers Ops>
 class scope_series {
 public:
@@ -109,13 +110,17 @@ public:
         }
         auto cached = owners_.find(all.front());
         if (cached == owners_.end()) {
+            const auto parent = table_.scopes[s].parent;
             auto owners =
-                reading_of(all).apart ? owners_in(table_.scopes[s].parent, all) : std::vector<id>{};
+                reading_of(all).apart ? owners_in(parent, all) : owners_around(parent, all);
             cached = owners_.emplace(all.front(), std::move(owners)).first;
         }
         const auto& owners = cached->second;
         return owners.empty() ? no_id : owners[place_[s]];
     }
+
+    /// Whether parameters told `owner(s)`, not callers alone. Requires: it is known.
+    [[nodiscard]] bool is_read(id s) { return reading_of(series_of(s)).apart; }
 
     /// Whether scopes in the series of `s` read different weights themselves, so that each is a
     /// module of its own; not if most of what they call reads the same ones, as where a tool fused
@@ -168,8 +173,7 @@ private:
     /// Whether a weight is read in or below both scopes. Complexity: O(those of `b`), times a
     /// logarithm.
     [[nodiscard]] bool share_weight(id a, id b) const {
-        const auto read = weights_of(b);
-        return std::any_of(read.begin(), read.end(), [&](id p) {
+        return range::any_of(weights_of(b), [&](id p) {
             const auto readers = readers_[p];
             const auto at = std::lower_bound(readers.begin(), readers.end(), rank_[a]);
             return at != readers.end() && *at < end_[a];
@@ -255,11 +259,9 @@ private:
             count += own.size();
             return !own.empty();
         });
-        reading.weights =
-            std::none_of(all.begin(), all.end(), [&](id s) { return reads_[rank_[s]].empty(); });
-        const auto& inside = inside_[all.front()];
+        reading.weights = !range::any_of(all, [&](id s) { return reads_[rank_[s]].empty(); });
         reading.apart =
-            each ? seen.size() == count : std::any_of(inside.begin(), inside.end(), [&](id s) {
+            each ? seen.size() == count : range::any_of(inside_[all.front()], [&](id s) {
                 const auto& below = series_of(s);
                 return below.size() == all.size() && below.front() == s && reading_of(below).apart;
             });
@@ -321,8 +323,7 @@ private:
             }
         }
         for (auto& [each, list] : lists) {
-            std::sort(list.begin(), list.end(),
-                      [](const auto& a, const auto& b) { return a.begin < b.begin; });
+            range::sort(list, [](const auto& a, const auto& b) { return a.begin < b.begin; });
             for (std::size_t i = 1; i < list.size(); ++i) {
                 list[i].latest = std::max(list[i].latest, list[i - 1].latest);
             }
@@ -354,6 +355,23 @@ private:
         }
     }
 
+    /// The modules of a series, if they are distinct, or nothing.
+    [[nodiscard]] std::vector<id> modules_of(const std::vector<id>& all) const {
+        std::vector<id> modules;
+        std::transform(all.begin(), all.end(), std::back_inserter(modules), any_);
+        return are_distinct(modules) ? modules : std::vector<id>{};
+    }
+
+    /// The modules that call a series which reads and contains nothing, one for each, or nothing:
+    /// that of `a/act_1` is `a_1`. Beside `norm_1`, `act_1` may be shared by its owners.
+    [[nodiscard]] std::vector<id> owners_around(id parent, const std::vector<id>& all) {
+        const auto& around = parent < scope_style_count ? none_ : series_of(parent);
+        const bool may_be_called =
+            around.size() == all.size() && around.front() == parent && take_turns(around, all) &&
+            range::all_of(all, [&](id s) { return parameters_[s].empty() && inside_[s].empty(); });
+        return may_be_called ? modules_of(around) : std::vector<id>{};
+    }
+
     /// The owners of the modules of a series in scope `parent`, one for each, or nothing.
     [[nodiscard]] std::vector<id> owners_in(id parent, const std::vector<id>& all) {
         auto best = owners_beside(parent, all);
@@ -362,8 +380,7 @@ private:
         }
         const auto& around = series_of(parent);
         if (around.size() == all.size()) {
-            std::transform(around.begin(), around.end(), std::back_inserter(best), any_);
-            return are_distinct(best) ? best : std::vector<id>{};
+            return modules_of(around);
         }
         best = owners_in(table_.scopes[parent].parent, all);
         for (auto& m : best) {
