@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 
 namespace cli {
 
@@ -86,6 +87,11 @@ bool are_same_file(const std::string& path, const std::string& other) {
     return fs::weakly_canonical(path, ignored) == fs::weakly_canonical(other, ignored);
 }
 
+bool is_output(const command_rules& rules, const CLI::Option& option) {
+    return std::any_of(rules.outputs.begin(), rules.outputs.end(),
+                       [&](const auto& output) { return option.check_name(output.first); });
+}
+
 /// Returns: the options and arguments of a command that name `path`, but for its outputs.
 std::vector<const CLI::Option*> options_naming(const std::string& path,
                                                const command_rules& rules) {
@@ -95,13 +101,10 @@ std::vector<const CLI::Option*> options_naming(const std::string& path,
         return naming;
     }
     for (const auto* option : rules.command->get_options()) {
-        const bool is_output =
-            std::any_of(rules.outputs.begin(), rules.outputs.end(),
-                        [&](const auto& output) { return option->check_name(output.first); });
         const auto& texts = option->results();
-        if (!is_output && std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-                return are_same_file(path, text);
-            })) {
+        if (!is_output(rules, *option) &&
+            std::any_of(texts.begin(), texts.end(),
+                        [&](const std::string& text) { return are_same_file(path, text); })) {
             naming.push_back(option);
         }
     }
@@ -109,6 +112,21 @@ std::vector<const CLI::Option*> options_naming(const std::string& path,
 }
 
 } // namespace
+
+std::vector<std::string> files_read(const command_rules& rules) {
+    std::vector<std::string> files;
+    for (const auto* option : rules.command->get_options()) {
+        if (!is_output(rules, *option)) {
+            const auto& texts = option->results();
+            std::copy_if(texts.begin(), texts.end(), std::back_inserter(files),
+                         [](const std::string& text) {
+                             std::error_code ignored;
+                             return std::filesystem::is_regular_file(text, ignored);
+                         });
+        }
+    }
+    return files;
+}
 
 void check_output(const command_rules& rules, const std::string& option, const std::string& path,
                   bool may_be_model) {

@@ -112,6 +112,9 @@ struct command_rules {
 /// replace another one or a file that the command line names.
 void check_rules(const command_rules& rules);
 
+/// Returns: the files that the command line names, but for outputs.
+[[nodiscard]] std::vector<std::string> files_read(const command_rules& rules);
+
 /// Throws: `stemma::error` (`refused`) if an output, named by an option or made up, would replace a
 /// file that the command line names, other than the model if that is allowed.
 void check_output(const command_rules& rules, const std::string& option, const std::string& path,

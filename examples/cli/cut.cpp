@@ -117,6 +117,7 @@ int cut(cut_request asked) {
         stemma::parse_pull(asked.pull).value(),
         gaps.value_or(how.many ? stemma::gap_rule::runs : stemma::gap_rule::refuse)};
     how.data = stemma::parse_data_placement(asked.data).value();
+    how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;

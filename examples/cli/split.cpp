@@ -92,6 +92,7 @@ int split(split_request asked) {
     how.cost = known_policies().costs.get("cost", asked.cost);
     how.work = cost_options_of(asked.dims);
     how.data = stemma::parse_data_placement(asked.data).value();
+    how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;

@@ -152,6 +152,20 @@ class Cut(Case):
         self.cut("--all", "-d", parts, "--force")
         self.assertEqual(before, sorted(path.name for path in parts.iterdir()))
 
+    def test_parts_do_not_replace_what_is_read(self):
+        whole = self.folder / "BertModel.onnx"
+        content = (MICRO / "model.onnx").read_bytes()
+        whole.write_bytes(content)
+        command = ["cut", whole, "-m", MICRO / "modules.json", "--all", "-d", self.folder]
+        for options in [], ["--force"]:
+            self.fail_with(2, *command, *options, saying="BertModel.onnx: is read")
+        other = self.folder / "other.onnx"
+        other.write_bytes(content)
+        self.fail_with(2, "cut", other, "-m", MICRO / "modules.json", "-m", whole, "--all", "-d", self.folder,
+                       "--force", saying="BertModel.onnx: is read")
+        self.assertEqual([whole.read_bytes(), other.read_bytes()], [content] * 2)
+        self.assertEqual(len(list(self.folder.iterdir())), 2)
+
 
 class Split(Case):
     def split(self, *arguments, status=0):
@@ -174,6 +188,19 @@ class Split(Case):
         for module in ["encoder.layer.0", "encoder.layer.1", "pooler"]:
             self.assertEqual(modules.count(module), 1)
         self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
+
+    def test_parts_do_not_replace_what_is_read(self):
+        self.split("--depth", "1")
+        names = [part["file"] for part in self.manifest()["parts"]]
+        place = self.folder / "place"
+        place.mkdir()
+        whole = place / names[0]
+        content = (MICRO / "model.onnx").read_bytes()
+        whole.write_bytes(content)
+        self.fail_with(2, "split", whole, "-m", MICRO / "modules.json", "--depth", "1", "-d", place, "--force",
+                       saying=f"{names[0]}: is read")
+        self.assertEqual(whole.read_bytes(), content)
+        self.assertEqual(len(list(place.iterdir())), 1)
 
     def test_by_depth_and_merged(self):
         self.split("--depth", "1")

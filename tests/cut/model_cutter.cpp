@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::cut_model_cutter {
@@ -125,6 +126,48 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     options.force = true;
     stemma::model_cutter forceful(opened.model(), options);
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
+}
+
+TEST_CASE("model_cutter: parts do not replace their model, nor what is to be spared",
+          "[onnx][model_cutter]") {
+    const test::scratch_folder folder;
+    const auto content = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const auto refused = [&](const std::string& source, std::vector<std::string> spared) {
+        stemma::attributed_model opened(source, {});
+        const stemma::cut_options options{
+            .many = true, .force = true, .spared = std::move(spared), .sync = false};
+        stemma::model_cutter cutter(opened.model(), options);
+        try {
+            cutter.write_all(opened, all_modules(opened), folder.path());
+            FAIL("nothing was thrown");
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+        }
+    };
+    const auto whole = folder.make("model.onnx", content); // as the part of the root is called
+    refused(whole, {});
+    CHECK(folder.file_count() == 1);
+    const auto index = folder.make("index.json", "mine");
+    const auto other = folder.make("other.onnx", content);
+    refused(other, {index});
+    refused(other, {whole});
+    CHECK(test::read_bytes(whole) == content);
+    CHECK(test::read_bytes(index) == "mine");
+    CHECK(folder.file_count() == 3);
+}
+
+TEST_CASE("model_cutter: a numbered part does not replace the model", "[onnx][model_cutter]") {
+    const test::scratch_folder folder;
+    const auto content = test::read_bytes(test::fixture("mlp/model.onnx"));
+    const auto source = folder.make("part.1.onnx", content);
+    stemma::attributed_model opened(source, {});
+    const stemma::cut_options options{.many = true, .force = true, .sync = false};
+    const stemma::cut_subject ends{.nodes = {0, opened.model().node_count() - 1}};
+    CHECK_THROWS_AS(
+        stemma::model_cutter(opened.model(), options).write(opened, ends, folder.file("part.onnx")),
+        stemma::error);
+    CHECK(test::read_bytes(source) == content);
+    CHECK(folder.file_count() == 1);
 }
 
 TEST_CASE("model_cutter: numbered files are replaced only with force", "[onnx][model_cutter]") {

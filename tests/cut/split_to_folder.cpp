@@ -95,6 +95,36 @@ TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][sp
     CHECK_NOTHROW(stemma::split_to_folder(opened, folder.path(), options));
 }
 
+TEST_CASE("split_to_folder: parts do not replace their model, nor what is to be spared",
+          "[onnx][split_to_folder]") {
+    const test::scratch_folder folder;
+    stemma::split_options options{
+        .partition = stemma::parts_by_depth{1}, .force = true, .sync = false};
+    const auto content = test::read_bytes(test::fixture("mlp/model.onnx"));
+    std::string first; // how its first part is called
+    {
+        const stemma::attributed_model opened(test::fixture("mlp/model.onnx"), {});
+        const test::scratch_folder parts;
+        first = stemma::split_to_folder(opened, parts.path(), options).parts.front().at.file;
+    }
+    const auto refused = [&](const std::string& source) {
+        const stemma::attributed_model opened(source, {});
+        try {
+            stemma::split_to_folder(opened, folder.path(), options);
+            FAIL("nothing was thrown");
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+        }
+        CHECK(test::read_bytes(source) == content);
+    };
+    const auto whole = folder.make(first, content);
+    refused(whole);
+    options.spared = {whole};
+    refused(folder.make("other.onnx", content));
+    CHECK(test::read_bytes(whole) == content);
+    CHECK(folder.file_count() == 2);
+}
+
 TEST_CASE("split_to_folder: parts have the external data of bodies and attributes beside them",
           "[onnx][split_to_folder]") {
     const test::scratch_folder folder;

@@ -52,7 +52,7 @@ public:
     /// Computes what needs no attribution. Requires: the model outlives it.
     /// Complexity: O(nodes + edges).
     explicit model_cutter(const wire_model& model, cut_options options = {})
-        : options_(std::move(options))
+        : options_(sparing(std::move(options), model.file()))
         , basis_(std::make_shared<detail::cut_basis>(model, options_)) {}
 
     /// Cuts one part out. Requires, here and below: `opened` has the model of this cutter.
@@ -103,7 +103,8 @@ public:
     /// Returns: the records of written and refused parts.
     /// Throws: `error` of `not_found` for a module without nodes, of `exists` for a file of weights
     /// or with a number that may not be replaced, of `cannot_write`, of `too_large`; of `refused`
-    /// for a node or module that the model does not have, and if `path` has the model's weights.
+    /// for a node or module that the model does not have, if `path` has the model's weights, and
+    /// for a numbered file that is to be spared, as the model is.
     /// Complexity: O(bytes).
     std::vector<cut_record> write(const attributed_model& opened, cut_subject subject,
                                   const std::string& path) {
@@ -161,8 +162,9 @@ public:
     /// Cuts modules out and writes them to a folder, with an `index.json` (see docs/formats.md) and
     /// a shared file of weights.
     /// Returns: the records of written and refused parts, by module.
-    /// Throws: `error` of `exists` for a file that may not be replaced, before anything is written;
-    /// of `cannot_write`, of `too_large`. Complexity: O(bytes).
+    /// Throws: `error` of `exists` for a file that may not be replaced, and of `refused` for the
+    /// model or another file to spare, before anything is written; of `cannot_write`, of
+    /// `too_large`. Complexity: O(bytes).
     std::vector<cut_record> write_all(const attributed_model& opened, std::span<const id> modules,
                                       const std::string& folder) {
         const std::vector<id> wanted(modules.begin(), modules.end());
@@ -178,10 +180,11 @@ public:
         const detail::cut_source source(opened);
         detail::file_namer names(source.modules, source.tags);
         const bool has_functions = detail::has_foreign_functions(opened.model());
-        detail::check_replaceable(in_folder("index.json"), options_.force);
-        names.check(wanted, folder, options_.force);
+        detail::check_replaceable(in_folder("index.json"), options_.force, options_.spared);
+        names.check(wanted, folder, options_.force, options_.spared);
         if (has_functions) {
-            detail::check_replaceable(in_folder("weights.inlined.bin"), options_.force);
+            detail::check_replaceable(in_folder("weights.inlined.bin"), options_.force,
+                                      options_.spared);
         }
         detail::part_cutter parts(options_, source, *basis_, folder);
         const auto inside = in_folder("x");
@@ -230,6 +233,11 @@ public:
     }
 
 private:
+    [[nodiscard]] static cut_options sparing(cut_options options, std::string model) {
+        options.spared.push_back(std::move(model));
+        return options;
+    }
+
     /// Sorts the nodes. Throws: `error` of `refused` if something is not of the model.
     static void check(const attributed_model& opened, cut_subject& subject) {
         auto& nodes = subject.nodes;
@@ -247,10 +255,10 @@ private:
         }
     }
 
-    /// Throws: `error` of `exists` if files that parts share as a whole may not be replaced.
+    /// Throws: as `check_replaceable` for files that parts share as a whole.
     void check_whole_files(const wire_model& model, const std::string& part) const {
-        detail::check_whole_files(model, detail::nested_external_files(model), part,
-                                  options_.force);
+        detail::check_whole_files(model, detail::nested_external_files(model), part, options_.force,
+                                  options_.spared);
     }
 
     [[nodiscard]] static bool is_beside(const std::string& path, const attributed_model& opened) {

@@ -101,12 +101,13 @@ public:
             rope = build(&*store);
         }
         check_size(rope, path);
+        const std::span spared(&source.path, 1);
         if (store && !store->empty()) {
             detail::refuse_own_data(source.model, data);
-            detail::check_replaceable(data, force_);
+            detail::check_replaceable(data, force_, spared);
         }
         if (store) {
-            detail::check_whole_files(source.model, store->whole_files(), data, force_);
+            detail::check_whole_files(source.model, store->whole_files(), data, force_, spared);
         }
         output_file output(path);
         detail::file_splice splice(source.file, output);

@@ -84,12 +84,13 @@ namespace detail {
 [[nodiscard]] inline std::vector<std::string> make_room(const wire_model& model,
                                                         const std::string& folder,
                                                         std::span<const split_part_names> names,
-                                                        const weight_store& store, bool force) {
+                                                        const weight_store& store, bool force,
+                                                        std::span<const std::string> spared) {
     const std::filesystem::path path(folder);
     auto old = force ? parts_in(path) : std::vector<std::string>();
     const auto check = [&](std::string_view name) {
         refuse_own_data(model, (path / name).string());
-        check_replaceable((path / name).string(), force);
+        check_replaceable((path / name).string(), force, spared);
     };
     for (const auto& part : names) {
         check(part.file);
@@ -97,19 +98,21 @@ namespace detail {
     for (auto name : {split_skeleton_name, split_weights_name, split_manifest_name}) {
         check(name);
     }
-    check_whole_files(model, store.whole_files(), (path / split_weights_name).string(), force);
+    check_whole_files(model, store.whole_files(), (path / split_weights_name).string(), force,
+                      spared);
     return old;
 }
 
-/// Removes the parts of a replaced model, except those overwritten by new ones, and `source`.
+/// Removes the parts of a replaced model, except those overwritten by new ones, and `spared`.
 inline void remove_old(const std::string& folder, std::span<const std::string> old,
-                       std::span<const split_part_names> names, const std::string& source) {
+                       std::span<const split_part_names> names,
+                       std::span<const std::string> spared) {
     for (const auto& part : old) {
         const auto path = std::filesystem::path(folder) / part;
-        std::error_code ignored;
         const bool replaced = std::any_of(names.begin(), names.end(),
                                           [&](const auto& made) { return made.file == part; });
-        if (!replaced && !std::filesystem::equivalent(path, source, ignored)) {
+        if (!replaced && !is_one_of(path, spared)) {
+            std::error_code ignored;
             std::filesystem::remove(path, ignored);
         }
     }
@@ -122,9 +125,9 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
 ///
 /// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so, also for
 /// a value of unknown type between parts; of `exists` for a file that may not be replaced (`force`
-/// also removes the parts of a replaced split model); of `cannot_write`, of `too_large`; as
-/// `place_external_data`. What is there stays if the model or its external data cannot be read.
-/// Complexity: O(bytes).
+/// also removes the parts of a replaced split model), of `refused` for the model or another file to
+/// spare; of `cannot_write`, of `too_large`; as `place_external_data`. What is there stays if the
+/// model or its external data cannot be read. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {
     const auto& model = opened.model();
@@ -155,7 +158,9 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
         STEMMA_THROW(error(error_code::refused, source, "external data",
                            "is in a file named like that of the parts' weights"));
     }
-    const auto old = detail::make_room(model, folder, names, store, options.force);
+    auto spared = options.spared;
+    spared.push_back(source);
+    const auto old = detail::make_room(model, folder, names, store, options.force, spared);
     const bool is_new = detail::make_folder(folder);
     const detail::on_failure leave_nothing([&] {
         if (is_new) {
@@ -166,7 +171,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
         detail::place_external_data(model, inside, options.data, options.force, options.sync);
     }
     auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
-    detail::remove_old(folder, old, names, source);
+    detail::remove_old(folder, old, names, spared);
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {
         options.note("some operators are not deterministic");

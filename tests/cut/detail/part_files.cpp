@@ -10,6 +10,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace test::cut_detail_part_files {
 
@@ -58,6 +59,21 @@ TEST_CASE("check_replaceable: an existing file needs force") {
         CHECK(e.code() == stemma::error_code::exists);
     }
     CHECK_THROWS_AS(stemma::detail::make_folder(file), stemma::error);
+}
+
+TEST_CASE("check_replaceable: a file to be spared stays even with force") {
+    const test::scratch_folder folder;
+    const std::vector<std::string> spared{folder.file("none"), folder.make("a", "text")};
+    const auto other = folder.make("b", "text");
+    CHECK_NOTHROW(stemma::detail::check_replaceable(other, true, spared));
+    for (bool force : {false, true}) {
+        try {
+            stemma::detail::check_replaceable(folder.path() + "/./a", force, spared);
+            FAIL("nothing was thrown");
+        } catch (const stemma::error& e) {
+            CHECK(e.code() == stemma::error_code::refused);
+        }
+    }
 }
 
 TEST_CASE("check_replaceable: a folder cannot be replaced") {

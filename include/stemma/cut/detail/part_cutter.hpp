@@ -171,10 +171,10 @@ public:
     }
 
     /// Weights of parts go to a store of this name in the folder, or stay in place.
-    /// Throws: `error` of `exists` for a file that may not be replaced.
+    /// Throws: as `check_replaceable`.
     void use_store(const std::string& folder, const std::string& name, bool takes_external = true) {
         store_path_ = (std::filesystem::path(folder) / name).string();
-        check_replaceable(store_path_, options_.force);
+        check_replaceable(store_path_, options_.force, options_.spared);
         const std::lock_guard lock(mutex_);
         store_.emplace(model_, source_.file, name, takes_external);
     }
@@ -250,7 +250,8 @@ private:
             }
             if (part == 0 && to.folder_.empty() && plans.size() > 1) { // files that nobody named
                 for (std::size_t p = 0; p < plans.size(); ++p) {
-                    check_replaceable(path(modules[i], p, plans.size()), to.options_.force);
+                    check_replaceable(path(modules[i], p, plans.size()), to.options_.force,
+                                      to.options_.spared);
                 }
             }
             auto record = to.record_of(modules[i], part, plans[part]);
@@ -385,7 +386,7 @@ private:
             }
         }
         if (!folder_.empty() && !nothing_there_) {
-            check_replaceable(record.file, options_.force);
+            check_replaceable(record.file, options_.force, options_.spared);
         }
         return {record.file, std::move(origin), store_ ? &*store_ : nullptr,
                 nothing_there_ ? target_state::absent : target_state::unknown};

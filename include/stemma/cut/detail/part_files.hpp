@@ -34,9 +34,24 @@ inline bool make_folder(const std::string& folder) {
     return made;
 }
 
-/// Throws: `error` of `exists` if the file exists and may not be replaced; of `cannot_write` if it
-/// is a folder.
-inline void check_replaceable(const std::string& path, bool force) {
+/// Returns: whether the path leads to one of these files. Complexity: O(files).
+[[nodiscard]] inline bool is_one_of(const std::filesystem::path& path,
+                                    std::span<const std::string> files) {
+    std::error_code missing;
+    return std::any_of(files.begin(), files.end(), [&](const auto& file) {
+        return std::filesystem::equivalent(path, file, missing);
+    });
+}
+
+/// Throws: `error` of `refused` if the file is one of `spared`, which parts never replace; of
+/// `exists` if it exists and may not be replaced; of `cannot_write` if it is a folder.
+/// Complexity: O(spared).
+inline void check_replaceable(const std::string& path, bool force,
+                              std::span<const std::string> spared = {}) {
+    if (is_one_of(path, spared)) {
+        STEMMA_THROW(error(error_code::refused, path, "",
+                           "is read, and would be replaced; use another folder or name"));
+    }
     if (!force && std::filesystem::exists(path)) {
         STEMMA_THROW(error(error_code::exists, path, "", "exists already"));
     }
@@ -45,15 +60,16 @@ inline void check_replaceable(const std::string& path, bool force) {
     }
 }
 
-/// Throws: `error` of `exists` if one of the files beside `store` exists and may not be replaced;
-/// the model's own one may be there.
+/// Checks the files beside `store`; the model's own one may be there.
+/// Throws: as `check_replaceable`.
 inline void check_whole_files(const wire_model& model, std::span<const std::string> files,
-                              const std::string& store, bool force) {
+                              const std::string& store, bool force,
+                              std::span<const std::string> spared) {
     for (const auto& location : files) {
         const auto to = folder_of(store) / location;
         std::error_code unknown;
         if (!std::filesystem::equivalent(folder_of(model.file()) / location, to, unknown)) {
-            check_replaceable(to.string(), force);
+            check_replaceable(to.string(), force, spared);
         }
     }
 }
@@ -115,7 +131,8 @@ public:
 
     /// Checks the files in a folder that have a name which parts of these modules may get. Throws:
     /// as `check_replaceable`. Complexity: O(n log n) in modules and files.
-    void check(std::span<const id> modules, const std::string& folder, bool force) const {
+    void check(std::span<const id> modules, const std::string& folder, bool force,
+               std::span<const std::string> spared) const {
         std::set<std::string> bases;
         for (auto module : modules) {
             bases.insert(base(module));
@@ -131,7 +148,7 @@ public:
             const auto one = std::string(strip(stem, '~'));
             if (entry.path().extension() == ".onnx" &&
                 (bases.count(one) > 0 || bases.count(std::string(strip(one, '.'))) > 0)) {
-                check_replaceable(entry.path().string(), force);
+                check_replaceable(entry.path().string(), force, spared);
             }
         }
     }
