@@ -180,6 +180,7 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
         stemma::standard_cut{stemma::parse_pull(asked.pull).value(), stemma::gap_rule::runs};
     how.data = stemma::parse_data_placement(asked.data).value();
     how.force = asked.force;
+    how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
     how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;

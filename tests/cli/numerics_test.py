@@ -150,6 +150,29 @@ class Numerics(NumbersCase):
         self.fail_with(3, "numerics", *self.model, MICRO / "model.onnx", "--values", self.a, "--values", self.b,
                        "--isolated", apart, saying="results.npz")
 
+    def test_isolated_parts_replace_nothing_that_is_read(self):
+        other = self.spoiled("encoder.layer.1.attention.self.query")
+        self.a = self.folder / "inputs.npz"
+        save(self.a, self.values)
+        before = self.a.read_bytes()
+        done = self.numerics(other, "--isolate", self.folder, "--no-sync")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        done = self.numerics(other, "--isolate", self.folder, "--no-sync", "--force")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("inputs.npz: is read", done.stderr)
+        self.assertEqual(self.a.read_bytes(), before)
+        self.assertFalse((self.folder / "index.json").exists())
+
+    def test_isolated_parts_do_not_have_results_of_others(self):
+        other = self.spoiled("encoder.layer.1.attention.self.query")
+        apart = self.folder / "apart"
+        self.assertEqual(self.numerics(other, "--isolate", apart, "--no-sync").returncode, 1)
+        save(apart / "results.npz", {})
+        self.assertEqual(self.numerics(other, "--isolate", apart, "--no-sync").returncode, 4)
+        self.assertTrue((apart / "results.npz").exists())
+        self.assertEqual(self.numerics(other, "--isolate", apart, "--no-sync", "--force").returncode, 1)
+        self.assertFalse((apart / "results.npz").exists())
+
     def test_bad_input(self):
         base = ["numerics", *self.model, MICRO / "model.onnx", "--values", self.a, "--values"]
         packed = self.folder / "packed.npz"

@@ -2,13 +2,20 @@
 #include <stemma/numerics/isolate_modules.hpp>
 
 #include "../catch.hpp"
+#include "../model_files.hpp"
 #include "../numerics_scene.hpp"
+
+#include <stemma/capture/captures.hpp>
+#include <stemma/error.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test::numerics_isolate_modules {
@@ -28,8 +35,9 @@ struct scene {
     stemma::numerics_report report = stemma::compare_numerics(a.get(), b.get());
     std::string apart = folder.file("apart");
 
-    std::vector<stemma::isolated_part> isolate() {
-        return stemma::isolate_modules(a.get(), b.get(), b.opened, report, apart, {.sync = false});
+    std::vector<stemma::isolated_part> isolate(stemma::cut_options options = {.sync = false}) {
+        return stemma::isolate_modules(a.get(), b.get(), b.opened, report, apart,
+                                       std::move(options));
     }
 
     /// As a runner would, with numbers for the results of `file#name`.
@@ -46,6 +54,26 @@ struct scene {
         file.commit(false);
     }
 };
+
+/// Returns: why modules cannot run, by path, if a capture knows these modules of a second model.
+std::map<std::string, std::string> refusals(const std::string& model, const std::string& modules) {
+    scene s;
+    const auto capture = s.folder.make(
+        "capture.json", R"({"schema":"stemma.capture/1","modules":[)" + modules + "]}");
+    const stemma::attributed_model second(s.folder.make("second.onnx", model),
+                                          {.captures = stemma::captures({capture})});
+    const auto borders = stemma::find_module_values(second);
+    const stemma::observed_model b{&second, &borders, s.b.values.get()};
+    const auto report = stemma::compare_numerics(s.a.get(), b);
+    std::map<std::string, std::string> found;
+    for (const auto& part :
+         stemma::isolate_modules(s.a.get(), b, second, report, s.apart, {.sync = false})) {
+        if (!part.refusal.empty()) {
+            CHECK(found.emplace(s.a.opened.modules().path(part.module), part.refusal).second);
+        }
+    }
+    return found;
+}
 
 } // namespace
 
@@ -125,6 +153,82 @@ TEST_CASE("isolate_modules: reports values missing in the first run",
         INFO(s.a.opened.modules().path(part.module));
         CHECK_FALSE(part.refusal.empty());
     }
+}
+
+TEST_CASE("isolate_modules: replaces files in the folder only with force, and never those to spare",
+          "[numerics][isolate_modules]") {
+    const auto code_of = [](scene& s, stemma::cut_options options) {
+        try {
+            static_cast<void>(s.isolate(std::move(options)));
+            FAIL("nothing was thrown");
+        } catch (const stemma::error& e) {
+            return e.code();
+        }
+        return stemma::error_code{};
+    };
+    for (const auto* name : {"inputs.npz", "isolate.json", "results.npz"}) {
+        INFO(name);
+        scene s;
+        std::filesystem::create_directory(s.apart);
+        const auto mine = s.folder.make(std::string("apart/") + name, "mine");
+        CHECK(code_of(s, {.sync = false}) == stemma::error_code::exists);
+        CHECK(code_of(s, {.force = true, .spared = {mine}, .sync = false}) ==
+              stemma::error_code::refused);
+        CHECK(test::read_bytes(mine) == "mine");
+        CHECK(std::distance(std::filesystem::directory_iterator(s.apart), {}) == 1);
+        CHECK_NOTHROW(s.isolate({.force = true, .sync = false}));
+    }
+}
+
+TEST_CASE("isolate_modules: results of other parts do not stay", "[numerics][isolate_modules]") {
+    scene s;
+    static_cast<void>(s.isolate());
+    s.put_results({});
+    static_cast<void>(s.isolate({.force = true, .sync = false}));
+    CHECK_FALSE(std::filesystem::exists(s.apart + "/results.npz"));
+}
+
+TEST_CASE("isolate_modules: does not replace the first model", "[numerics][isolate_modules]") {
+    scene s;
+    static_cast<void>(s.isolate());
+    std::vector<std::string> parts;
+    for (const auto& entry : std::filesystem::directory_iterator(s.apart)) {
+        if (entry.path().extension() == ".onnx") {
+            parts.push_back(entry.path().string());
+        }
+    }
+    REQUIRE_FALSE(parts.empty());
+    const auto content = test::two_modules();
+    const auto first =
+        s.folder.make("apart/" + std::filesystem::path(parts.front()).filename().string(), content);
+    const stemma::attributed_model opened(first, {});
+    const auto borders = stemma::find_module_values(opened);
+    const stemma::observed_model a{&opened, &borders, s.a.values.get()};
+    CHECK_THROWS_AS(stemma::isolate_modules(a, s.b.get(), s.b.opened, s.report, s.apart,
+                                            {.force = true, .sync = false}),
+                    stemma::error);
+    CHECK(test::read_bytes(first) == content);
+}
+
+TEST_CASE("isolate_modules: says which modules the second model lacks",
+          "[numerics][isolate_modules]") {
+    const auto lists = [](const std::map<std::string, std::string>& found, const std::string& path,
+                          const std::string& word) {
+        const auto at = found.find(path);
+        REQUIRE(at != found.end());
+        CHECK_THAT(at->second, Catch::Contains(word));
+        CHECK(found.size() == 1);
+    };
+    const auto fused =
+        test::model(
+            test::graph({test::node("FusedMatMul", {"x", "a.fc.weight"}, {"u"}, "/a/fc/MatMul"),
+                         test::node("Add", {"u", "u"}, {"y"}, "/b/Add")},
+                        {"x"}, {"y"}, {"a.fc.weight"})
+                .inner(13, test::value_info("u")))
+            .bytes();
+    const std::string modules = R"({"name":""},{"name":"a"},{"name":"a.fc"},{"name":"a.act"})";
+    lists(refusals(fused, modules + R"(,{"name":"b"})"), "a.act", "no nodes");
+    lists(refusals(test::two_modules(), modules), "b", "no module with this path");
 }
 
 TEST_CASE("isolate_modules: rejects a damaged list, and missing results",

@@ -5,6 +5,9 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/cut/cut_options.hpp>
+#include <stemma/cut/cut_record.hpp>
+#include <stemma/cut/detail/part_files.hpp>
 #include <stemma/cut/model_cutter.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
@@ -28,6 +31,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,27 +69,23 @@ public:
 
     [[nodiscard]] std::vector<isolated_part> write(const attributed_model& second,
                                                    const std::string& folder, cut_options options) {
-        std::vector<id> modules; // of the second
-        std::map<id, id> module_of;
         std::vector<isolated_part> parts;
-        const module_lookup paths(second.modules());
-        for (const auto& one : report_.modules) {
-            if (one.first == no_id) {
-                continue;
-            }
-            const auto other = find_module(paths, a_.opened->modules().path(one.module));
-            if (other == no_id) {
-                parts.push_back(
-                    {one.module, {}, "the other model has no module with this path", {}});
-            } else {
-                modules.push_back(other);
-                module_of.emplace(other, one.module);
-            }
+        const auto module_of = modules_of(second, parts);
+        std::vector<id> modules;
+        for (const auto& [other, module] : module_of) {
+            modules.push_back(other);
         }
-        detail::range::sort(modules);
         options.many = true;
+        options.spared.push_back(a_.opened->file().path());
+        options.spared.push_back(second.file().path());
+        for (auto name : {isolation_file, isolation_inputs, isolation_results}) {
+            check_replaceable((std::filesystem::path(folder) / name).string(), options.force,
+                              options.spared);
+        }
         model_cutter cutter(second.model(), std::move(options));
+        std::set<id> cut;
         for (auto& record : cutter.write_all(second, modules, folder)) {
+            cut.insert(record.module);
             isolated_part part;
             part.module = module_of.at(record.module);
             part.file = std::filesystem::path(record.file).filename().string();
@@ -93,13 +93,50 @@ public:
             part.cut = std::move(record);
             parts.push_back(std::move(part));
         }
+        for (const auto& [other, module] : module_of) {
+            if (!cut.contains(other)) {
+                parts.push_back({module, {}, "the other model has no nodes of this module", {}});
+            }
+        }
         detail::range::stable_sort_by(parts, &isolated_part::module);
+        remove_results(folder);
         write_inputs(parts, folder);
         write_manifest(parts, folder);
         return parts;
     }
 
 private:
+    /// Returns: by module of the second model the out-of-bounds one of the first. Adds those
+    /// that it lacks to `refused`.
+    [[nodiscard]] std::map<id, id> modules_of(const attributed_model& second,
+                                              std::vector<isolated_part>& refused) const {
+        std::map<id, id> module_of;
+        const module_lookup paths(second.modules());
+        for (const auto& one : report_.modules) {
+            if (one.first == no_id) {
+                continue;
+            }
+            const auto other = find_module(paths, a_.opened->modules().path(one.module));
+            if (other == no_id) {
+                refused.push_back(
+                    {one.module, {}, "the other model has no module with this path", {}});
+            } else {
+                module_of.emplace(other, one.module);
+            }
+        }
+        return module_of;
+    }
+
+    /// Removes what a runner wrote for other parts. Throws: `error` of `cannot_write`.
+    static void remove_results(const std::string& folder) {
+        const auto path = (std::filesystem::path(folder) / isolation_results).string();
+        std::error_code failed;
+        std::filesystem::remove(path, failed);
+        if (failed) {
+            STEMMA_THROW(error(error_code::cannot_write, path, "", failed.message()));
+        }
+    }
+
     [[nodiscard]] std::string missing_input(const cut_record& record) const {
         if (!record.exact) {
             return "it contains a random operator";
@@ -191,9 +228,11 @@ private:
 /// their inputs from the first run, and `isolate.json`, which says what to run. A runner
 /// (docs/numerics.md) writes the results beside them, for `add_isolated`.
 ///
-/// Requires: `b.opened` is `second`; it keeps its evidence.
+/// Existing files in the folder are replaced, and a runner's results removed, only with
+/// `cut_options::force`. Requires: `b.opened` is `second`; it keeps its evidence.
 /// Returns: the parts, including those that cannot run.
-/// Throws: as `model_cutter::write_all`; `error` of `too_large` for 4 GiB of inputs.
+/// Throws: as `model_cutter::write_all`, also for these files; `error` of `too_large` for 4 GiB of
+/// inputs.
 /// Complexity: O(bytes).
 inline std::vector<isolated_part> isolate_modules(const observed_model& a, const observed_model& b,
                                                   const attributed_model& second,
