@@ -80,6 +80,9 @@ TEST_CASE("edited_nodes: parts that no longer fit together are refused", "[onnx]
                          1, test::message().inner(5, test::tensor("a", {}, "1234"))),
                      "its initializer 'a' is a value that"));
     CHECK(is_refused(test::edited_split().add_to_graph(
+                         0, test::message().inner(5, test::tensor("x", {}, "1234"))),
+                     "0.onnx: its initializer 'x' is an input of the model"));
+    CHECK(is_refused(test::edited_split().add_to_graph(
                          1, test::message().inner(1, test::node("Neg", {"d"}, {"w"}))),
                      "produces 'w', which is an initializer"));
     CHECK(is_refused(test::edited_split().replace(1, "kkkk", "KKKK"),

@@ -187,6 +187,12 @@ private:
         }
         check_clones(producer);
         const auto inputs = given_values();
+        for (const auto& name : tensors_.added()) {
+            if (inputs.contains(name)) {
+                folder_.refuse(tensors_.part_of(name),
+                               "its initializer '" + name + "' is an input of the model");
+            }
+        }
         const auto is_given = [&](std::string_view name) {
             return inputs.contains(name) || tensors_.contains(name) ||
                    tensors_.sparse().contains(name);
