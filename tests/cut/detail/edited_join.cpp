@@ -125,6 +125,20 @@ TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of
           test::names{"a", "s", "x"});
 }
 
+TEST_CASE("edited_join: an output of the model has the type that an edited part declares",
+          "[onnx][join_edited]") {
+    test::edited_split split;
+    auto info = test::value_info("y").bytes();
+    const auto before = info;
+    info[info.find("\x08\x01") + 1] = 10;
+    split.replace(1, before, info);
+    const auto bytes = joined(split);
+    const stemma::wire_model after(bytes);
+    REQUIRE(after.graph(0).outputs.size() == 1);
+    CHECK(bytes.find(info) != bytes.npos);
+    CHECK(bytes.find(before) == bytes.npos);
+}
+
 TEST_CASE("edited_join: rejects another version of an operator set or function",
           "[onnx][join_edited]") {
     test::edited_split version;

@@ -53,6 +53,19 @@ TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][de
     CHECK(text_of(test::message().inner(5, test::message())) == "map(?,?)");
 }
 
+TEST_CASE("contradict: only what is known can") {
+    using stemma::detail::contradict;
+    using type = stemma::detail::described_type;
+    const type some{"float32", {2, "batch", -1}, true};
+    CHECK_FALSE(contradict(some, some));
+    CHECK_FALSE(contradict(some, {"float32", {"n", 3, 4}, true}));
+    CHECK_FALSE(contradict(some, {"float32", {}, false}));
+    CHECK(contradict(some, {"float32", {3, "batch", -1}, true}));
+    CHECK(contradict(some, {"float32", {2, "batch"}, true}));
+    CHECK(contradict(some, {"float16", {2, "batch", -1}, true}));
+    CHECK(contradict(some, {"float16", {}, false}));
+}
+
 TEST_CASE("shape_text: has brackets if the rank is known") {
     stemma::detail::described_type type{"float32", {}, false};
     CHECK(stemma::detail::shape_text(type).empty());

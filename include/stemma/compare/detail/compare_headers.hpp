@@ -12,14 +12,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -73,20 +71,6 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
         }
     }
     return types;
-}
-
-/// Whether no value has both types: element types, ranks or two numbers of an extent differ.
-[[nodiscard]] inline bool contradict(const described_type& x, const described_type& y) {
-    if (x.name != y.name || !x.has_shape || !y.has_shape) {
-        return x.name != y.name;
-    }
-    const auto is_same = [](const described_type::extent& first,
-                            const described_type::extent& second) {
-        const auto* from = std::get_if<std::int64_t>(&first);
-        const auto* to = std::get_if<std::int64_t>(&second);
-        return from == nullptr || to == nullptr || *from < 0 || *to < 0 || *from == *to;
-    };
-    return !std::equal(x.shape.begin(), x.shape.end(), y.shape.begin(), y.shape.end(), is_same);
 }
 
 /// Returns: differences in types and shapes of inputs and outputs, where both models declare one.

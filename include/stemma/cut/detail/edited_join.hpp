@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/cut/detail/edited_nodes.hpp>
 #include <stemma/cut/detail/edited_tensors.hpp>
+#include <stemma/cut/detail/edited_types.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/error.hpp>
@@ -26,13 +27,16 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Joins parts with edits: edited nodes and weights replace the original ones; new operator sets,
-/// functions and types are added.
+/// Joins parts with edits: edited nodes, weights and types replace the original ones; new operator
+/// sets, functions and types are added.
 class edited_join {
 public:
     /// Requires: `folder` outlives the join.
     explicit edited_join(const split_folder& folder)
-        : folder_(folder), tensors_(folder), nodes_(folder, tensors_) {}
+        : folder_(folder)
+        , tensors_(folder)
+        , nodes_(folder, tensors_)
+        , types_(folder, nodes_, tensors_) {}
 
     /// Returns: a rope over `split_files`.
     /// Throws: `error` of `refused`, with the place, if the parts no longer fit together.
@@ -91,6 +95,8 @@ private:
                         field.erase();
                         tensors_.sparse().append(name, out);
                     }
+                } else if (field.is_bytes(at_graph::output)) {
+                    replace_output(field, out);
                 } else if (field.is_bytes(at_graph::value_info)) {
                     const auto name = name_in(field.inner(), at_info::name);
                     if (made.contains(name) || !still_there(name)) {
@@ -107,6 +113,24 @@ private:
                 }
             }
             add_types(made, out);
+        }
+    }
+
+    /// An output of the model has the type that the edited part declares.
+    void replace_output(edited_field& field, message_tree& out) const {
+        std::string_view type;
+        auto fields = field.inner();
+        for (wire_field inside; fields.next(inside);) {
+            if (inside.is_bytes(at_info::type)) {
+                type = fields.text(inside);
+            }
+        }
+        const auto changed = types_.find_changed(name_in(field.inner(), at_info::name), type);
+        if (changed.info != nullptr) {
+            const auto message = changed.info->message;
+            field.replace([&] {
+                out.add_range(message.begin, message.size, split_files::part(changed.part));
+            });
         }
     }
 
@@ -239,6 +263,7 @@ private:
     const split_folder& folder_;
     edited_tensors tensors_;
     edited_nodes nodes_;
+    edited_types types_;
     std::unordered_set<std::string_view> all_made_; // and what is given
 };
 

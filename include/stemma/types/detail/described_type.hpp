@@ -5,6 +5,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -48,6 +49,21 @@ struct described_type {
 /// Complexity: O(rank).
 [[nodiscard]] inline std::string to_text(const described_type& type) {
     return type.name + shape_text(type);
+}
+
+/// Whether no value has both types, which are known: element types, ranks or two numbers of an
+/// extent differ. Complexity: O(rank).
+[[nodiscard]] inline bool contradict(const described_type& x, const described_type& y) {
+    if (x.name != y.name || !x.has_shape || !y.has_shape) {
+        return x.name != y.name;
+    }
+    const auto is_same = [](const described_type::extent& first,
+                            const described_type::extent& second) {
+        const auto* from = std::get_if<std::int64_t>(&first);
+        const auto* to = std::get_if<std::int64_t>(&second);
+        return from == nullptr || to == nullptr || *from < 0 || *to < 0 || *from == *to;
+    };
+    return !std::equal(x.shape.begin(), x.shape.end(), y.shape.begin(), y.shape.end(), is_same);
 }
 
 [[nodiscard]] inline described_type describe_type(const type_proto& type, int depth) {
