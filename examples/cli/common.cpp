@@ -84,7 +84,10 @@ bool are_same_file(const std::string& path, const std::string& other) {
     if (fs::exists(path, ignored)) {
         return fs::is_regular_file(path, ignored) && fs::equivalent(path, other, ignored);
     }
-    return fs::weakly_canonical(path, ignored) == fs::weakly_canonical(other, ignored);
+    const auto canonical = [&](const std::string& text) { // absolute, whatever exists of it
+        return fs::weakly_canonical(fs::absolute(text, ignored), ignored);
+    };
+    return canonical(path) == canonical(other);
 }
 
 bool is_output(const command_rules& rules, const CLI::Option& option) {

@@ -4,6 +4,7 @@
 
 usage: program_test.py PROGRAM FIXTURES [unittest arguments]
 """
+import itertools
 import json
 import os
 import pathlib
@@ -462,6 +463,18 @@ class BadInput(Case):
                 for word, status in (("missing.onnx", 3), ("--no-such-option", 2)):
                     self.assertEqual(subprocess.run([str(PROGRAM), "tree", word], stderr=full).returncode, status)
         self.fail_with(4, "probe", model, "-q", "-o", self.folder / ("long" * 70))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_two_outputs_are_two_files_however_they_are_spelled(self):
+        model = (FIXTURES / "mlp/model.onnx").resolve()
+        spellings = "out", "./out", f"{self.folder}/out", f"{self.folder}/./out"
+        for first, second in itertools.permutations(spellings, 2):
+            for command in (["tag", "-o", first, "--sidecar", second], ["dag", "-o", first, "--operations", second],
+                            ["probe", "-o", first, "--manifest", second]):
+                result = subprocess.run([os.path.abspath(PROGRAM), command[0], model, *command[1:]], cwd=self.folder,
+                                        capture_output=True, text=True)
+                self.assertEqual((command, result.returncode), (command, 2))
+                self.assertIn("names the same file as", result.stderr)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_graphs_that_break_the_rules(self):
