@@ -149,10 +149,18 @@ void check_rules(const command_rules& rules) {
             throw stemma::error(stemma::error_code::refused, "", option->get_name(), why);
         }
     }
+    std::string to_standard_output; // the option of that output
     std::vector<std::pair<std::string, const std::string*>> earlier;
     bool may_be_model = rules.in_place;
     for (const auto& [option, path] : rules.outputs) {
         const bool is_first = std::exchange(may_be_model, false);
+        if (is_standard_output(*path) || *path == "-") {
+            if (!to_standard_output.empty()) {
+                throw stemma::error(stemma::error_code::refused, *path, option,
+                                    "names the same file as " + to_standard_output);
+            }
+            to_standard_output = option;
+        }
         if (path->empty() || *path == "-") {
             continue;
         }
@@ -164,6 +172,14 @@ void check_rules(const command_rules& rules) {
             }
         }
         earlier.emplace_back(option, path);
+    }
+}
+
+void make_way_for_outputs(const command_rules& rules) {
+    for (const auto& output : rules.outputs) {
+        if (is_standard_output(*output.second)) {
+            divert_standard_output();
+        }
     }
 }
 

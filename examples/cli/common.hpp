@@ -108,6 +108,9 @@ struct command_rules {
     std::vector<option_rule> options{};
 };
 
+/// Sends reports to standard error if an output is a file that standard output leads to.
+void make_way_for_outputs(const command_rules& rules);
+
 /// Throws: `stemma::error` (`refused`) if an option does not fit the others, and if an output would
 /// replace another one or a file that the command line names.
 void check_rules(const command_rules& rules);
@@ -263,6 +266,7 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
     command.callback([&chosen, options, run, rules = line.rules()] {
         chosen = [options, run, rules] {
             check_rules(*rules);
+            make_way_for_outputs(*rules);
             return run(*options);
         };
     });

@@ -37,6 +37,12 @@ int probe(const probe_request& asked) {
     const bool named = !asked.manifest.empty();
     const auto manifest = named ? asked.manifest : asked.output.path + ".json";
     std::error_code unknown; // writing says what is wrong
+    if (!named && (is_standard_output(asked.output.path) ||
+                   (std::filesystem::exists(asked.output.path, unknown) &&
+                    std::filesystem::is_other(asked.output.path, unknown)))) {
+        throw stemma::error(stemma::error_code::refused, asked.output.path, "-o",
+                            "is no file that a manifest can be beside: requires --manifest");
+    }
     if (!named && !asked.output.force && std::filesystem::exists(manifest, unknown)) {
         throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
     }

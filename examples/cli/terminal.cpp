@@ -17,6 +17,7 @@
 #include <random>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,13 +82,27 @@ std::size_t append_printable(std::string& shown, std::string_view text) {
     return length == 0 ? 1 : length;
 }
 
+bool diverted = false; // to standard error
+
 } // namespace
 
 void standard_output::write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-        throw stemma::error(stemma::error_code::cannot_write, "standard output", "",
+    if (std::fwrite(text.data(), 1, text.size(), diverted ? stderr : stdout) != text.size()) {
+        throw stemma::error(stemma::error_code::cannot_write,
+                            diverted ? "standard error" : "standard output", "",
                             "cannot be written");
     }
+}
+
+bool is_standard_output(const std::string& path) {
+    struct stat named {};
+    struct stat own {};
+    return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &own) == 0 &&
+           named.st_dev == own.st_dev && named.st_ino == own.st_ino && !S_ISCHR(own.st_mode);
+}
+
+void divert_standard_output() {
+    diverted = true;
 }
 
 bool is_terminal() {

@@ -99,6 +99,13 @@ private:
 /// Prints how many entries of a list beyond the first rows were left out.
 void print_rest(std::size_t count, std::size_t rows);
 
+/// Whether a file that is no device is what standard output leads to, such as /dev/stdout.
+bool is_standard_output(const std::string& path);
+
+/// From now on, what is for standard output goes to standard error, as a result is written to the
+/// former by name.
+void divert_standard_output();
+
 /// Standard output as a sink for reports. Throws: as above.
 struct standard_output {
     void write(std::string_view text);

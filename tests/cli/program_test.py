@@ -477,6 +477,42 @@ class BadInput(Case):
                 self.assertIn("names the same file as", result.stderr)
         self.assertEqual(os.listdir(self.folder), [])
 
+    @unittest.skipUnless(os.path.exists("/dev/stdout"), "no /dev/stdout")
+    def test_a_model_on_standard_output_is_alone_there(self):
+        model, file = FIXTURES / "mlp/model.onnx", self.folder / "out"
+        folded = FIXTURES / "bert_micro/model.functions.onnx"
+        self.succeed("split", model, "--depth", "1", "-d", self.folder / "parts")
+        for command in (["tag", model], ["cut", model, "--module", "fc1"], ["join", self.folder / "parts"],
+                        ["fold", model, "--least", "1"], ["unfold", folded], ["strip", model],
+                        ["probe", model, "--manifest", self.folder / "list.json"]):
+            words = [str(PROGRAM), *map(str, command)]
+            with_file = subprocess.run([*words, "-o", file], capture_output=True)
+            self.assertEqual(with_file.returncode, 0, with_file.stderr)
+            for option in [], ["--format", "json"]:
+                if option and command[0] in ("join", "unfold", "strip"):
+                    continue  # which have none
+                piped = subprocess.run([*words, "-o", "/dev/stdout", *option], capture_output=True)
+                self.assertEqual(piped.returncode, 0, piped.stderr)
+                self.assertEqual((command, piped.stdout == file.read_bytes()), (command, True))
+                if option:
+                    json.loads(piped.stderr)
+            if with_file.stdout:
+                self.assertTrue(piped.stderr)
+        with file.open("wb") as out:
+            done = subprocess.run([PROGRAM, "tag", model, "-o", "/dev/stdout"], stdout=out, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(b"written", done.stderr)
+        self.succeed("validate", file, "--no-checker")
+
+    @unittest.skipUnless(os.path.exists("/dev/stdout"), "no /dev/stdout")
+    def test_standard_output_takes_one_output_and_has_no_manifest_beside_it(self):
+        model = FIXTURES / "mlp/model.onnx"
+        self.fail_with(2, "dag", model, "--operations", "/dev/stdout", saying="names the same file")
+        self.fail_with(2, "tag", model, "-o", "/dev/stdout", "--sidecar", "/dev/stdout", saying="names the same file")
+        self.fail_with(2, "probe", model, "-o", "/dev/stdout", saying="requires --manifest")
+        self.fail_with(2, "probe", model, "-o", "/dev/null", saying="requires --manifest")
+        self.assertFalse(os.path.exists("/dev/stdout.json") or os.path.exists("/dev/null.json"))
+
     def test_graphs_that_break_the_rules(self):
         """Best effort with a warning: an undefined value, a cycle made by renaming, no opset."""
         whole = (FIXTURES / "mlp/model.onnx").read_bytes()
