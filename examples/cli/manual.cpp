@@ -292,13 +292,19 @@ void print_bash(const CLI::App& app) {
     }
     put_data("# Completion of stemma for bash; written by 'stemma manual bash'.\n"
              R"sh(_stemma_of_model() {{
-    local i model=
+    local i word model=
     local -a more=()
     for ((i = 2; i < ${{#COMP_WORDS[@]}}; ++i)); do
+        # Words are as typed; nothing in them is run.
+        word=${{COMP_WORDS[i]}}
+        case $word in
+        '~/'* | '$HOME/'* | '"$HOME/'*) word=$HOME/${{word#*/}} ;;
+        esac
+        word=${{word//[\\\"\']/}}
         if [[ ${{COMP_WORDS[i-1]}} == -m || ${{COMP_WORDS[i-1]}} == --modules ]]; then
-            more+=(-m "${{COMP_WORDS[i]}}")
-        elif [[ -z $model && ${{COMP_WORDS[i]}} == *.onnx && -f ${{COMP_WORDS[i]}} ]]; then
-            model=${{COMP_WORDS[i]}}
+            more+=(-m "$word")
+        elif [[ -z $model && $word == *.onnx && -f $word ]]; then
+            model=$word
         fi
     done
     [[ -n $model ]] || return
@@ -360,13 +366,18 @@ std::string in_quotes(const std::string& text) {
 void print_zsh(const CLI::App& app) {
     put_data("#compdef stemma\n# Completion of stemma for zsh; written by 'stemma manual zsh'.\n"
              R"zsh(_stemma_of_model() {{
-    local i model=
+    local i word model=
     local -a more extra=(${{(M)@:#--names}}) # _arguments passes options of its own, too
     for ((i = 2; i <= $#words; ++i)); do
+        # Words are as typed; nothing in them is run.
+        word=${{(Q)words[i]}}
+        case $word in
+        '~/'* | '$HOME/'*) word=$HOME/${{word#*/}} ;;
+        esac
         if [[ $words[i-1] == -m || $words[i-1] == --modules ]]; then
-            more+=(-m $words[i])
-        elif [[ -z $model && $words[i] == *.onnx && -f $words[i] ]]; then
-            model=$words[i]
+            more+=(-m $word)
+        elif [[ -z $model && $word == *.onnx && -f $word ]]; then
+            model=$word
         fi
     done
     if [[ -n $model ]]; then
@@ -446,7 +457,8 @@ void print_fish(const CLI::App& app) {
     set -l model
     set -l more
     set -l before
-    for word in (commandline -opc)
+    for typed in (commandline -opc)
+        set -l word (string replace -r '^(~|\$HOME)/' "$HOME/" -- $typed)
         if contains -- "$before" -m --modules
             set -a more -m $word
         else if test -z "$model"; and string match -q '*.onnx' -- $word; and test -f $word

@@ -10,6 +10,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -65,10 +66,10 @@ def bash(script, line):
     text = " ".join(line)
     quoted = line[-1].startswith("'")
     parts = [*line[:-1], *([line[-1]] if quoted else re.findall(r"[^:=]+|[:=]", line[-1]) or [""])]
-    words = " ".join('"' + word + '"' for word in parts)
+    words = " ".join(map(shlex.quote, parts))
     offered = printed_by("bash", "-c", f"PATH={script.parent}:$PATH; source {script}; COMP_WORDS=({words}); "
-                         f'COMP_CWORD={len(parts) - 1}; COMP_LINE="{text}"; COMP_POINT={len(text)}; _stemma; '
-                         "printf '%s\\n' \"${COMPREPLY[@]}\"")
+                         f"COMP_CWORD={len(parts) - 1}; COMP_LINE={shlex.quote(text)}; COMP_POINT={len(text)}; _stemma; "
+                         "printf '%s\\n' \"${COMPREPLY[@]}\"", env={**os.environ, "HOME": str(script.parent)})
     # The prefix that bash adds: everything up to the last word break.
     before = "" if quoted else line[-1][:max(line[-1].rfind(":"), line[-1].rfind("=")) + 1]
     return "\n".join(before + each for each in offered.splitlines())
@@ -95,8 +96,19 @@ def check_completion(script, complete, long_only):
             check(command, offered == values, f"offers {offered} for {option}")
 
 
+def spellings(folder):
+    """What a shell understands as the path of one model in a folder, which is at home."""
+    return [f"{folder}/a\\ b.onnx", f'"{folder}/a b.onnx"', f"'{folder}/a b.onnx'", "~/a\\ b.onnx", '~/"a b.onnx"',
+            "$HOME/c.onnx", '"$HOME/a b.onnx"', "~/c.onnx"]
+
+
 def check_of_model(script, complete, model):
     """Completes modules, classes and operators of the model on the line, and policies."""
+    for spelled in spellings(script.parent):
+        offered = complete(script, ["stemma", "explain", spelled, "pooler.dense.w"]).split("\n")
+        check(spelled, offered == ["pooler.dense.weight"], f"offers {offered}")
+        offered = complete(script, ["stemma", "explain", spelled, "-m", spelled, "pooler.dense.w"]).split("\n")
+        check("-m " + spelled, offered == ["pooler.dense.weight"], f"offers {offered}")
     for line, begin in ((["cut", model, "--module"], "encoder.layer.0.at"), (["query", model], "encoder.layer.0.at"),
                         (["explain", model], "encoder.layer.0.at")):
         offered = complete(script, ["stemma", *line, begin]).split("\n")
@@ -130,7 +142,8 @@ class Zsh:
         self.master, terminal = os.openpty()
         self.process = subprocess.Popen(["zsh", "-f", "-i"], stdin=terminal, stdout=terminal, stderr=terminal,
                                         start_new_session=True,
-                                        env={**os.environ, "TERM": "xterm", "PATH": f"{script.parent}:/usr/bin:/bin"})
+                                        env={**os.environ, "TERM": "xterm", "HOME": str(script.parent),
+                                             "PATH": f"{script.parent}:/usr/bin:/bin"})
         os.close(terminal)
         self.output = threading.Thread(target=self.drain, daemon=True)
         self.output.start()
@@ -176,6 +189,9 @@ def check_zsh_of_model(script, zsh, model):
                          (["tree", model, "--columns", "nodes,par"], "nodes,parameters,")):
         made = zsh(script, ["stemma", *line])
         check(" ".join(line), made == wanted, f"becomes {made}")
+    for spelled in spellings(script.parent):
+        made = zsh(script, ["stemma", "explain", spelled, "pooler.dense.wei"])
+        check(spelled, made == "pooler.dense.weight", f"becomes {made}")
 
 
 def main():
@@ -190,6 +206,8 @@ def main():
     check("words", {"encoder.layer.0", "/model/encoder/layer.0", "op:MatMul"} <= set(words), f"are {words}")
     with tempfile.TemporaryDirectory(prefix="stemma-test-") as folder:
         os.symlink(PROGRAM, f"{folder}/stemma")
+        for name in "a b.onnx", "c.onnx":
+            os.symlink(model, f"{folder}/{name}")
         script = pathlib.Path(folder) / "completion"
         script.write_text(printed_by(PROGRAM, "manual", what))
         if what == "bash":
