@@ -13,6 +13,7 @@ import subprocess
 import sys
 import unittest
 
+from onnx_edits import Model
 from program_test import FIXTURES, PROGRAM, Case, run
 
 MICRO = FIXTURES / "bert_micro" if FIXTURES else None
@@ -47,6 +48,22 @@ class Query(Case):
                                        "json").stdout)
         for answer, node in zip(told["answers"], everything["nodes"]):
             self.assertEqual([n["name"] for n in answer["nodes"]], [node["name"]])
+
+    def test_quantized_weights_are_those_of_the_operators_that_use_them(self):
+        path = self.folder / "quantized.onnx"
+        model = Model(MICRO / "model.onnx")
+        weights = {one.text(8) for one in model.tensors}
+        place = next(one for one in model.nodes
+                     if one.op_type == "MatMul" and one.inputs[1] in weights)
+        weight = place.inputs[1]
+        model.quantize_weight(place, 1)
+        model.write(path)
+        asked = ["query", path, "weights:int8"]
+        self.assertEqual(self.succeed(*asked).stdout.splitlines(), [place.name])
+        self.assertEqual(self.succeed(*asked, "--list", "initializers").stdout.splitlines(),
+                         [weight + "_quantized"])
+        self.assertEqual(set(self.succeed("query", path, f"reads:'{weight}_quantized'").stdout.splitlines()),
+                         {place.name, weight + "_DequantizeLinear"})
 
     def test_shared_weights_and_inputs_have_all_their_readers(self):
         for fixture, name, passed_on in (("shared_twice", "onnx::MatMul_74", 2), ("bert_micro", "input_ids", 0)):

@@ -4,6 +4,8 @@
 #include "../catch.hpp"
 #include "../model_with_metadata.hpp"
 #include "../operator_scene.hpp"
+#include "../tagged_bytes.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -120,6 +122,34 @@ TEST_CASE("rebuild_tree: a parameter folded from several stands for their common
     CHECK(paths_of(rebuilt.modules) == texts{"", "enc", "enc.a", "enc.b"});
     REQUIRE(rebuilt.facts.owners->of(0).size() == 1);
     CHECK(rebuilt.modules.path(rebuilt.facts.owners->of(0)[0]) == "enc");
+}
+
+TEST_CASE("rebuild_tree: readers of dequantized parameters share a module that owns these") {
+    std::vector<test::message> nodes;
+    for (const auto* part : {"proj.fc.weight", "proj.fc.bias"}) {
+        const std::string name(part);
+        nodes.push_back(test::node("DequantizeLinear", {name + "_quantized", name + "_scale"},
+                                   {name + "_DequantizeLinear_Output"},
+                                   name + "_DequantizeLinear"));
+    }
+    for (const std::string tower : {"q", "k"}) {
+        nodes.push_back(test::node("Gemm",
+                                   {tower, "proj.fc.weight_DequantizeLinear_Output",
+                                    "proj.fc.bias_DequantizeLinear_Output"},
+                                   {tower + "_made"}, "/" + tower + "_tower/proj/fc/Gemm"));
+    }
+    auto graph = test::graph(nodes, {"q", "k"}, {"q_made", "k_made"},
+                             {"proj.fc.weight_scale", "proj.fc.bias_scale"});
+    graph
+        .inner(5,
+               test::message().packed(1, {4, 4}).number(2, 3).text(8, "proj.fc.weight_quantized"))
+        .inner(5, test::message().packed(1, {4}).number(2, 6).text(8, "proj.fc.bias_quantized"));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes);
+    for (id node = 0; node < 4; ++node) {
+        CHECK(tagged.modules.path(tagged.found.attributions[node].module) == "proj.fc");
+    }
+    CHECK(paths_of(tagged.modules) == texts{"", "k_tower", "proj", "proj.fc", "q_tower"});
 }
 
 } // namespace test::evidence_rebuild_tree

@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_ONNX_NODES_HPP
 
 #include <stemma/align/fused_operators.hpp>
-#include <stemma/core/detail/ranked_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/python_text.hpp>
@@ -11,7 +10,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/inlined_nodes.hpp>
-#include <stemma/onnx/detail/parameter_reads.hpp>
+#include <stemma/onnx/detail/model_parameters.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -28,8 +27,9 @@ namespace stemma::inline STEMMA_ABI {
 /// The nodes of an ONNX model as an operator view without the tensors between them: names, metadata
 /// and parameters can be read while the graph is built.
 ///
-/// Parameters are the initializers, and the outputs of Identity nodes that only pass one on:
-/// exporters create those for merged initializers, named as the merged ones were.
+/// Parameters are the initializers, and the outputs of nodes that only pass one on: of Identity,
+/// which exporters create for merged initializers, named as the merged ones were; and of
+/// DequantizeLinear, whose readers use what that was given.
 ///
 /// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
@@ -41,28 +41,12 @@ public:
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
     explicit onnx_nodes(const Model& model, thread_limit threads = {})
-        : model_(&model), graph_(model.node_count()), are_parameters_(model.value_count()) {
-        for (id value = 0; value < model.value_count(); ++value) {
-            if (model.is_initializer(value)) {
-                add_parameter(value);
-            }
-        }
-        const auto initializers = static_cast<id>(parameters_.size());
+        : model_(&model), graph_(model.node_count()), parameters_(model, threads) {
         for (id op = 0; op < model.operator_count(); ++op) {
-            const bool standard = model.operator_domain(op).empty();
             const auto type = model.operator_type(op);
-            passes_on_.push_back(standard && type == "Identity");
-            hides_data_.push_back(standard && (type == "Shape" || type == "Size"));
+            hides_data_.push_back(model.operator_domain(op).empty() &&
+                                  (type == "Shape" || type == "Size"));
         }
-        for (id node = 0; node < model.node_count(); ++node) {
-            if (passes_parameter_on(node) && model.output_count(node) == 1) {
-                add_parameter(model.first_output(node));
-            }
-        }
-        passed_on_ = are_parameters_.count() - initializers;
-        reads_ = detail::parameter_reads(
-            model.node_count(), threads,
-            [&](id node, std::vector<id>& reads) { return append_reads(node, reads); });
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
                           model.for_each_model_metadata(take);
@@ -111,26 +95,31 @@ public:
     }
 
     /// Returns: the number of parameters, read or not.
-    [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.size(); }
+    [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.count(); }
 
-    /// Returns: the name of the value that is parameter `p`, or its name by `rename_parameters`.
+    /// Returns: the name of the value that is parameter `p`, of what that was made from if it was
+    /// dequantized, or its name by `rename_parameters`.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
-        return p < names_.size() && !names_[p].empty() ? std::string_view(names_[p])
-                                                       : model_->value_name(parameters_[p]);
+        return parameters_.name(p);
     }
 
     /// Gives parameters names determined elsewhere, by number: those with "" and those past the end
     /// keep the name of their value.
-    void rename_parameters(std::vector<std::string> names) { names_ = std::move(names); }
+    void rename_parameters(std::vector<std::string> names) { parameters_.rename(std::move(names)); }
 
     /// Returns: the value that is parameter `p`.
-    [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_[p]; }
+    [[nodiscard]] id parameter_value(id p) const noexcept { return parameters_.value(p); }
 
-    /// Calls `f` for the parameters a node reads; not if it only passes one on.
+    /// Whether a node passes a parameter on to those that read its result. Complexity: O(1).
+    [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
+        return parameters_.passes_on(node);
+    }
+
+    /// Calls `f` for the parameters a node reads; not if it is an Identity of one.
     /// Complexity: O(parameters read).
     template <class Function>
     void for_each_parameter(id node, Function f) const {
-        for (auto p : reads_.of(node)) {
+        for (auto p : parameters_.read_by(node)) {
             f(p);
         }
     }
@@ -143,11 +132,12 @@ public:
     {
         std::vector<bool> values(model_->value_count(), false);
         for (id p = 0; p < marked.size(); ++p) {
-            values[parameters_[p]] = marked[p];
+            const auto value = parameters_.named_after(p);
+            values[value] = values[value] || marked[p];
         }
         values = model_->find_uniform(std::move(values));
         for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = values[parameters_[p]];
+            marked[p] = marked[p] && values[parameters_.named_after(p)];
         }
     }
 
@@ -158,30 +148,19 @@ public:
     }
     {
         std::vector<bool> values(model_->value_count(), false);
-        std::vector<id> of(marked.size(), no_id);
         for (id p = 0; p < marked.size(); ++p) {
-            of[p] = marked[p] ? initializer_of(p) : no_id;
-            if (of[p] != no_id) {
-                values[of[p]] = true;
+            if (marked[p]) {
+                values[initializer_of(p)] = true;
             }
         }
         values = model_->find_matrices(values);
         for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = of[p] != no_id && values[of[p]];
+            marked[p] = marked[p] && values[initializer_of(p)];
         }
     }
 
-    /// Returns: the initializer behind a parameter; `no_id` on a cycle. Complexity: O(Identities).
-    [[nodiscard]] id initializer_of(id p) const noexcept {
-        auto value = parameters_[p];
-        for (std::size_t steps = 0; model_->producer(value) != no_id; ++steps) {
-            if (steps > parameters_.size()) {
-                return no_id;
-            }
-            value = model_->inputs(model_->producer(value))[0];
-        }
-        return value;
-    }
+    /// Returns: the initializer behind a parameter. Complexity: O(1).
+    [[nodiscard]] id initializer_of(id p) const noexcept { return parameters_.initializer(p); }
 
     /// Whether a node uses only the shape of its inputs.
     [[nodiscard]] bool hides_data(id node) const noexcept {
@@ -255,8 +234,9 @@ public:
     template <class Function>
     void for_each_folded_parameter(Function f) const {
         for_each_origin([&](id value, std::string_view origin) {
-            if (is_parameter(value) && model_->producer(value) == no_id) {
-                f(parameter_of(value), origin);
+            if (const auto p = parameters_.of(value);
+                p != no_id && model_->producer(value) == no_id) {
+                f(p, origin);
             }
         });
     }
@@ -305,7 +285,7 @@ public:
         for (auto value : model_->inputs(node)) {
             operator_argument argument;
             if (value != no_id) {
-                argument.parameter = is_parameter(value) ? parameter_of(value) : no_id;
+                argument.parameter = parameters_.of(value);
                 argument.formal = formal_slots_.empty() ? no_id : formal_slots_[value];
             }
             f(argument);
@@ -352,40 +332,6 @@ private:
         }
     }
 
-    void add_parameter(id value) {
-        are_parameters_.insert(value);
-        parameters_.push_back(value);
-    }
-
-    [[nodiscard]] bool is_parameter(id value) const noexcept {
-        return value != no_id && are_parameters_.contains(value);
-    }
-
-    // Initializers are numbered first, and have higher numbers as values than results.
-    [[nodiscard]] id parameter_of(id value) const noexcept {
-        const auto rank = are_parameters_.rank(value);
-        return rank < passed_on_ ? rank + static_cast<id>(parameters_.size()) - passed_on_
-                                 : rank - passed_on_;
-    }
-
-    [[nodiscard]] bool passes_parameter_on(id node) const noexcept {
-        if (!passes_on_[model_->operator_id(node)] || model_->inputs(node).size() != 1) {
-            return false;
-        }
-        return is_parameter(model_->inputs(node)[0]);
-    }
-
-    id append_reads(id node, std::vector<id>& reads) const {
-        id count = 0;
-        for (const auto value : model_->inputs(node)) {
-            if (is_parameter(value) && !passes_parameter_on(node)) {
-                reads.push_back(parameter_of(value));
-                ++count;
-            }
-        }
-        return count;
-    }
-
     void number_formals() {
         for (const auto& function : model_->functions()) {
             formal_slots_.resize(model_->value_count(), no_id);
@@ -398,13 +344,8 @@ private:
 
     const Model* model_;
     detail::edgeless_graph graph_;
-    std::vector<id> parameters_;        // initializers, then results that pass one on
-    std::vector<std::string> names_;    // of parameters, if different from those of the values
-    detail::ranked_ids are_parameters_; // values
-    id passed_on_ = 0;                  // number of results among them
-    detail::parameter_reads reads_;
+    detail::model_parameters parameters_;
     std::vector<id> formal_slots_; // by value, if there are functions
-    std::vector<bool> passes_on_;
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty if nothing is folded
     std::shared_ptr<detail::late_inlined_nodes> inlined_ =

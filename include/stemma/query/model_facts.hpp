@@ -71,13 +71,13 @@ public:
         return values;
     }
 
-    /// Returns: the parameters that a node reads, each once; none if it only passes one on to other
-    /// nodes. Complexity: O(inputs * log inputs), after `find_weights`.
+    /// Returns: the parameters that a node reads, each once, without one that it only passes on to
+    /// other nodes. Complexity: O(inputs * log inputs), after `find_weights`.
     [[nodiscard]] std::vector<id> weights_of(id node) const {
         const auto& known = found_parameters();
         std::vector<id> values;
         for (auto value : model_->inputs(node)) {
-            if (value != no_id && known.of_value[value] != no_id && !known.passes_on[node]) {
+            if (value != no_id && known.of_value[value] != no_id && value != known.passed[node]) {
                 values.push_back(known.of_value[value]);
             }
         }
@@ -148,11 +148,11 @@ private:
                     of_value[weight.value] = weight.value;
                 }
             }
-            passes_on = detail::pass_on(model, of_value);
+            passed = detail::pass_on(model, of_value);
         }
 
-        std::vector<id> of_value;    // the parameter that it is, also through Identity
-        std::vector<bool> passes_on; // by node: it is such an Identity
+        std::vector<id> of_value; // the parameter that it is, also if it was passed on
+        std::vector<id> passed;   // by node: the input that it only passes on, or no_id
     };
 
     [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {

@@ -76,7 +76,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
     }
 }
 
-/// Returns: by value, the initializer that it is, also through Identity nodes; or `no_id`.
+/// Returns: by value, the initializer that it is, also if nodes passed it on; or `no_id`.
 /// Complexity: O(nodes + values).
 [[nodiscard]] inline std::vector<id> initializers_of(const onnx_model& model) {
     std::vector<id> initializers(model.value_count(), no_id);

@@ -8,6 +8,7 @@
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_tree.hpp>
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +37,10 @@ struct scene : test::operator_scene {
         for (id p = 0; p < marked.size(); ++p) {
             marked[p] = marked[p] && parameter_name(p).ends_with(".weight");
         }
+    }
+
+    [[nodiscard]] bool passes_parameter_on(std::size_t v) const {
+        return op_type(v) == "DequantizeLinear";
     }
 
     [[nodiscard]] names merged(const stemma::module_tree& modules) const {
@@ -145,6 +150,20 @@ TEST_CASE("find_merged_parameters: finds a vector with several roles, but not a 
     ops.add_reader("/scale/Mul", "scale.gamma");
     ops.add_reader("/scale/Add", "scale.gamma");
     CHECK(ops.merged(test::tree_of({"a.norm", "words", "scale"})) == names{"a.norm.bias"});
+}
+
+TEST_CASE("find_merged_parameters: a quantized module's bias may be read as often as its weight") {
+    scene ops;
+    for (const auto* part : {"weight", "bias"}) {
+        const auto own = std::string("proj.") + part;
+        ops.add_reader(own + "/DequantizeLinear", own + "_quantized");
+        ops.add_reader(own + "/DequantizeLinear", own + "_scale");
+    }
+    for (const auto* tower : {"a", "b"}) {
+        ops.add_reader(std::string("/") + tower + "/proj/Gemm", "proj.weight");
+        ops.add_reader(std::string("/") + tower + "/proj/Gemm", "proj.bias");
+    }
+    CHECK(ops.merged(test::tree_of({"proj"})).empty());
 }
 
 } // namespace test::evidence_detail_merged_parameters

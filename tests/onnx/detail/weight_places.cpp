@@ -40,4 +40,25 @@ TEST_CASE(
     CHECK(paths(places[1].readers) == std::vector<std::string>{"b.c", "b.d"});
 }
 
+TEST_CASE("place_weights: a quantized weight belongs where what dequantizes it is used",
+          "[weight_places]") {
+    auto graph = test::graph({test::node("DequantizeLinear", {"w", "s"}, {"d"}, "dequantize"),
+                              test::node("MatMul", {"x", "d"}, {"h"}, "/a/b/MatMul"),
+                              test::node("Relu", {"h"}, {"y"}, "/c/Relu")},
+                             {"x"}, {"y"});
+    graph.inner(5, test::message().packed(1, {2, 3}).number(2, 3).text(8, "w"))
+        .inner(5, test::tensor("s", {3}));
+    const auto bytes = test::model(graph).bytes();
+    const test::tagged_model tagged(bytes);
+    const auto weights = stemma::find_weights(tagged.model);
+    const auto places =
+        stemma::detail::place_weights(tagged.model, tagged.modules, tagged.found, weights);
+    REQUIRE(weights.size() == 2);
+    CHECK(weights[1].kind == stemma::weight_kind::scale);
+    CHECK(tagged.modules.path(places[0].module) == "a.b");
+    REQUIRE(places[0].readers.size() == 1);
+    REQUIRE(places[1].readers.size() == 1);
+    CHECK(places[1].readers[0] == tagged.found.attributions[0].module);
+}
+
 } // namespace test::onnx_detail_weight_places

@@ -66,6 +66,20 @@ TEST_CASE("readers: a parameter passed on by an Identity keeps its name") {
     CHECK(readers_of("v") == ids{5});
 }
 
+TEST_CASE("readers: a parameter that is dequantized keeps its name, unlike the scale") {
+    const auto bytes =
+        test::model(test::graph({node("DequantizeLinear", {"a.w", "a.s"}, {"d"}), // 0
+                                 node("Mul", {"x", "d"}, {"y"})},                 // 1
+                                {"x"}, {"y"}, {"a.w", "a.s"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    using marks = stemma::detail::vertex_marks;
+    CHECK(stemma::detail::find_readers(ops, "a.w") == marks{1, 1});
+    CHECK(stemma::detail::find_readers(ops, "a.s") == marks{1, 0});
+    CHECK(stemma::detail::find_readers(ops, "d") == marks{0, 0});
+}
+
 TEST_CASE("readers: the inputs of the model have readers, results have none") {
     CHECK(readers_of("x") == ids{2});
     CHECK(readers_of("a.x") == ids{6});

@@ -47,11 +47,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
     std::vector<id> tensors;
     for (id p = 0; p < ops.parameter_count(); ++p) {
-        auto value = ops.parameter_value(p);
-        for (id steps = 0; steps < 16 && model.producer(value) != no_id; ++steps) {
-            value = model.inputs(model.producer(value))[0]; // an Identity of an initializer
-        }
-        tensors.push_back(tensor_of[value]);
+        tensors.push_back(tensor_of[ops.initializer_of(p)]);
     }
     return tensors;
 }

@@ -72,6 +72,15 @@ struct path_comparison {
     return result;
 }
 
+/// Whether an operator only passes a parameter on, as what dequantizes it does.
+template <operator_view Ops>
+[[nodiscard]] bool passes_parameter_on(const Ops& ops, const operator_t<Ops>& v) {
+    if constexpr (requires { ops.passes_parameter_on(v); }) {
+        return ops.passes_parameter_on(v);
+    }
+    return false;
+}
+
 /// A parameter and an operator that reads it.
 template <operator_view Ops>
 struct parameter_read {
@@ -120,16 +129,18 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
 
 /// Marks vectors that more operators read than another parameter of their owner: a module that runs
 /// reads all its parameters, so the extra readers use what was an equal vector in modules of their
-/// own.
+/// own. Parameters count if they are marked in `is_used`.
 template <named_operators Ops>
 void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
-                      const std::vector<bool>& is_read, std::vector<bool>& merged) {
+                      const std::vector<bool>& is_used, std::vector<bool>& merged) {
     if constexpr (sized_parameters<Ops>) {
         std::map<id, std::size_t> several;
         for (const auto& [p, v] : reads) {
-            ++several[p];
+            if (is_used[p]) {
+                ++several[p];
+            }
         }
-        std::vector<bool> weights(is_read.size(), false);
+        std::vector<bool> weights(is_used.size(), false);
         std::set<std::string_view> owners;
         for (const auto& [p, count] : several) {
             weights[p] = true;
@@ -137,9 +148,9 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
         }
         ops.keep_matrices(weights);
         std::map<std::string_view, std::size_t> fewest; // by owner
-        for (id p = 0; p < is_read.size(); ++p) {
+        for (id p = 0; p < is_used.size(); ++p) {
             const auto owner = owner_path(ops.parameter_name(p));
-            if (is_read[p] && !owner.empty() && owners.contains(owner)) {
+            if (is_used[p] && !owner.empty() && owners.contains(owner)) {
                 const auto entry = several.find(p);
                 auto& least = fewest.try_emplace(owner, no_id).first->second;
                 least = std::min(least, entry == several.end() ? 1 : entry->second);
@@ -267,11 +278,14 @@ template <named_operators Ops, module_view Modules>
     const auto& graph = ops.graph();
     std::vector<operator_t<Ops>> last_reader(ops.parameter_count());
     std::vector<bool> is_read(last_reader.size());
+    std::vector<bool> is_used(last_reader.size()); // by what does not only pass it on
     std::vector<bool> merged(last_reader.size());
     std::vector<detail::parameter_read<Ops>> reads; // of those read by several operators
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const operator_t<Ops> v = *it;
+        const bool uses = !detail::passes_parameter_on(ops, v);
         ops.for_each_parameter(v, [&](id p) {
+            is_used[p] = is_used[p] || uses;
             if (is_read[p] && index_of(graph, last_reader[p]) != index_of(graph, v)) {
                 if (!merged[p]) {
                     merged[p] = true;
@@ -285,7 +299,7 @@ template <named_operators Ops, module_view Modules>
     }
     if (!reads.empty()) {
         detail::keep_untrained(ops, reads, merged);
-        detail::mark_outnumbered(ops, reads, is_read, merged);
+        detail::mark_outnumbered(ops, reads, is_used, merged);
         detail::mark_of_several_kinds(ops, reads, merged);
         detail::merged_members members(ops, scopes, modules);
         for (const auto& [p, v] : reads) {

@@ -38,7 +38,8 @@ void for_each_input(const Ops& ops, Function f) {
 
 /// Returns: by vertex index, whether an operator reads a parameter, or an input of the model, whose
 /// name matches a pattern; parameters that an Identity passes on have its name and the original
-/// one. Complexity: O(parameters + inputs of all nodes).
+/// one, those that are dequantized the original one. Complexity: O(parameters + inputs of all
+/// nodes).
 template <named_operators Ops>
 [[nodiscard]] vertex_marks find_readers(const Ops& ops, std::string_view asked) {
     const glob pattern(asked, '.');
@@ -54,12 +55,10 @@ template <named_operators Ops>
             fits[value] = fits[value] || pattern.matches(model.value_name(value));
         });
         for (id p = 0; p < parameters; ++p) {
-            // What an Identity passes on comes after what it reads.
+            // What a node passes on, its first input, has a lower number.
             const auto value = ops.parameter_value(p);
             if (const auto node = model.producer(value); node != no_id) {
-                for (auto from : model.inputs(node)) {
-                    fits[value] = fits[value] || (from != no_id && fits[from]);
-                }
+                fits[value] = fits[value] || fits[model.inputs(node)[0]];
             }
         }
         for (id node = 0; node < reads.size(); ++node) {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_MODEL_PARAMETERS_HPP
+#define STEMMA_ONNX_DETAIL_MODEL_PARAMETERS_HPP
+
+#include <stemma/core/detail/ranked_ids.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
+#include <stemma/onnx/detail/parameter_reads.hpp>
+#include <stemma/onnx/detail/pass_on.hpp>
+#include <stemma/onnx/onnx_model.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// The parameters of a model, numbered: its initializers, and the results of nodes that pass one
+/// on. An Identity's result has a name of its own, that of a DequantizeLinear has the name of what
+/// it was made from.
+class model_parameters {
+public:
+    /// Requires: `model` outlives this. Complexity: O(nodes + inputs + values).
+    explicit model_parameters(const onnx_model& model, thread_limit threads = {})
+        : model_(&model), are_parameters_(model.value_count()) {
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.is_initializer(value)) {
+                are_parameters_.insert(value);
+                values_.push_back(value);
+            }
+        }
+        initializers_ = static_cast<id>(values_.size());
+        find_passed_on();
+        static_cast<void>(are_parameters_.count());
+        reads_ = parameter_reads(model.node_count(), threads, [&](id node, std::vector<id>& reads) {
+            return append_reads(node, reads);
+        });
+    }
+
+    /// Returns: how many there are, read or not.
+    [[nodiscard]] std::size_t count() const noexcept { return values_.size(); }
+
+    /// Returns: the value that is parameter `p`.
+    [[nodiscard]] id value(id p) const noexcept { return values_[p]; }
+
+    /// Returns: the parameter that a value is, or `no_id`. Complexity: O(1).
+    [[nodiscard]] id of(id value) const noexcept {
+        return value != no_id && are_parameters_.contains(value) ? number_of(value) : no_id;
+    }
+
+    /// Returns: the value that parameter `p` has its name from.
+    [[nodiscard]] id named_after(id p) const noexcept {
+        return p < initializers_ ? values_[p] : origins_[p - initializers_].named;
+    }
+
+    /// Returns: the initializer behind parameter `p`.
+    [[nodiscard]] id initializer(id p) const noexcept {
+        return p < initializers_ ? values_[p] : origins_[p - initializers_].initializer;
+    }
+
+    /// Returns: the name of parameter `p`, which may be the one given by `rename`.
+    [[nodiscard]] std::string_view name(id p) const noexcept {
+        return p < names_.size() && !names_[p].empty() ? std::string_view(names_[p])
+                                                       : model_->value_name(named_after(p));
+    }
+
+    /// Gives parameters other names, by number; "" and missing ones change nothing.
+    void rename(std::vector<std::string> names) { names_ = std::move(names); }
+
+    /// Whether a node's result is a parameter. Complexity: O(1).
+    [[nodiscard]] bool passes_on(id node) const noexcept {
+        return model_->output_count(node) == 1 &&
+               are_parameters_.contains(model_->first_output(node));
+    }
+
+    /// Returns: the parameters that a node reads, in the order of its inputs; not that which an
+    /// Identity passes on.
+    [[nodiscard]] std::span<const id> read_by(id node) const noexcept { return reads_.of(node); }
+
+private:
+    struct origin {
+        id named = no_id;
+        id initializer = no_id;
+    };
+
+    void find_passed_on() {
+        std::vector<bool> passes;
+        for (id op = 0; op < model_->operator_count(); ++op) {
+            const auto domain = model_->operator_domain(op);
+            passes.push_back(detail::passes_on(domain, model_->operator_type(op)));
+            dequantizes_.push_back(detail::dequantizes(domain, model_->operator_type(op)));
+        }
+        std::unordered_map<id, origin> known; // by result
+        for (id node = 0; node < model_->node_count(); ++node) {
+            const auto op = model_->operator_id(node);
+            const auto inputs = model_->inputs(node);
+            if (!passes[op] || inputs.empty() || inputs[0] == no_id ||
+                !are_parameters_.contains(inputs[0]) || model_->output_count(node) != 1) {
+                continue;
+            }
+            const auto result = model_->first_output(node);
+            const auto before = known.find(inputs[0]);
+            auto from = before == known.end() ? origin{inputs[0], inputs[0]} : before->second;
+            from.named = dequantizes_[op] ? from.named : result;
+            known.emplace(result, from);
+            are_parameters_.insert(result);
+            values_.push_back(result);
+            origins_.push_back(from);
+        }
+    }
+
+    // Initializers are numbered first, and have higher numbers as values than results.
+    [[nodiscard]] id number_of(id value) const noexcept {
+        const auto rank = are_parameters_.rank(value);
+        const auto passed = static_cast<id>(origins_.size());
+        return rank < passed ? rank + initializers_ : rank - passed;
+    }
+
+    id append_reads(id node, std::vector<id>& reads) const {
+        if (passes_on(node) && !dequantizes_[model_->operator_id(node)]) {
+            return 0;
+        }
+        id count = 0;
+        for (const auto value : model_->inputs(node)) {
+            if (const auto p = of(value); p != no_id) {
+                reads.push_back(p);
+                ++count;
+            }
+        }
+        return count;
+    }
+
+    const onnx_model* model_;
+    std::vector<id> values_;         // by parameter: initializers, then what is passed on
+    std::vector<origin> origins_;    // of what is passed on
+    std::vector<std::string> names_; // by parameter, if different from those of the values
+    std::vector<bool> dequantizes_;  // by operator
+    ranked_ids are_parameters_;      // values
+    id initializers_ = 0;
+    parameter_reads reads_;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_MODEL_PARAMETERS_HPP

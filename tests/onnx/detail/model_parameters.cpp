@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/model_parameters.hpp>
+
+#include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::onnx_detail_model_parameters {
+
+using stemma::id;
+using stemma::detail::model_parameters;
+using test::node;
+using names = std::vector<std::string>;
+
+namespace {
+
+/// Returns: the value that each parameter is, the one it is named after, its initializer.
+names described(const stemma::wire_model& model, const model_parameters& parameters) {
+    names all;
+    for (id p = 0; p < parameters.count(); ++p) {
+        CHECK(parameters.of(parameters.value(p)) == p);
+        all.push_back(std::string(model.value_name(parameters.value(p))) + " " +
+                      std::string(parameters.name(p)) + " " +
+                      std::string(model.value_name(parameters.initializer(p))));
+    }
+    return all;
+}
+
+/// Returns: the values that a node reads as parameters.
+names read_by(const stemma::wire_model& model, const model_parameters& parameters, id node) {
+    names all;
+    for (auto p : parameters.read_by(node)) {
+        all.emplace_back(model.value_name(parameters.value(p)));
+    }
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("model_parameters: an Identity passes a parameter on under another name") {
+    const auto bytes =
+        test::model(test::graph({node("Identity", {"x"}, {"z"}), node("Identity", {"a.w"}, {"b.w"}),
+                                 node("Identity", {"b.w"}, {"c.w"}),
+                                 node("Gemm", {"z", "c.w", "a.w"}, {"y"})},
+                                {"x"}, {"y"}, {"a.w"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const model_parameters parameters(model);
+    CHECK(described(model, parameters) == names{"a.w a.w a.w", "b.w b.w a.w", "c.w c.w a.w"});
+    CHECK_FALSE(parameters.passes_on(0));
+    CHECK(parameters.passes_on(1));
+    CHECK(read_by(model, parameters, 1).empty());
+    CHECK(read_by(model, parameters, 3) == names{"c.w", "a.w"});
+    CHECK(parameters.of(model.inputs(3)[0]) == stemma::no_id);
+    CHECK(parameters.of(stemma::no_id) == stemma::no_id);
+}
+
+TEST_CASE("model_parameters: what is dequantized keeps its name, and has readers") {
+    const auto bytes = test::model(test::graph({node("Identity", {"a.w"}, {"b.w"}),
+                                                node("DequantizeLinear", {"b.w", "s", "z"}, {"d"}),
+                                                node("DequantizeLinear", {"d", "s"}, {"e"}),
+                                                node("QuantizeLinear", {"a.w", "s", "z"}, {"q"}),
+                                                node("DequantizeLinear", {"q", "s", "z"}, {"f"}),
+                                                node("Gemm", {"f", "d", "e"}, {"y"})},
+                                               {"x"}, {"y"}, {"a.w", "s", "z"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const model_parameters parameters(model);
+    CHECK(described(model, parameters) == names{"a.w a.w a.w", "s s s", "z z z", //
+                                                "b.w b.w a.w", "d b.w a.w", "e b.w a.w"});
+    CHECK(parameters.passes_on(1));
+    CHECK(parameters.passes_on(2));
+    CHECK_FALSE(parameters.passes_on(3));
+    CHECK_FALSE(parameters.passes_on(4));
+    CHECK(read_by(model, parameters, 1) == names{"b.w", "s", "z"});
+    CHECK(read_by(model, parameters, 2) == names{"d", "s"});
+    CHECK(read_by(model, parameters, 3) == names{"a.w", "s", "z"});
+    CHECK(read_by(model, parameters, 4) == names{"s", "z"});
+    CHECK(read_by(model, parameters, 5) == names{"d", "e"});
+}
+
+TEST_CASE("model_parameters: may be renamed, which readers of a dequantized one do not follow") {
+    const auto bytes = test::model(test::graph({node("DequantizeLinear", {"w", "s"}, {"d"})}, {},
+                                               {"d"}, {"w", "s"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    model_parameters parameters(model);
+    parameters.rename({"a.weight", ""});
+    CHECK(parameters.name(0) == "a.weight");
+    CHECK(parameters.name(1) == "s");
+    CHECK(parameters.name(2) == "w");
+}
+
+TEST_CASE("model_parameters: operators of other domains pass nothing on") {
+    auto foreign = node("DequantizeLinear", {"w", "s"}, {"d"});
+    foreign.text(7, "com.example");
+    auto runtime = node("DequantizeLinear", {"w", "s"}, {"e"});
+    runtime.text(7, "com.microsoft");
+    const auto bytes =
+        test::model(test::graph({foreign, runtime}, {}, {"d", "e"}, {"w", "s"})).bytes();
+    const stemma::wire_model model(bytes);
+    const model_parameters parameters(model);
+    CHECK_FALSE(parameters.passes_on(0));
+    CHECK(parameters.passes_on(1));
+    CHECK(parameters.count() == 3);
+}
+
+} // namespace test::onnx_detail_model_parameters
