@@ -68,7 +68,7 @@ TEST_CASE("model: finds nodes, values and modules by name, if there is one") {
     CHECK(!model.find_module("pooler.nothing"));
     const auto shared =
         stemma::open(test::fixture("shared_twice/model.onnx"),
-                     stemma::captures({test::fixture("shared_twice/modules.json")}));
+                     {.captures = stemma::captures({test::fixture("shared_twice/modules.json")})});
     CHECK(shared.find_module("block_alias") == shared.find_module("block"));
 }
 
