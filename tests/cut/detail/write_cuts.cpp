@@ -146,7 +146,7 @@ TEST_CASE("write_cuts: files and order of events do not depend on the number of 
                                        from.size(), false, {threads});
             CHECK(files_in(folder.path()) == expected);
             const auto file = folder.make("weights.bin", "");
-            store->save(file);
+            store->save(file, false);
             store->commit(false);
             const std::string bytes(stemma::mapped_file(file).bytes());
             for (auto* lines : {&job.asked, &job.heard}) {
