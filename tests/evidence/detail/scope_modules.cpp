@@ -7,7 +7,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
-#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
@@ -119,32 +118,6 @@ TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators"
     CHECK(s.of(first).call == 0);
     CHECK(s.of(second).call == 1);
     CHECK(s.of(again).call == 0);
-}
-
-TEST_CASE("bind_scopes: a module named like a further call of another shares its scope") {
-    stemma::module_tree_builder builder;
-    builder.set_calls(builder.at_path("relu"), 4);
-    builder.set_calls(builder.at_path("relu_2"), 1);
-    builder.set_calls(builder.at_path("relu_5"), 1);
-    builder.set_calls(builder.at_path("relu_0"), 1);
-    scene s(builder.build());
-    s.add("/relu/Relu");
-    const auto second = s.add("/relu_1/Relu");
-    const auto shared = s.add("/relu_2/Relu");
-    s.add("/relu_2/Relu_1");
-    const auto fourth = s.add("/relu_3/Relu");
-    const auto alone = s.add("/relu_5/Relu");
-    const auto counted = s.add("/relu_0/Relu"); // calls are counted from 1
-    s.bind();
-    CHECK(s.path(second) == "relu");
-    CHECK(s.path(shared) == "relu_2");
-    CHECK(s.path(alone) == "relu_5");
-    CHECK(s.of(shared).confidence < stemma::detail::confidence::sure);
-    CHECK(s.of(alone).confidence >= stemma::detail::confidence::sure);
-    CHECK(s.of(counted).confidence >= stemma::detail::confidence::sure);
-    CHECK(s.of(second).confidence >= stemma::detail::confidence::sure);
-    CHECK(s.of(second).call == 1);
-    CHECK(s.of(fourth).call == 3);
 }
 
 TEST_CASE("bind_scopes: finds a model that is part of the captured one, or wrapped") {

@@ -37,7 +37,6 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct scope_modules {
     std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
     std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
-    std::unordered_map<id, id> shared; ///< by scope: another module that was called in it, too
 
     /// Returns: the module of the operator at vertex index `v` in scope `scope`.
     [[nodiscard]] const scope_module& of(id v, id scope) const {
@@ -165,32 +164,6 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     }
 }
 
-/// Finds scopes that two modules share, which makes them less sure: the further calls of `relu`
-/// print `relu_1`, `relu_2` and so on, even if there is a module `relu_2` besides.
-/// Complexity: O(scopes) expected.
-template <module_view Modules>
-void find_shared_scopes(const scope_table& table, const Modules& modules, scope_modules& result) {
-    if constexpr (counts_calls<Modules>) {
-        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-            auto& bound = result.of_scope[s];
-            const auto instance = table.scopes[s].instance();
-            const auto counted = split_count(instance);
-            if (!counted || instance[counted->first.size() + 1] == '0' || bound.module == no_id ||
-                table.scopes[s].style == scope_style::relative ||
-                std::string_view(modules.name(bound.module)) != instance) {
-                continue;
-            }
-            const auto first = table.find(table.scopes[s].parent, counted->first);
-            const auto other = first == no_id ? no_id : result.of_scope[first].module;
-            if (other != no_id && other != bound.module && modules.calls(other) != no_id &&
-                modules.calls(other) > counted->second) {
-                bound.confidence = std::min(bound.confidence, confidence::scope_nth);
-                result.shared.emplace(s, other);
-            }
-        }
-    }
-}
-
 /// Numbers the scopes of each module in the order of their first operators.
 template <operator_view Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
@@ -211,9 +184,6 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             own->second.call = known->second;
         } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
             scope.call = calls[scope.module]++;
-            if (const auto other = result.shared.find(s); other != result.shared.end()) {
-                ++calls[other->second];
-            }
         }
     }
 }
@@ -260,7 +230,6 @@ template <parameter_readers Ops, module_view Modules>
     result.of_scope =
         detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
-    detail::find_shared_scopes(table, modules, result);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
 }
