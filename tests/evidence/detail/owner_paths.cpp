@@ -57,11 +57,6 @@ TEST_CASE("owner_paths: what is named after its reader belongs to the module aro
     CHECK(owner_paths(test::operator_scene()).empty());
 }
 
-TEST_CASE("owner_paths: a call that is named after its module is no such operator") {
-    CHECK(owner_paths(reader_of("/enc/LayerNorm", {"enc.LayerNorm.weight"})) ==
-          path_list{"enc.LayerNorm"});
-}
-
 TEST_CASE("owner_paths: a quantizer's suffix is not part of the reader's name") {
     CHECK(owner_paths(reader_of("/lm_head/MatMul_Q4", {"lm_head.MatMul.weight_Q4G32"})) ==
           path_list{"lm_head"});

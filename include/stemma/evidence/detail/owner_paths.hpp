@@ -33,15 +33,10 @@ void prefetch_name_behind(const Ops& ops, id p) {
     return path.substr(0, dot == path.npos ? 0 : dot);
 }
 
-/// Returns: that part.
-[[nodiscard]] constexpr std::string_view last_part(std::string_view path) noexcept {
-    const auto around = path_around(path).size();
-    return path.substr(around == 0 ? 0 : around + 1);
-}
-
 /// Whether the last part of a path may be a type of operator, which are capitalized.
 [[nodiscard]] constexpr bool may_end_in_operator(std::string_view path) noexcept {
-    const auto last = last_part(path);
+    const auto around = path_around(path).size();
+    const auto last = path.substr(around == 0 ? 0 : around + 1);
     return !last.empty() && last.front() >= 'A' && last.front() <= 'Z';
 }
 
@@ -79,11 +74,6 @@ template <parameter_readers Ops>
         std::string path;
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             write_operator_path(ops.name(*it), path);
-            const std::string_view type = ops.op_type(*it);
-            const auto part = last_part(path);
-            if (!part.starts_with(type) && !type.starts_with(part)) {
-                continue; // a call, named after the module
-            }
             if (const auto entry = called.find(path); entry != called.end() && !entry->second) {
                 ops.for_each_parameter(
                     *it, [&](id p) { entry->second = entry->second || paths[p] == entry->first; });
