@@ -5,6 +5,7 @@
 #include "report.hpp"
 #include "terminal.hpp"
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/error.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/report/detail/shape_arithmetic.hpp>
@@ -13,7 +14,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -43,8 +43,7 @@ constexpr std::string_view keys_text =
 
 bool holds(std::string_view text, std::string_view part) {
     const auto same = [](char a, char b) {
-        return std::tolower(static_cast<unsigned char>(a)) ==
-               std::tolower(static_cast<unsigned char>(b));
+        return stemma::detail::to_lower(a) == stemma::detail::to_lower(b);
     };
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }

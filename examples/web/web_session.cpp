@@ -5,6 +5,7 @@
 
 #include <stemma/compare/diff_models.hpp>
 #include <stemma/compare/write_diff.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/cost/cost_report.hpp>
@@ -201,9 +202,9 @@ std::string first_of(const stemma::attributed_model& opened, const std::vector<i
 }
 
 bool contains(std::string_view text, std::string_view lower) {
-    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return std::search(text.begin(), text.end(), lower.begin(), lower.end(),
-                       [&](char a, char b) { return small(a) == b; }) != text.end();
+    return std::search(text.begin(), text.end(), lower.begin(), lower.end(), [&](char a, char b) {
+               return stemma::detail::to_lower(a) == b;
+           }) != text.end();
 }
 
 /// Writes the picture of a module: boxes, inputs, outputs, and edges.
@@ -659,9 +660,7 @@ std::string session::answers::rows(const json& asked) {
 
 std::string session::answers::search(const json& asked) {
     const auto& opened = model_of(asked);
-    auto text = asked.at("text").get<std::string>();
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    const auto text = stemma::detail::to_lower(asked.at("text").get<std::string>());
     std::vector<id> modules;
     for (id m = 0; m < opened.modules().size(); ++m) {
         if (contains(opened.modules().path(m), text) ||

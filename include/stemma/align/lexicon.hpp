@@ -5,6 +5,7 @@
 #include <stemma/align/detail/torch_operators.hpp>
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/category.hpp>
+#include <stemma/core/detail/ascii.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -97,7 +98,7 @@ namespace detail {
     std::string plain;
     for (char c : rest) {
         if (c != '_') {
-            plain.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+            plain.push_back(to_lower(c));
         }
     }
     return plain;

@@ -103,8 +103,7 @@ STEMMA_INLINE module_ref model::root() const& {
 }
 
 STEMMA_INLINE std::optional<module_ref> model::find_module(std::string_view path) const& {
-    const auto found = stemma::find_module(module_lookup(state_->modules()), path);
-    const auto target = found != no_id ? found : state_->modules().aliased(path);
+    const auto target = detail::find_by_path(state_->modules(), path);
     return target == no_id ? std::nullopt : std::optional(module_ref(*state_, target));
 }
 

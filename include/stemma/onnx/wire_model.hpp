@@ -142,9 +142,16 @@ public:
         if (!has_metadata(node)) {
             return;
         }
-        auto fields = reader(message(node));
+        for_each_entry(message(node), detail::onnx_fields::node::metadata_props, f);
+    }
+
+    /// Calls `f(key, value)` for every metadata entry of a message, which are its fields of that
+    /// number. Complexity: O(fields).
+    template <class Function>
+    void for_each_entry(message_ref message, std::uint32_t number, Function&& f) const {
+        auto fields = reader(message);
         for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::node::metadata_props)) {
+            if (field.is_bytes(number)) {
                 const auto [key, value] = read_entry(fields, field);
                 f(key, value);
             }
@@ -173,12 +180,10 @@ public:
     template <class Function>
     void for_each_value_metadata(Function f) const {
         const auto read = [&](message_ref message, id value, std::uint32_t metadata_field) {
-            auto fields = reader(message);
-            for (detail::wire_field field; value != no_id && fields.next(field);) {
-                if (field.is_bytes(metadata_field)) {
-                    const auto [key, text] = read_entry(fields, field);
-                    f(value, key, text);
-                }
+            if (value != no_id) {
+                for_each_entry(
+                    message, metadata_field,
+                    [&](std::string_view key, std::string_view text) { f(value, key, text); });
             }
         };
         for (auto i : described_tensors_) {

@@ -41,16 +41,20 @@ namespace detail {
             [&]() -> const source_lines& { return opened.lines(); }};
 }
 
+/// Returns: the module at a path, which may be an alternative one, or `no_id`.
+/// Complexity: O(length) expected.
+[[nodiscard]] inline id find_by_path(const module_tree& modules, std::string_view path) {
+    const auto module = find_module(module_lookup(modules), path);
+    return module != no_id ? module : modules.aliased(path);
+}
+
 } // namespace detail
 
 /// Returns: what a text asks of a model. The path of a module, as a whole, is that module, also
 /// where a query would need quotes: `heads.it's`. Throws: as `parse_query`.
-/// Complexity: O(length + modules).
+/// Complexity: O(length).
 [[nodiscard]] inline query parse_query(const attributed_model& opened, std::string_view text) {
-    const module_lookup<module_tree> paths(opened.modules());
-    const bool exists =
-        find_module(paths, text) != no_id || opened.modules().aliased(text) != no_id;
-    if (text.empty() || !exists) {
+    if (text.empty() || detail::find_by_path(opened.modules(), text) == no_id) {
         return parse_query(text);
     }
     query module;

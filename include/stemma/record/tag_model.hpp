@@ -13,7 +13,6 @@
 #include <stemma/onnx/detail/message_edits.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
-#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/given_names.hpp>
 #include <stemma/record/detail/model_record.hpp>
@@ -245,13 +244,10 @@ private:
         }
         std::string_view text;
         if (keeps_parameters_ && model_->has_metadata(tensor)) {
-            auto fields = model_->reader(tensor.message);
-            for (detail::wire_field field; fields.next(field);) {
-                if (field.is_bytes(detail::onnx_fields::tensor::metadata_props)) {
-                    const auto [key, value] = wire_model::read_entry(fields, field);
-                    text = key == detail::parameter_key ? value : text;
-                }
-            }
+            model_->for_each_entry(tensor.message, detail::onnx_fields::tensor::metadata_props,
+                                   [&](std::string_view key, std::string_view value) {
+                                       text = key == detail::parameter_key ? value : text;
+                                   });
         }
         return text;
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/weights/detail/element_moves.hpp>
@@ -185,12 +186,9 @@ private:
     static void check_kind(const nlohmann::json& config, const std::string& path) {
         const auto text = [&](const char* key) {
             const auto found = config.find(key);
-            auto word = found != config.end() && found->is_string() ? found->get<std::string>()
-                                                                    : std::string();
-            std::transform(word.begin(), word.end(), word.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-            });
-            return word;
+            return found != config.end() && found->is_string()
+                       ? detail::to_lower(found->get<std::string>())
+                       : std::string();
         };
         if (const auto type = text("peft_type"); !type.empty() && type != "lora") {
             STEMMA_THROW(error(error_code::unsupported, path, "peft_type", "is not LORA"));

@@ -10,6 +10,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
+#include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 
 #include <algorithm>
@@ -109,33 +110,11 @@ private:
     std::size_t number_;
 };
 
-/// How far a path leads into the tree.
-struct path_end {
-    id module = 0;          ///< the last module on it
-    std::size_t length = 0; ///< of its part up to there
-};
-
-/// Returns: where a path ends in the tree, regardless of aliases.
-/// Complexity: O(length) expected.
-[[nodiscard]] inline path_end follow_path(const module_tree& modules, std::string_view path) {
-    path_end result;
-    for (std::size_t begin = 0; begin < path.size();) {
-        const auto dot = std::min(path.find('.', begin), path.size());
-        const auto m = modules.child(result.module, path.substr(begin, dot - begin));
-        if (m == no_id) {
-            break;
-        }
-        begin = std::min(dot + 1, path.size());
-        result = {m, begin};
-    }
-    return result;
-}
-
 /// Returns: the module at a path or under an alias, or `no_id`.
 /// Complexity: O(length) expected.
 [[nodiscard]] inline id find_path(const module_tree& modules, std::string_view path) {
-    const auto end = follow_path(modules, path);
-    return end.length == path.size() ? end.module : modules.aliased(path);
+    const auto [module, rest] = find_longest(modules, path);
+    return rest.empty() ? module : modules.aliased(path);
 }
 
 /// Returns: the parameter at a path, possibly through an alias; none for buffers and unknown ones.
@@ -209,15 +188,15 @@ private:
     /// Returns: the module at the longest part of a path that has one.
     [[nodiscard]] static id nearest(const module_tree& modules, std::string_view path,
                                     const std::vector<std::size_t>& lengths) {
-        const auto end = follow_path(modules, path);
+        const auto [module, rest] = find_longest(modules, path);
         for (auto length : lengths) {
-            if (length > end.length && length < path.size() && path[length] == '.') {
+            if (length + rest.size() > path.size() && length < path.size() && path[length] == '.') {
                 if (const auto m = modules.aliased(path.substr(0, length)); m != no_id) {
                     return m;
                 }
             }
         }
-        return end.module;
+        return module;
     }
 
     std::vector<id> modules_;

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -15,8 +16,22 @@ namespace stemma::inline STEMMA_ABI::detail {
     return c >= '0' && c <= '9';
 }
 
+[[nodiscard]] constexpr bool is_capital(char c) noexcept {
+    return c >= 'A' && c <= 'Z';
+}
+
 [[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return is_digit(c) || (c >= 'a' && c <= 'z') || is_capital(c);
+}
+
+[[nodiscard]] constexpr char to_lower(char c) noexcept {
+    return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Returns: a text in lower case. Complexity: O(length).
+[[nodiscard]] inline std::string to_lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](char c) { return to_lower(c); });
+    return text;
 }
 
 /// Whether a text consists of digits, like a segment that is an index into a list.

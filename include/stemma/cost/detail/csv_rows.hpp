@@ -3,6 +3,7 @@
 #define STEMMA_COST_DETAIL_CSV_ROWS_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/io/detail/real_text.hpp>
 
@@ -82,14 +83,6 @@ private:
     std::size_t line_ = 0;
 };
 
-/// Returns: a field in lower case.
-[[nodiscard]] inline std::string lower_case(std::string text) {
-    for (auto& c : text) {
-        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    return text;
-}
-
 /// Returns: the column with one of these headings, the likeliest first, if any. A suffix in
 /// brackets, usually a unit, is ignored.
 [[nodiscard]] inline std::optional<std::size_t>
@@ -97,7 +90,7 @@ find_column(const std::vector<std::string>& headings,
             std::initializer_list<std::string_view> wanted) {
     for (const auto name : wanted) {
         for (std::size_t i = 0; i < headings.size(); ++i) {
-            auto heading = lower_case(headings[i]);
+            auto heading = to_lower(headings[i]);
             heading.erase(std::min(heading.find_first_of("(["), heading.size()));
             while (!heading.empty() && heading.back() == ' ') {
                 heading.pop_back();
@@ -112,7 +105,7 @@ find_column(const std::vector<std::string>& headings,
 
 /// Returns: the microseconds per unit named in a heading or field, if it names one.
 [[nodiscard]] inline std::optional<double> microseconds_of(std::string_view text) {
-    const auto lower = lower_case(std::string(text));
+    const auto lower = to_lower(std::string(text));
     const auto names = [&](std::initializer_list<std::string_view> units) {
         return std::any_of(units.begin(), units.end(), [&](std::string_view unit) {
             for (auto at = lower.find(unit); at != lower.npos; at = lower.find(unit, at + 1)) {

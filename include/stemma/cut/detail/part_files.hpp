@@ -122,7 +122,7 @@ public:
             first.append(".").append(std::to_string(part));
         }
         auto candidate = first;
-        for (std::size_t i = 2; !used_.insert(folded(candidate)).second; ++i) {
+        for (std::size_t i = 2; !used_.insert(to_lower(candidate)).second; ++i) {
             candidate = first;
             candidate.append("~").append(std::to_string(i));
         }
@@ -160,13 +160,6 @@ private:
             text.append(".").append(modules_->path(module));
         }
         return as_file_name(text);
-    }
-
-    [[nodiscard]] static std::string folded(std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
-        return text;
     }
 
     const module_tree* modules_;

@@ -126,7 +126,7 @@ private:
     /// Whether the last word is capitalized like a class, or is dynamo's name for the model itself.
     [[nodiscard]] static bool ends_in_class(std::string_view text) {
         const auto word = text.substr(text.rfind('_') + 1);
-        return text.ends_with("L_self") || (!word.empty() && word[0] >= 'A' && word[0] <= 'Z');
+        return text.ends_with("L_self") || (!word.empty() && is_capital(word[0]));
     }
 
     const Ops& ops_;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
 #define STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
 
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -37,7 +38,7 @@ void prefetch_name_behind(const Ops& ops, id p) {
 [[nodiscard]] constexpr bool may_end_in_operator(std::string_view path) noexcept {
     const auto around = path_around(path).size();
     const auto last = path.substr(around == 0 ? 0 : around + 1);
-    return !last.empty() && last.front() >= 'A' && last.front() <= 'Z';
+    return !last.empty() && is_capital(last.front());
 }
 
 /// Writes `enc.fc.MatMul` to `path` for the name `/enc/fc/MatMul_Q4`, or "" for one without `/` in

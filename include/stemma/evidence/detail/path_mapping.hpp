@@ -42,14 +42,13 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
     const auto rest = name.substr(position + fusion.size());
     const auto is_role = [&](std::size_t at) { // `B_`
-        return at + 1 < rest.size() && rest[at] >= 'A' && rest[at] <= 'Z' && rest[at + 1] == '_';
+        return at + 1 < rest.size() && is_capital(rest[at]) && rest[at + 1] == '_';
     };
     if (is_role(0)) {
         return rest.substr(2);
     }
     const auto first = std::min(rest.find('_'), rest.size()); // after `BN`, `Add`, `Mul`
-    return first > 0 && first <= 3 && rest.front() >= 'A' && rest.front() <= 'Z' &&
-                   is_role(first + 1)
+    return first > 0 && first <= 3 && is_capital(rest.front()) && is_role(first + 1)
                ? rest.substr(first + 3)
                : name;
 }

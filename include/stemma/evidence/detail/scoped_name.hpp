@@ -85,8 +85,7 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 [[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
     constexpr std::string_view gradient = "_Grad";
     const auto is_type = [](std::string_view part) {
-        return !part.empty() && part.front() >= 'A' && part.front() <= 'Z' &&
-               part.find('.') == part.npos;
+        return !part.empty() && is_capital(part.front()) && part.find('.') == part.npos;
     };
     for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
         const auto before = name.substr(0, at);
@@ -108,10 +107,9 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
 
 /// Whether `text` begins with `stem`, ignoring case: some tools write operators as `add`.
 [[nodiscard]] constexpr bool starts_alike(std::string_view text, std::string_view stem) noexcept {
-    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     return text.size() >= stem.size() &&
            std::equal(stem.begin(), stem.end(), text.begin(),
-                      [&](char a, char b) { return small(a) == small(b); });
+                      [&](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
 /// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`.

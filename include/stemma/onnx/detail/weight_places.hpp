@@ -25,26 +25,16 @@ struct weight_place {
     std::vector<id> readers; ///< the deepest modules of nodes that read it, ascending
 };
 
-/// Returns: for each value the weight that it is, also through nodes that only pass it on.
-/// `passed` becomes, by node, the input that it only passes on, or `no_id`.
-[[nodiscard]] inline std::vector<id> weight_of_values(const wire_model& model,
-                                                      std::span<const stored_weight> weights,
-                                                      std::vector<id>& passed) {
-    std::vector<id> weight(model.value_count(), no_id);
-    for (id w = 0; w < weights.size(); ++w) {
-        weight[weights[w].value] = w;
-    }
-    passed = pass_on(model, weight);
-    return weight;
-}
-
 /// Returns: the modules of each of `weights`, in order; the root if unknown.
 /// Complexity: O(nodes + reads * log reads + length of names).
 [[nodiscard]] inline std::vector<weight_place>
 place_weights(const wire_model& model, const module_tree& modules, const tagging& tagged,
               std::span<const stored_weight> weights) {
-    std::vector<id> passed;
-    const auto weight = detail::weight_of_values(model, weights, passed);
+    std::vector<id> weight(model.value_count(), no_id); // by value, also through what passes it on
+    for (id w = 0; w < weights.size(); ++w) {
+        weight[weights[w].value] = w;
+    }
+    const auto passed = pass_on(model, weight);
     std::vector<weight_place> places(weights.size());
     for (id node = 0; node < model.node_count(); ++node) {
         for (auto value : model.inputs(node)) {
