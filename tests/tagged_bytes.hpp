@@ -60,8 +60,7 @@ public:
     [[nodiscard]] std::string write(const stemma::carrier_set& carriers) {
         stemma::detail::model_record record;
         record.carriers = carriers;
-        record.nodes = model.node_count();
-        record.digest = digest();
+        record.describe(model.node_count(), digests());
         record.from_model = from_model;
         const auto table = carriers.model ? stemma::detail::to_json(stemma::detail::to_table(found))
                                           : std::string();
@@ -91,11 +90,11 @@ public:
 
     using operators = stemma::onnx_operators<stemma::wire_model>;
 
-    [[nodiscard]] std::uint64_t digest() {
-        if (!digest_) {
-            digest_ = stemma::detail::structure_digest(model);
+    [[nodiscard]] stemma::detail::model_digests digests() {
+        if (!digests_) {
+            digests_ = stemma::detail::find_digests(model);
         }
-        return *digest_;
+        return *digests_;
     }
 
     stemma::wire_model model;
@@ -106,7 +105,7 @@ public:
     stemma::tagging found;
 
 private:
-    std::optional<std::uint64_t> digest_;
+    std::optional<stemma::detail::model_digests> digests_;
 };
 
 inline std::string tag(std::string_view bytes, const stemma::carrier_set& carriers,

@@ -8,6 +8,7 @@ import json
 import sys
 import unittest
 
+from onnx_edits import Message, Model
 from program_test import FIXTURES, Case, run
 
 DIALECTS = FIXTURES.parent / "dialects" if FIXTURES else None
@@ -164,6 +165,56 @@ class NamesThatNoModelHas(Case):
                 result = self.succeed(command, model, "--format", "json")
                 self.assertRegex(result.stderr, "node '/dec/Add': .*(hierarchy|name_scopes)")
                 self.assertEqual(json.loads(result.stdout)["provenance"], {"scope": 2})
+
+
+class TaggedBefore(Case):
+    """Files that a tool changed after they were tagged, in what names their modules."""
+
+    def tagged(self, model, *arguments):
+        """Returns: the tagged file, and the module of each node."""
+        path = self.folder / f"{model.parent.name}.{model.stem}.tagged.onnx"
+        self.succeed("tag", model, "-o", path, "--force", *arguments)
+        return path, self.modules(path)
+
+    def modules(self, path):
+        sidecar = self.folder / "sidecar.json"
+        sidecar.unlink(missing_ok=True)
+        self.succeed("tag", path, "--sidecar", sidecar)
+        return [node["module"] for node in json.loads(sidecar.read_text())["nodes"]]
+
+    def check(self, path, expected):
+        self.assertEqual(self.modules(path), expected)
+        again = self.folder / "again.onnx"
+        self.assertIn("the model changed since it was tagged",
+                      self.succeed("tag", path, "-o", again, "--force").stderr)
+        self.assertEqual(self.modules(again), expected)
+        self.assertEqual(self.succeed("tag", again, "-o", self.folder / "more.onnx", "--force").stderr, "")
+        self.assertEqual((self.folder / "more.onnx").read_bytes(), again.read_bytes())
+
+    def test_names_changed(self):
+        for folder, carriers in (("bert_micro", "metadata,mark"), ("unet_tiny", "metadata"),
+                                 ("gpt2_tiny", "namespace"), ("bert_micro", "attribute"),
+                                 ("unet_tiny", "doc-string")):
+            path, expected = self.tagged(FIXTURES / folder / "model.onnx", "--carrier", carriers)
+            model = Model(path)
+            for node in model.nodes:
+                node.put(1, ["p_" + value if value else value for value in node.inputs])
+                node.put(2, ["p_" + value if value else value for value in node.outputs])
+                node.drop(3)
+            for tensor in model.tensors:
+                tensor.put(8, ["p_" + tensor.text(8)])
+            for number in (11, 12, 13):
+                values = [Message(value) for value in model.graph.all(number)]
+                model.graph.put(number, [v.put(1, ["p_" + v.text(1)]) for v in values])
+            self.check(model.write(path), expected)
+
+    def test_metadata_dropped(self):
+        for dialect in ("dynamo", "dynamo_strict"):
+            path, expected = self.tagged(DIALECTS / f"{dialect}.onnx")
+            model = Model(path)
+            for node in model.nodes:
+                node.drop(9)
+            self.check(model.write(path), expected)
 
 
 if __name__ == "__main__":

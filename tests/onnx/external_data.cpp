@@ -7,6 +7,7 @@
 
 #include <stemma/onnx/wire_model.hpp>
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ TEST_CASE("files_left_behind: lists missing files only for another folder") {
     CHECK(stemma::files_left_behind(model, s.from + "/../from/other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.from + "/./other.onnx").empty());
     CHECK(stemma::files_left_behind(model, s.to + "/model.onnx") == texts{"a.bin", "b.bin"});
+    s.make(s.from + "/a.bin", "data");
+    std::filesystem::create_hard_link(s.from + "/a.bin", s.to + "/a.bin");
+    CHECK(stemma::files_left_behind(model, s.to + "/model.onnx") == texts{"b.bin"});
 }
 
 TEST_CASE("external_files: lists those of attributes and bodies too") {

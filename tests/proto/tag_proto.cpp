@@ -73,8 +73,7 @@ std::string tag_file(const std::string& bytes, const attributed& with,
     auto found = with.found;
     stemma::detail::model_record record;
     record.carriers = carriers;
-    record.nodes = model.node_count();
-    record.digest = stemma::detail::structure_digest(model);
+    record.describe(model.node_count(), stemma::detail::find_digests(model));
     const auto text = to_json(record, with.modules);
     const auto table = carriers.model ? to_json(stemma::detail::to_table(found)) : std::string();
     stemma::tag_editor editor(model, with.modules, found, carriers,

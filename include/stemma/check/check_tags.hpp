@@ -55,10 +55,9 @@ public:
         }
         modules_ = std::move(record->modules);
         wanted_ = record->carriers;
-        const bool fresh =
-            record->nodes == model_.node_count() && record->digest == structure_digest(model_);
+        const bool fresh = record->fits(model_.node_count(), find_digests(model_));
         if (!fresh) {
-            tell("tags.stale", no_id, "the graph changed since it was tagged", severity::warning);
+            tell("tags.stale", no_id, "the model changed since it was tagged", severity::warning);
         }
         if (!name_all(*record)) {
             return;

@@ -73,10 +73,18 @@ inline void list_external_files(wire_reader fields, tensors_in message,
 [[nodiscard]] inline std::vector<std::string>
 files_left_behind(const wire_model& model, const std::string& output,
                   data_placement placement = data_placement::keep) {
-    return placement != data_placement::keep ||
-                   detail::folder_of(output) == detail::folder_of(model.file())
-               ? std::vector<std::string>()
-               : external_files(model);
+    const auto from = detail::folder_of(model.file());
+    const auto to = detail::folder_of(output);
+    if (placement != data_placement::keep || from == to) {
+        return {};
+    }
+    auto files = external_files(model);
+    std::erase_if(files, [&](const std::string& file) { // there by a link
+        std::error_code missing;
+        return detail::is_inside_folder(file) &&
+               std::filesystem::equivalent(from / file, to / file, missing);
+    });
+    return files;
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -41,7 +41,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -111,7 +110,7 @@ public:
     [[nodiscard]] bool tree_from_model() const noexcept { return tree_from_model_; }
     /// Whether the file was tagged.
     [[nodiscard]] bool was_tagged() const noexcept { return record_.has_value(); }
-    /// Whether those tags still fit the model: as many nodes with the same structure.
+    /// Whether those tags still fit the model: the same nodes and names, with their metadata.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
     /// Whether the file's record was used.
     [[nodiscard]] bool uses_record() const noexcept { return uses_record_; }
@@ -197,12 +196,11 @@ public:
     }
 
     /// Returns: the record that `tag` writes, without `modules`.
-    /// Complexity: O(claims), and that of `structure_digest` unless the options requested it.
+    /// Complexity: O(claims), and that of `find_digests` unless the options requested it.
     [[nodiscard]] detail::model_record record(const carrier_set& carriers) const {
         detail::model_record record;
         record.carriers = carriers;
-        record.nodes = model().node_count();
-        record.digest = digest_ ? *digest_ : detail::structure_digest(model());
+        record.describe(model().node_count(), digests_ ? *digests_ : detail::find_digests(model()));
         record.from_model = tree_from_model_;
         record.carried = !found_.origins.empty();
         std::transform(claims_.begin(), claims_.end(), std::back_inserter(record.claims),
@@ -220,7 +218,8 @@ private:
     void attribute() {
         record_ = detail::find_readable_record(model(), detail::model_key, &problems_);
         auto names = make_operators();
-        fresh_ = record_ && record_->nodes == model().node_count() && record_->digest == digest_;
+        fresh_ = record_ && digests_ && record_->fits(model().node_count(), *digests_) &&
+                 !detail::has_lost_metadata(model(), record_->carriers);
         std::vector<bool> independent;
         task_beside rest(options_.threads, model().node_count(), [&] {
             independent = data_independent(*ops_, sweep_order(ops_->graph()));
@@ -258,7 +257,7 @@ private:
         task_beside rest(options_.threads, model().node_count(), [&] {
             graph = detail::flat_graph(model());
             if (options_.digest || (record_ && record_->nodes == model().node_count())) {
-                digest_ = detail::structure_digest(model());
+                digests_ = detail::find_digests(model());
             }
         });
         std::optional<named_modules> names;
@@ -328,6 +327,7 @@ private:
             for (const auto& recorded : record_->claims) {
                 uses(recorded.source) ? claims_.push_back(detail::to_table(recorded)) : void();
             }
+            decides_ = record_->carried && !claims_.empty();
             return;
         }
         const bool has_operations = capture_ && capture_->has_operations();
@@ -357,17 +357,18 @@ private:
             return;
         }
         auto evidence =
-            fresh_ ? detail::kept_evidence(*record_) : detail::find_recorded(model(), tree);
+            fresh_ ? detail::kept_evidence(*record_)
+                   : detail::find_recorded(model(), tree,
+                                           name_modules(tree, options_.selection, options_.naming));
         if (&tree != &modules_) {
             detail::move_claims(tree, modules_, evidence);
-        }
-        if (evidence.sketch_damaged) {
-            problems_.push_back(std::string(detail::sketch_key) + " cannot be read and is ignored");
         }
         if (!evidence.by_module_alone.empty()) {
             detail::drop_strangers(ops_->graph(), modules_.index(), sources().prepare(*context_),
                                    evidence);
         }
+        std::move(evidence.problems.begin(), evidence.problems.end(),
+                  std::back_inserter(problems_));
         claims_ = std::move(evidence.claims);
     }
 
@@ -396,7 +397,7 @@ private:
     std::optional<onnx_operators<wire_model>> ops_;
     attribution_options options_;
     std::optional<detail::recorded_model> record_;
-    std::optional<std::uint64_t> digest_;
+    std::optional<detail::model_digests> digests_;
     bool fresh_ = false;
     bool uses_record_ = false;
     bool tree_from_model_ = false;

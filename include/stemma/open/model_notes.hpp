@@ -58,7 +58,7 @@ private:
     void note_record() {
         if (opened_.was_tagged() && !opened_.is_fresh()) {
             add("tags.stale",
-                std::string("the graph changed since it was tagged; tags are recomputed") +
+                std::string("the model changed since it was tagged; tags are recomputed") +
                     (opened_.uses_record() ? " from their remains" : ""));
         }
         for (const auto& text : opened_.record_notes()) {

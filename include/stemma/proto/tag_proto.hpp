@@ -384,8 +384,7 @@ void tag(Proto& model, const module_tree& modules, const tagging& tagged,
          const carrier_set& carriers = {}, detail::model_record about = {}) {
     const basic_proto_model<Proto> tables(model);
     about.carriers = carriers;
-    about.nodes = tables.node_count();
-    about.digest = detail::structure_digest(tables);
+    about.describe(tables.node_count(), detail::find_digests(tables));
     tag(model, modules, tagged, carriers, carriers.metadata, detail::to_json(about, modules),
         carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
         carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))

@@ -21,7 +21,7 @@ namespace {
 
 std::uint64_t digest_of(const std::string& bytes) {
     const stemma::wire_model model(bytes);
-    return stemma::detail::structure_digest(model);
+    return stemma::detail::find_digests(model).structure;
 }
 
 /// A small model, in which a test changes one thing.
@@ -114,6 +114,23 @@ TEST_CASE("structure_digest: operators and wiring matter", "[onnx][structure_dig
     change([](parts& p) { p.branch_results = {"a"}; });
     change([](parts& p) { p.branch_results = {"b", "a"}; });
     change([](parts& p) { p.branch_results = {}; });
+}
+
+TEST_CASE("find_digests: names of what nodes compute count apart", "[onnx][structure_digest]") {
+    const auto digests = [](const std::string& first, const std::string& second,
+                            const std::string& input) {
+        const auto bytes = test::model(test::graph({test::node("Relu", {input}, {first}),
+                                                    test::node("Relu", {input}, {second}),
+                                                    test::node("Add", {first, second}, {"c"})}))
+                               .bytes();
+        return stemma::detail::find_digests(stemma::wire_model(bytes));
+    };
+    const auto original = digests("a", "b", "x");
+    CHECK(digests("a", "b", "y") == original);
+    for (const auto& changed : {digests("b", "a", "x"), digests("a", "d", "x")}) {
+        CHECK(changed.structure == original.structure);
+        CHECK(changed.names != original.names);
+    }
 }
 
 TEST_CASE("structure_digest: a part has the digest of its nodes in the whole",

@@ -162,7 +162,9 @@ TEST_CASE("find_recorded: a node has a limited number of origins, each a table o
         merged = in_module(merged, path);
     }
     const auto bytes = model_of({merged}, "1", record());
-    const auto evidence = stemma::detail::find_recorded(stemma::wire_model(bytes), builder.build());
+    const auto modules = builder.build();
+    const auto evidence = stemma::detail::find_recorded(stemma::wire_model(bytes), modules,
+                                                        stemma::name_modules(modules));
     CHECK(evidence.claims.size() == stemma::detail::max_claim_tables);
 }
 

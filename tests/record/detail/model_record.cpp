@@ -105,6 +105,7 @@ void check_round_trip(const recorded_model& record) {
     CHECK(read.options == record.options);
     CHECK(read.nodes == record.nodes);
     CHECK(read.digest == record.digest);
+    CHECK(read.names == record.names);
     CHECK(read.from_model == record.from_model);
     CHECK(read.claims.size() == record.claims.size());
     check_same_tree(read.modules, record.modules);
@@ -151,6 +152,9 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
         record.options = {{"select", "depth:3"}, {"keep", "a,\"b\""}, {"min-confidence", "0.5"}};
         record.nodes = i == 0 ? 0 : 0xffff'fffeU - i;
         record.digest = random.next() >> (i % 64);
+        if (random.one_in(2)) {
+            record.names = random.next();
+        }
         record.from_model = random.one_in(2);
         record.modules = random_tree(random);
         if (random.one_in(2)) {
@@ -162,6 +166,19 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
         check_round_trip(record);
     }
     check_round_trip({});
+}
+
+TEST_CASE("model_record: fits the graph that it describes, whose names count if known",
+          "[onnx][model_record]") {
+    recorded_model record;
+    record.describe(3, {7, 8});
+    CHECK(record.fits(3, {7, 8}));
+    CHECK_FALSE(record.fits(4, {7, 8}));
+    CHECK_FALSE(record.fits(3, {6, 8}));
+    CHECK_FALSE(record.fits(3, {7, 9}));
+    record.names.reset();
+    CHECK(record.fits(3, {7, 9}));
+    CHECK_FALSE(record.fits(3, {6, 9}));
 }
 
 TEST_CASE("model_record: the trees of all captures round-trip through JSON",

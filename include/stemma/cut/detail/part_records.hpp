@@ -49,7 +49,9 @@ public:
         selection_ = named->selection;
         tags_ = name_modules(whole_.modules, *selection_, *naming_);
         bool damaged = false;
-        table_ = detail::read_table(model, whole_.modules.size(), damaged);
+        if (auto table = detail::read_table(model, whole_.modules.size(), damaged)) {
+            table_ = std::move(table->module);
+        }
         by_tag_.emplace(tags_);
         model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
             if (key == hierarchy_tags_key) {

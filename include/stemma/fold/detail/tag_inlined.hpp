@@ -37,8 +37,7 @@ void tag_inlined(const attributed_model& opened, const wire_model& inlined,
         inlined, opened.modules(), found,
         [&](const carrier_set& carriers) {
             auto record = opened.record(carriers);
-            record.nodes = inlined.node_count();
-            record.digest = structure_digest(inlined);
+            record.describe(inlined.node_count(), find_digests(inlined));
             record.claims.clear(); // they are of nodes that are no more
             return record;
         },

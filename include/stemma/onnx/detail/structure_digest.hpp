@@ -3,7 +3,9 @@
 #define STEMMA_ONNX_DETAIL_STRUCTURE_DIGEST_HPP
 
 #include <stemma/core/detail/hash.hpp>
+#include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/io/detail/xxh64.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -106,11 +108,31 @@ private:
     numbering graphs_;
 };
 
-/// Returns: the digest of all nodes of a model.
-[[nodiscard]] inline std::uint64_t structure_digest(const onnx_model& model) {
+/// What tells models apart that differ in more than data.
+struct model_digests {
+    std::uint64_t structure = 0; ///< see `structure_digester`
+    std::uint64_t names = 0;     ///< of the values that nodes compute, in their order
+
+    friend bool operator==(const model_digests&, const model_digests&) = default;
+};
+
+/// Returns: the digests of a model, which may be stored, too.
+/// Complexity: O(nodes + inputs + length of names).
+[[nodiscard]] inline model_digests find_digests(const onnx_model& model) {
     std::vector<id> nodes(model.node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});
-    return structure_digester(model)(nodes);
+    model_digests digests{structure_digester(model)(nodes), 0};
+    constexpr id ahead = 16;
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (node + ahead < model.node_count() && model.output_count(node + ahead) > 0) {
+            prefetch(model.value_name(model.first_output(node + ahead)).data());
+        }
+        for (id i = 0; i < model.output_count(node); ++i) {
+            digests.names =
+                hash_mix(digests.names, xxh64(model.value_name(model.first_output(node) + i)));
+        }
+    }
+    return digests;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -10,6 +10,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
@@ -30,32 +31,58 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// What a file that was changed after tagging still says about the origin of its nodes.
 struct recorded_evidence {
-    std::vector<claim_table> claims; ///< of `provenance::recorded`; several where a node has
-                                     ///< several, at most `max_claim_tables`
-    std::vector<id> by_module_alone; ///< nodes with a module but no mark, which may have been
-                                     ///< copied along with it; ascending
-    bool sketch_damaged = false;     ///< the sketch of the graph is unreadable
+    std::vector<claim_table> claims;   ///< of `provenance::recorded`; several where a node has
+                                       ///< several, at most `max_claim_tables`
+    std::vector<id> by_module_alone;   ///< nodes with a module but no mark, which may have been
+                                       ///< copied along with it; ascending
+    std::vector<std::string> problems; ///< what could not be used
 };
 
-/// Uses the sketch of the graph and the marks on the nodes and, where these say nothing, the module
-/// paths on nodes. A node whose mark was copied from another one is not considered further.
-/// Complexity: as `find_recorded_origins`, and O(fields of the nodes).
-[[nodiscard]] inline recorded_evidence find_recorded(const wire_model& model,
-                                                     const module_tree& modules) {
+/// Returns: the modules that the carriers on a node refer to: each of a repeated key, at most
+/// `max_claim_tables`. Complexity: as `carrier_modules::find`, for each.
+[[nodiscard]] inline std::vector<id> find_origins(const node_carriers& carriers,
+                                                  const module_lookup<module_tree>& lookup,
+                                                  carrier_modules& by_carrier) {
+    std::vector<id> origins;
+    for (const auto path : carriers.modules) {
+        const auto module =
+            origins.size() < max_claim_tables ? find_module(lookup, std::string(path)) : no_id;
+        if (module != no_id && !detail::range::contains(origins, module)) {
+            origins.push_back(module);
+        }
+    }
+    if (origins.empty()) {
+        const auto module = by_carrier.find(carriers);
+        module != no_id ? origins.push_back(module) : void();
+    }
+    return origins;
+}
+
+/// Uses the sketch of the graph and the marks on the nodes and, where these say nothing, the other
+/// carriers on nodes. A node whose mark was copied from another one is not considered further.
+/// Complexity: as `find_recorded_origins`, and O(modules + fields of the nodes).
+[[nodiscard]] inline recorded_evidence
+find_recorded(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     recorded_evidence result;
     const auto text = find_model_metadata(model, sketch_key);
     const auto sketch = text ? read_sketch(*text, modules.size()) : std::nullopt;
-    result.sketch_damaged = text && !sketch;
+    if (text && !sketch) {
+        result.problems.push_back(std::string(sketch_key) + " cannot be read and is ignored");
+    }
+    const module_lookup<module_tree> lookup(modules);
+    carrier_modules by_carrier(modules, tags, has_our_namespaces(model));
     std::vector<node_mark_found> marks;
-    std::vector<std::pair<id, node_carriers>> named;
+    std::vector<std::pair<id, std::vector<id>>> named;
     for (id node = 0; node < model.node_count(); ++node) {
-        auto carriers = read_node_carriers(model, node);
+        const auto carriers = read_node_carriers(model, node);
         for (const auto number : carriers.marks) {
             marks.push_back({node, number});
         }
-        if ((carriers.marks.empty() || !sketch) &&
-            (carriers.metadata.module || carriers.doc_string.module)) {
-            named.emplace_back(node, std::move(carriers));
+        if (!carriers.marks.empty() && sketch) {
+            continue;
+        }
+        if (auto origins = find_origins(carriers, lookup, by_carrier); !origins.empty()) {
+            named.emplace_back(node, std::move(origins));
         }
     }
     const auto table_of = [&](std::size_t i) -> std::vector<claim>& {
@@ -67,24 +94,8 @@ struct recorded_evidence {
     if (sketch) {
         result.claims.push_back(find_recorded_origins(model, *sketch, modules.index(), marks));
     }
-    const module_lookup<module_tree> lookup(modules);
-    std::vector<id> origins;
-    for (const auto& [node, carriers] : named) {
-        origins.clear();
-        const auto note = [&](const std::string& path) {
-            const auto module =
-                origins.size() < max_claim_tables ? find_module(lookup, path) : no_id;
-            if (module != no_id && !detail::range::contains(origins, module)) {
-                origins.push_back(module);
-            }
-        };
-        for (const auto path : carriers.modules) {
-            note(std::string(path));
-        }
-        if (origins.empty() && carriers.doc_string.module) {
-            note(*carriers.doc_string.module);
-        }
-        if (origins.empty() || table_of(0)[node].module != no_id) {
+    for (const auto& [node, origins] : named) {
+        if (table_of(0)[node].module != no_id) {
             continue;
         }
         for (std::size_t i = 0; i < origins.size(); ++i) {

@@ -6,15 +6,18 @@
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
 #include <stemma/io/detail/json_stream.hpp>
+#include <stemma/io/detail/xxh64.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/structure_digest.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,12 +31,26 @@ namespace stemma::inline STEMMA_ABI::detail {
 struct model_record {
     carrier_set carriers; ///< how the tags are stored
     std::map<std::string, std::string>
-        options;                      ///< how the tags were determined, as program options
-    std::uint64_t nodes = 0;          ///< number of nodes when it was tagged
-    std::uint64_t digest = 0;         ///< see `structure_digest`
+        options;                          ///< how the tags were determined, as program options
+    std::uint64_t nodes = 0;              ///< number of nodes when it was tagged
+    std::uint64_t digest = 0;             ///< see `structure_digester`
+    std::optional<std::uint64_t> names{}; ///< see `model_digests`; unknown for parts of a model
     bool from_model = false;          ///< the tree was derived from the model, without a capture
     std::vector<claim_runs> claims{}; ///< further claims of a capture about the nodes
     bool carried = false;             ///< tags came from an original, which nodes refer to
+
+    /// Takes the graph as it is now.
+    void describe(std::uint64_t node_count, const model_digests& digests) {
+        nodes = node_count;
+        digest = digests.structure;
+        names = digests.names;
+    }
+
+    /// Whether a graph is the one that was tagged.
+    [[nodiscard]] bool fits(std::uint64_t node_count, const model_digests& digests) const {
+        return nodes == node_count && digest == digests.structure &&
+               names.value_or(digests.names) == digests.names;
+    }
 
     /// Returns: one of the options, "" if it has its default.
     [[nodiscard]] std::string option(const std::string& name) const {
@@ -105,6 +122,8 @@ public:
             record_.nodes = number(part);
         } else if (path == "digest") {
             record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
+        } else if (path == "names") {
+            record_.names = std::stoull(std::string(part.text()), nullptr, 16);
         } else if (path == "from_model") {
             record_.from_model = part.boolean();
         } else if (path == "carried") {
@@ -232,11 +251,10 @@ private:
     }
     json.end_object();
     json.member("nodes", record.nodes);
-    std::string digest(16, '0');
-    for (std::size_t i = 0; i < 16; ++i) {
-        digest[15 - i] = "0123456789abcdef"[record.digest >> (4 * i) & 15U];
+    json.member("digest", to_hex(record.digest));
+    if (record.names) {
+        json.member("names", to_hex(*record.names));
     }
-    json.member("digest", digest);
     json.member("from_model", record.from_model);
     if (record.carried) {
         json.member("carried", true);

@@ -12,6 +12,7 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/origin_texts.hpp>
+#include <stemma/record/detail/read_tags.hpp>
 #include <stemma/tagging/tagger.hpp>
 
 #include <nlohmann/json.hpp>
@@ -40,33 +41,36 @@ namespace stemma::inline STEMMA_ABI::detail {
     return origins;
 }
 
-/// Returns: the nodes stored with several tags, and the modules of these, if all are known.
-/// Complexity: O(fields of the nodes), and O(modules) if there are any.
+/// Returns: the nodes stored with several tags, and the modules of these, if all are known. What is
+/// stored on a node precedes the table of tags. Complexity: O(fields of the nodes + modules).
 [[nodiscard]] inline std::vector<std::pair<id, std::vector<id>>>
 read_several(const wire_model& model, const tag_table& tags) {
     std::vector<std::pair<id, std::vector<id>>> several;
     const tag_lookup lookup(tags);
+    const auto find_modules = [&](const nlohmann::json& list) {
+        std::vector<id> modules;
+        for (const auto& tag : list.is_array() ? list : nlohmann::json::array()) {
+            const auto module =
+                tag.is_string() ? lookup.find(tag.get_ref<const std::string&>()) : no_id;
+            if (module == no_id) {
+                return std::vector<id>();
+            }
+            modules.push_back(module);
+        }
+        return modules;
+    };
+    bool damaged = false;
+    auto table = read_table(model, tags.size(), damaged);
     for (id node = 0; node < model.node_count(); ++node) {
-        model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-            const auto json = key == hierarchy_tags_key
-                                  ? nlohmann::json::parse(value, nullptr, false)
-                                  : nlohmann::json();
-            if (!json.is_array()) {
-                return;
-            }
-            std::vector<id> modules;
-            for (const auto& tag : json) {
-                const auto module =
-                    tag.is_string() ? lookup.find(tag.get_ref<const std::string&>()) : no_id;
-                if (module == no_id) {
-                    return;
-                }
-                modules.push_back(module);
-            }
-            if (!modules.empty()) {
-                several.emplace_back(node, std::move(modules));
-            }
-        });
+        const auto carriers = read_node_carriers(model, node);
+        auto modules = find_modules(
+            carriers.all ? nlohmann::json::parse(*carriers.all, nullptr, false) : carriers.doc_all);
+        if (modules.empty() && table && table->several.contains(node)) {
+            modules = std::move(table->several[node]);
+        }
+        if (!modules.empty()) {
+            several.emplace_back(node, std::move(modules));
+        }
     }
     return several;
 }

@@ -46,6 +46,7 @@ struct node_carriers {
     std::vector<std::string_view> modules; ///< in metadata: all of them, if the key is repeated
     std::vector<id> marks;                 ///< in the doc_string
     std::optional<std::string_view> all;   ///< in metadata: the list of all tags, as JSON
+    nlohmann::json doc_all;                ///< that in the doc_string
     std::optional<std::string_view> name_space; ///< for viewers; not necessarily stemma's
 };
 
@@ -61,7 +62,7 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
             carriers.marks.push_back(number);
         } else if (begin >= kept && line.starts_with(doc_line_mark)) {
             line.remove_prefix(doc_line_mark.size());
-            const auto parsed = nlohmann::json::parse(line, nullptr, false);
+            auto parsed = nlohmann::json::parse(line, nullptr, false);
             const auto read = [&](const char* key, std::optional<std::string>& to) {
                 if (parsed.is_object() && parsed.contains(key) && parsed[key].is_string()) {
                     to = parsed[key].get<std::string>();
@@ -69,6 +70,9 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
             };
             read("module", carriers.doc_string.module);
             read("source_module", carriers.doc_string.tag);
+            if (parsed.is_object() && parsed.contains("hierarchy_tags")) {
+                carriers.doc_all = std::move(parsed["hierarchy_tags"]);
+            }
         }
         begin = end + 1;
     }
@@ -108,6 +112,25 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
         }
     }
     return result;
+}
+
+/// Whether a tool dropped the metadata of the main graph's nodes, and with them an exporter's, from
+/// a tagged file whose sketch may still tell their modules.
+/// Complexity: O(fields of the nodes), up to the first with a module.
+[[nodiscard]] inline bool has_lost_metadata(const wire_model& model, const carrier_set& carriers) {
+    bool lost = false;
+    for (id node = 0; node < model.node_count() && carriers.metadata && carriers.mark; ++node) {
+        if (model.graph_of(node) == 0) {
+            lost = true;
+            model.for_each_metadata(node, [&](std::string_view key, std::string_view) {
+                lost = lost && key != module_key;
+            });
+            if (!lost) {
+                break;
+            }
+        }
+    }
+    return lost;
 }
 
 [[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
@@ -202,13 +225,12 @@ private:
 };
 
 /// Returns: the table of tags by node, if there is a readable one.
-[[nodiscard]] inline std::optional<std::vector<id>> read_table(const wire_model& model,
-                                                               std::size_t modules, bool& damaged) {
+[[nodiscard]] inline std::optional<recorded_tags> read_table(const wire_model& model,
+                                                             std::size_t modules, bool& damaged) {
     const auto table = find_model_metadata(model, tag_table_key);
     try {
         return table ? std::optional(
-                           read_recorded_tags(*table, model.file(), model.node_count(), modules)
-                               .module)
+                           read_recorded_tags(*table, model.file(), model.node_count(), modules))
                      : std::nullopt;
     } catch (const error& problem) {
         if (problem.code() != error_code::malformed) {
@@ -233,7 +255,7 @@ struct carried_modules {
 read_carried_modules(const wire_model& model, const module_tree& modules, const tag_table& tags) {
     carried_modules carried;
     auto table = detail::read_table(model, modules.size(), carried.table_damaged);
-    carried.of = table ? *std::move(table) : std::vector<id>(model.node_count(), no_id);
+    carried.of = table ? std::move(table->module) : std::vector<id>(model.node_count(), no_id);
     detail::carrier_modules named(modules, tags, detail::has_our_namespaces(model));
     for (id node = 0; node < model.node_count(); ++node) {
         const auto module = named.find(read_node_carriers(model, node));
