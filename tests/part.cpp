@@ -12,8 +12,26 @@
 #include <range/v3/range/primitives.hpp>
 
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace test::part {
+
+namespace {
+
+template <class Part>
+concept gives_names = requires(Part&& part) {
+    std::forward<Part>(part).inputs();
+}
+|| requires(Part&& part) {
+    std::forward<Part>(part).outputs();
+};
+
+static_assert(gives_names<const stemma::part&> && !gives_names<stemma::part>);
+static_assert(std::is_convertible_v<const stemma::model&, const stemma::attributed_model&>);
+static_assert(!std::is_convertible_v<stemma::model, const stemma::attributed_model&>);
+
+} // namespace
 
 TEST_CASE("part: a module as a standalone model, reopened") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));

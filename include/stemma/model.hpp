@@ -144,7 +144,8 @@ public:
     [[nodiscard]] const attributed_model& parts() const& noexcept;
 
     /// As `parts`.
-    operator const attributed_model&() const noexcept; // NOLINT(google-explicit-constructor)
+    operator const attributed_model&() const& noexcept; // NOLINT(google-explicit-constructor)
+    operator const attributed_model&() const&& = delete;
 
 private:
     explicit model(std::unique_ptr<detail::model_state> state) noexcept;

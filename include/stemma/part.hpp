@@ -22,11 +22,13 @@ public:
     /// Refers to what was cut out.
     explicit part(std::shared_ptr<const model_part> made) : made_(std::move(made)) {}
 
-    /// Returns: the names of its input values.
-    [[nodiscard]] std::span<const std::string> inputs() const;
+    /// Returns: the names of its input values, valid as long as this; a temporary gives none.
+    [[nodiscard]] std::span<const std::string> inputs() const&;
+    std::span<const std::string> inputs() const&& = delete;
 
-    /// Returns: the names of its output values.
-    [[nodiscard]] std::span<const std::string> outputs() const;
+    /// Returns: the names of its output values, likewise.
+    [[nodiscard]] std::span<const std::string> outputs() const&;
+    std::span<const std::string> outputs() const&& = delete;
 
     /// Returns: the number of nodes, not counting those in bodies.
     [[nodiscard]] std::size_t size() const;

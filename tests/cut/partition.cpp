@@ -77,6 +77,11 @@ TEST_CASE("balanced_parts: ranges of about equal cost", "[policy][partition]") {
         const auto plan = stemma::balanced_parts{parts}.partition(s.problem());
         CHECK(plan.refusal.find("into " + std::to_string(parts)) == 0);
     }
+    const std::vector<std::uint64_t> huge(6, ~std::uint64_t{0} / 4);
+    auto problem = s.problem();
+    problem.costs = huge;
+    CHECK(stemma::balanced_parts{2}.partition(problem).refusal.find("too large") !=
+          std::string::npos);
 }
 
 TEST_CASE("parts_by_depth, parts_by_modules: the nearest module that is a part",

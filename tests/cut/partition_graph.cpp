@@ -47,7 +47,9 @@ TEST_CASE("partition_graph: pieces run in sequence, on any Boost graph",
     CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{3}).piece_of ==
           std::vector<id>{0, 0, 1, 1, 2, 2});
     CHECK(stemma::partition_graph(s.problem(), stemma::parts_by_level{4}).pieces.size() == 2);
-    CHECK(stemma::partition_graph(s.problem(), stemma::balanced_parts{9}).pieces.empty());
+    const auto refused = stemma::partition_graph(s.problem(), stemma::balanced_parts{9});
+    CHECK(refused.pieces.empty());
+    CHECK(refused.refusal.find("into 9 parts") == 0);
 }
 
 TEST_CASE("partition_graph: parts without vertices cost nothing", "[algorithm][partition_graph]") {

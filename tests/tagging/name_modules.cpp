@@ -8,6 +8,8 @@
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
+#include <stemma/model/tag_table.hpp>
+#include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/selection.hpp>
 
@@ -362,6 +364,19 @@ TEST_CASE("name_modules: modules that share more than 32 names are numbered") {
         {"a", "/Net/Leaf#0"}, {"b", "/Net/Leaf#1"}, {"c", "/Net/Leaf#2"}};
     CHECK(tags_with(false) == expected);
     CHECK(tags_with(true) == expected);
+}
+
+TEST_CASE("name_modules: a segment of a module that has none is refused") {
+    for (const id misplaced : {id{1}, id{99'999}}) {
+        const auto naming = [&](const auto& modules, stemma::tag_table& tags) {
+            stemma::class_paths{}.name_modules(modules, tags);
+            tags.set_segment(misplaced, "q");
+        };
+        const auto tree = test::tree_of({":zoo.Net", "list:torch.nn.ModuleList"});
+        CHECK_THROWS_WITH(name_modules(tree, stemma::not_infrastructure{},
+                                       stemma::any_naming<stemma::module_tree>(naming)),
+                          Catch::Matchers::Contains("not selected"));
+    }
 }
 
 TEST_CASE("name_modules: real models read well") {

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <queue>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct acyclic_partition {
 
     std::vector<piece> pieces; ///< in an order of execution
     std::vector<id> piece_of;  ///< by vertex index; `no_id` without a part
+    std::string refusal;       ///< why there are none; "" if there are
 };
 
 namespace detail {

@@ -23,7 +23,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// A graph to divide into parts that run in sequence.
+/// A graph to divide into parts that run in sequence. Refers to what it was made from.
 template <operator_graph_like Graph>
 struct partition_problem {
     const Graph& graph;                     ///< any Boost graph, such as `operator_graph`
@@ -118,6 +118,14 @@ struct balanced_parts {
         if (parts == 0 || parts > size) {
             plan.refusal = "into " + std::to_string(parts) + " parts: the graph has " +
                            std::to_string(size) + " nodes that are not constant";
+            return plan;
+        }
+        std::uint64_t total = 0;
+        for (const auto cost : problem.costs) {
+            total = cost > ~total ? ~std::uint64_t{0} : total + cost;
+        }
+        if (total == ~std::uint64_t{0}) {
+            plan.refusal = "into parts of equal cost: the sum of the costs is too large";
             return plan;
         }
         const auto crossing = detail::count_crossing(problem.graph, problem.order);

@@ -61,7 +61,9 @@ public:
 
     [[nodiscard]] std::vector<graph_cut<Graph>> plan(std::vector<vertex_t<Graph>> members) {
         members.erase(std::remove_if(members.begin(), members.end(),
-                                     [&](const auto& v) { return rank_[at(v)] == no_id; }),
+                                     [&](const auto& v) {
+                                         return at(v) >= rank_.size() || rank_[at(v)] == no_id;
+                                     }),
                       members.end());
         std::sort(members.begin(), members.end(),
                   [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
@@ -203,7 +205,8 @@ private:
 /// says. A part with a `way_back` cannot run as a whole.
 ///
 /// `depends_on(vertex)` says what the results of a vertex depend on: every part gets copies of
-/// constants and of what else the policy pulls in. Vertices on or after a cycle are in no part.
+/// constants and of what else the policy pulls in. Vertices on or after a cycle are in no part, nor
+/// are those that the graph lacks.
 /// Complexity: O(V + E), plus O(n log n) in the part.
 template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
     requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>

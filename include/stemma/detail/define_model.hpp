@@ -160,7 +160,7 @@ STEMMA_INLINE const attributed_model& model::parts() const& noexcept {
     return state_->opened;
 }
 
-STEMMA_INLINE model::operator const attributed_model&() const noexcept {
+STEMMA_INLINE model::operator const attributed_model&() const& noexcept {
     return state_->opened;
 }
 

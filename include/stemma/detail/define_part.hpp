@@ -23,11 +23,11 @@
 // once in a library.
 namespace stemma::inline STEMMA_ABI {
 
-STEMMA_INLINE std::span<const std::string> part::inputs() const {
+STEMMA_INLINE std::span<const std::string> part::inputs() const& {
     return made_->inputs();
 }
 
-STEMMA_INLINE std::span<const std::string> part::outputs() const {
+STEMMA_INLINE std::span<const std::string> part::outputs() const& {
     return made_->outputs();
 }
 

@@ -54,11 +54,18 @@ public:
         return is_selected(m) ? above_[m] : selected_[m];
     }
 
-    /// Requires: `m` is selected, and nothing below it has a segment yet.
+    /// Requires: nothing below `m` has a segment yet. A segment of a module that is not selected
+    /// is not stored, see `is_misplaced`.
     void set_segment(id m, std::string_view text) {
-        STEMMA_ASSERT(is_selected(m), "only a selected module has a segment");
+        if (m >= size() || !is_selected(m)) {
+            misplaced_ = true;
+            return;
+        }
         segment_[m] = segments_.intern(text);
     }
+
+    /// Whether `set_segment` was called for a module that is not selected or does not exist.
+    [[nodiscard]] bool is_misplaced() const noexcept { return misplaced_; }
 
     /// Whether `set_segment` was called for `m`.
     [[nodiscard]] bool has_segment(id m) const noexcept { return segment_[m] != no_id; }
@@ -115,6 +122,7 @@ private:
     std::vector<id> segment_;
     std::vector<std::uint64_t> length_;
     detail::string_pool segments_;
+    bool misplaced_ = false;
 };
 
 } // namespace stemma::inline STEMMA_ABI

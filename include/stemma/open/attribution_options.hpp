@@ -146,8 +146,12 @@ void adopt_policy(Any& option, const std::string& name, const policies_by_name<A
     if (auto policy = known != nullptr ? known->find(name) : library().find(name)) {
         option = *std::move(policy);
     } else {
-        problems.push_back(std::string(model_key) + " names a " + std::string(role) + " policy, '" +
-                           name + "', which is unknown here; the default is used");
+        const auto problem = name == unnamed_policy
+                                 ? " was written with a " + std::string(role) +
+                                       " policy that has no name to find it by; the default is used"
+                                 : " names a " + std::string(role) + " policy, '" + name +
+                                       "', which is unknown here; the default is used";
+        problems.push_back(std::string(model_key) + problem);
     }
 }
 

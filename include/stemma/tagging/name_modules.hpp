@@ -19,6 +19,9 @@ template <module_view Modules, detail::selecting<Modules> Selection = not_infras
                                      const Naming& naming = {}) {
     tag_table tags(modules.index(), select_modules(modules, selection));
     naming.name_modules(modules, tags);
+    if (tags.is_misplaced()) {
+        detail::refuse_answer(naming, "naming", "gives a segment to a module that is not selected");
+    }
     for (id m = 0; m < tags.size(); ++m) {
         if (tags.is_selected(m) && !tags.has_segment(m)) {
             detail::refuse_answer(naming, "naming", "gives a selected module no segment");
