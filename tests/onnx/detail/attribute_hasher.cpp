@@ -41,6 +41,18 @@ TEST_CASE("attribute_hasher: the order of numbers counts, how they are packed do
     CHECK(hash({list({1, 2, 300})}) != hash({list({1, 2})}));
 }
 
+TEST_CASE("attribute_hasher: names of tensors and how they are stored do not count", "[onnx]") {
+    const std::string one("\0\0\x80\x3f", 4);
+    const auto value = [](const test::message& tensor) {
+        return hash({test::message().text(1, "value").inner(5, tensor).number(20, 4)});
+    };
+    const auto plain = value(test::tensor("a", {1}, one));
+    CHECK(plain == value(test::tensor("b", {1}, one)));
+    CHECK(plain == value(test::message().number(1, 1).number(2, 1).fixed32(4, one)));
+    CHECK(plain != value(test::tensor("a", {}, one)));
+    CHECK(plain != value(test::tensor("a", {1}, "abcd")));
+}
+
 TEST_CASE("attribute_hasher: neither the order of attributes nor that of fields counts", "[onnx]") {
     const auto p = test::text_attribute("p", "1");
     const auto q = test::text_attribute("q", "2");

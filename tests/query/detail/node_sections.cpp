@@ -61,6 +61,25 @@ TEST_CASE(
           digest_of({node("Flatten", {"x"}, {"y"}).inner(5, axis(2))}));
 }
 
+TEST_CASE("node_sections: how attributes are stored, and names of their tensors, are nothing") {
+    const std::string one("\0\0\x80\x3f", 4);
+    const std::string two("\0\0\0\x40", 4);
+    const auto with = [](const test::message& attribute) {
+        return digest_of({node("Op", {"x"}, {"y"}).inner(5, attribute)});
+    };
+    const auto value = [&](const test::message& tensor) {
+        return with(test::message().text(1, "value").inner(5, tensor).number(20, 4));
+    };
+    const auto plain = value(test::tensor("a", {1}, one));
+    CHECK(plain == value(test::tensor("b", {1}, one)));
+    CHECK(plain == value(test::message().number(1, 1).number(2, 1).fixed32(4, one)));
+    CHECK(plain != value(test::tensor("a", {1}, two)));
+    CHECK(plain != value(test::tensor("a", {}, one)));
+    const auto floats = [] { return test::message().text(1, "f"); };
+    CHECK(with(floats().fixed32(7, one).fixed32(7, two)) == with(floats().text(7, one + two)));
+    CHECK(with(floats().fixed32(7, one).fixed32(7, two)) != with(floats().text(7, two + one)));
+}
+
 TEST_CASE("node_sections: trailing omitted inputs do not count") {
     CHECK(digest_of({node("Clip", {"x"}, {"y"})}) ==
           digest_of({node("Clip", {"x", "", ""}, {"y"})}));

@@ -5,10 +5,11 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/data_hashes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
-#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
@@ -23,14 +24,15 @@ struct attributes_read {
     bool has_graphs = false; ///< the node has bodies
 };
 
-/// Hashes the attributes of nodes regardless of their order, of the order of fields and of how
-/// numbers are packed; without defaults, documentation and what stemma wrote.
+/// Hashes the attributes of nodes regardless of their order, of the order of fields, of how numbers
+/// are packed and how tensors are called and stored; without defaults, documentation and what
+/// stemma wrote.
 class attribute_hasher {
 public:
     /// Requires: `model` outlives this.
-    explicit attribute_hasher(const wire_model& model) : model_(model) {}
+    explicit attribute_hasher(const wire_model& model) : model_(model), tensors_(model) {}
 
-    /// The tensor of a Constant is left out. Complexity: O(bytes of the attributes).
+    /// The tensor of a Constant is left out. Complexity: O(bytes of the attributes and tensors).
     [[nodiscard]] attributes_read read(id node, bool constant) {
         attributes_read result;
         auto fields = model_.reader(model_.message(node));
@@ -98,11 +100,18 @@ private:
             }
             return own;
         }
+        if (field.is_bytes(at::t)) {
+            const auto content = tensors_.read(field);
+            const auto data = content.readable ? hash_bytes(content.bytes())
+                                               : hash_bytes(content.bytes_or_place());
+            return mixed(hash_mix(data_layout(content.header).seed, data));
+        }
         return mixed(field.type == wire_type::varint ? field.value
                                                      : hash_bytes(fields.text(field)));
     }
 
     const wire_model& model_;
+    tensor_content_reader tensors_;
     default_attributes defaults_;
     std::vector<std::int64_t> numbers_;
 };

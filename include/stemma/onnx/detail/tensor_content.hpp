@@ -2,11 +2,13 @@
 #ifndef STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 #define STEMMA_ONNX_DETAIL_TENSOR_CONTENT_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/external_data.hpp>
+#include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -86,6 +88,13 @@ public:
             }
         }
         return content;
+    }
+
+    /// The same for a tensor in an attribute.
+    [[nodiscard]] tensor_content read(const wire_field& field) {
+        tensor_ref tensor;
+        tensor.message = {field.content, field.size(), no_id};
+        return read(tensor);
     }
 
 private:

@@ -7,6 +7,7 @@
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_defaults.hpp>
+#include <stemma/onnx/detail/attribute_values.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
@@ -288,10 +289,9 @@ private:
         text.append(stored.content);
     }
 
-    /// Appends the attributes of a node, independent of order and packing, without ours, defaults
+    /// Appends the attributes of a node, independent of order and storage, without ours, defaults
     /// and bodies. Large tensors are weights.
-    void append_attributes(id node, std::string& text) const {
-        using at = onnx_fields::attribute;
+    void append_attributes(id node, std::string& text) {
         std::vector<std::string> all;
         auto fields = model_.reader(model_.message(node));
         for (wire_field field; fields.next(field);) {
@@ -301,30 +301,15 @@ private:
                  is_default(model_.op_type(node), fields.inner(field)))) {
                 continue;
             }
-            std::string one;
-            std::string name;
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(at::name)) {
-                    name = parts.text(part);
-                } else if (part.number == at::ints && part.type == wire_type::bytes) {
-                    std::vector<std::int64_t> numbers;
-                    read_dims(parts, part, numbers);
-                    for (auto number : numbers) {
-                        one.append("8,").append(std::to_string(number));
-                    }
-                } else if (part.is(at::ints, wire_type::varint)) {
-                    one.append("8,").append(std::to_string(static_cast<std::int64_t>(part.value)));
-                } else if (part.number == at::floats) {
-                    one.append("7,").append(parts.text(part));
-                } else if (part.is_bytes(at::t) && part.size() > longest_attribute) {
-                    one.append(shape_of(read_tensor_header(parts.inner(part))));
-                } else if (part.number != at::doc_string && part.number != at::type &&
-                           part.number != at::g && part.number != at::graphs) {
-                    one.append(parts.whole(part));
+            const auto value = read_attribute_value(fields.inner(field), reader_);
+            auto one = std::string(value.name).append("=").append(value.text);
+            for (const auto& tensor : value.tensors) {
+                one.append(shape_of(tensor.header));
+                if (tensor.bytes().size() <= longest_attribute) {
+                    one.append("=").append(tensor.bytes_or_place());
                 }
             }
-            all.push_back(name.append("=").append(one));
+            all.push_back(std::move(one));
         }
         std::sort(all.begin(), all.end());
         for (const auto& one : all) {
