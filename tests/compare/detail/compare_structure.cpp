@@ -114,4 +114,70 @@ TEST_CASE("compare_structure: attributes count, in any order, and bodies are com
     CHECK_FALSE(difference_of(with({body("Relu", "i")}), with({body("Relu", "x")})).empty());
 }
 
+TEST_CASE("compare_structure: initializers of bodies correspond by name") {
+    const auto with = [](const test::message& body) {
+        return graph_of({test::owner_node("If", {"c"}, {"y"},
+                                          {test::graph_attribute("then_branch", body),
+                                           test::graph_attribute("else_branch", body)})},
+                        {"c", "x"});
+    };
+    const auto adds = [&](const char* first, const char* second) {
+        return with(test::graph(
+            {test::node("Add", {"x", first}, {"h"}), test::node("Mul", {"h", second}, {"r"})}, {},
+            {"r"}, {"w", "v"}));
+    };
+    CHECK(difference_of(adds("w", "v"), adds("w", "v")).empty());
+    CHECK(difference_of(adds("w", "v"), adds("v", "w")) ==
+          "#0 reads initializer 'w' at input 1, the other one initializer 'v'");
+    const auto gives = [&](const char* name) {
+        return with(test::graph({}, {}, {name}, {"w", "v"}));
+    };
+    CHECK(difference_of(gives("w"), gives("w")).empty());
+    CHECK_FALSE(difference_of(gives("w"), gives("v")).empty());
+}
+
+TEST_CASE("compare_structure: what inner bodies read of outer ones corresponds as there") {
+    const auto with = [](const test::names& read, const test::names& given) {
+        const auto inner = test::graph({test::node("Sub", read, {"r"})}, {}, {"r"});
+        const auto outer = test::graph(
+            {test::owner_node("If", {"c"}, {"o"}, {test::graph_attribute("then_branch", inner)})},
+            given, {"o"}, {"w", "v"});
+        return graph_of(
+            {test::owner_node("Scan", {"x"}, {"y"}, {test::graph_attribute("body", outer)})},
+            {"x", "c"});
+    };
+    CHECK(difference_of(with({"w", "v"}, {}), with({"w", "v"}, {})).empty());
+    CHECK_FALSE(difference_of(with({"w", "v"}, {}), with({"v", "w"}, {})).empty());
+    CHECK(difference_of(with({"p", "q"}, {"p", "q"}), with({"q", "p"}, {"q", "p"})).empty());
+    CHECK_FALSE(difference_of(with({"p", "q"}, {"p", "q"}), with({"p", "q"}, {"q", "p"})).empty());
+    CHECK_FALSE(difference_of(with({"p"}, {"p", "q"}), with({"p"}, {"p"})).empty());
+}
+
+TEST_CASE(
+    "compare_structure: names of tensors in attributes and how they are stored do not count") {
+    const auto with = [](const test::message& attribute) {
+        return graph_of({test::owner_node("Op", {"x"}, {"y"}, {attribute})});
+    };
+    const auto value = [&](const test::message& tensor) {
+        return with(test::message().text(1, "value").inner(5, tensor).number(20, 4));
+    };
+    const std::string one("\0\0\x80\x3f", 4);
+    const std::string two("\0\0\0\x40", 4);
+    const auto plain = value(test::tensor("a", {1}, one));
+    CHECK(difference_of(plain, value(test::tensor("b", {1}, one))).empty());
+    CHECK(difference_of(plain, value(test::message().number(1, 1).number(2, 1).fixed32(4, one)))
+              .empty());
+    CHECK(difference_of(plain, value(test::tensor("a", {1}, two))) ==
+          "#0 has another attribute 'value'");
+    CHECK_FALSE(difference_of(plain, value(test::tensor("a", {}, one))).empty());
+    const auto loose =
+        with(test::message().text(1, "axes").number(8, 1).number(8, 0).number(20, 7));
+    CHECK(
+        difference_of(loose, with(test::message().text(1, "axes").packed(8, {1, 0}).number(20, 7)))
+            .empty());
+    CHECK_FALSE(
+        difference_of(loose, with(test::message().text(1, "axes").packed(8, {0, 1}).number(20, 7)))
+            .empty());
+}
+
 } // namespace test::compare_detail_compare_structure

@@ -3,8 +3,10 @@
 #define STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/attribute_values.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -35,14 +37,15 @@ public:
         , b_(b)
         , partner_(a.value_count(), no_id)
         , back_(b.value_count(), no_id)
-        , graphs_(a.graph_count(), no_id) {}
+        , graphs_(a.graph_count(), no_id)
+        , tensors_a_(a)
+        , tensors_b_(b) {}
 
     [[nodiscard]] std::optional<structure_difference> compare() {
         if (a_.graph(0).inputs.size() != b_.graph(0).inputs.size()) {
             return differ("has " + std::to_string(a_.graph(0).inputs.size()) +
                           " inputs, the other one " + std::to_string(b_.graph(0).inputs.size()));
         }
-        bind_initializers();
         bind_graphs(0, 0);
         const auto shared = std::min(a_.node_count(), b_.node_count());
         for (id node = 0; node < shared; ++node) {
@@ -67,20 +70,28 @@ private:
     }
 
     /// Initializers correspond by name, if both models have the name.
-    void bind_initializers() {
+    void bind_initializers(id a, id b) {
         std::unordered_map<std::string_view, id> by_name;
-        for (auto value : b_.graph(0).initializers) {
+        for (auto value : b_.graph(b).initializers) {
             by_name.emplace(b_.value_name(value), value);
         }
-        for (auto value : a_.graph(0).initializers) {
+        for (auto value : a_.graph(a).initializers) {
             if (const auto found = by_name.find(a_.value_name(value)); found != by_name.end()) {
                 static_cast<void>(binds(value, found->second));
             }
         }
     }
 
+    /// Also those around them, whose values bodies may be the first to read.
     void bind_graphs(id a, id b) {
+        if (graphs_[a] != no_id) {
+            return;
+        }
         graphs_[a] = b;
+        if (a_.graph(a).owner != no_id && b_.graph(b).owner != no_id) {
+            bind_graphs(a_.graph_of(a_.graph(a).owner), b_.graph_of(b_.graph(b).owner));
+        }
+        bind_initializers(a, b);
         const auto& from = a_.graph(a).inputs;
         const auto& to = b_.graph(b).inputs;
         for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
@@ -141,14 +152,15 @@ private:
         const auto a = a_.graph_of(node);
         const auto b = b_.graph_of(node);
         if (graphs_[a] == no_id) {
-            if (a_.graph_path(a) != b_.graph_path(b) ||
-                a_.graph(a).inputs.size() != b_.graph(b).inputs.size()) {
+            if (a_.graph_path(a) != b_.graph_path(b)) {
                 return "is in another graph";
             }
             bind_graphs(a, b);
         }
-        return graphs_[a] == b && a_.position(node) == b_.position(node) ? std::string()
-                                                                         : "is in another graph";
+        const bool same = graphs_[a] == b &&
+                          a_.graph(a).inputs.size() == b_.graph(b).inputs.size() &&
+                          a_.position(node) == b_.position(node);
+        return same ? "" : "is in another graph";
     }
 
     [[nodiscard]] static std::string operator_text(const wire_model& model, id node) {
@@ -170,6 +182,8 @@ private:
     struct attribute {
         std::string_view name;
         std::string_view content; // "" for graphs, which are compared node by node
+        wire_reader fields;
+        bool has_tensor = false;
     };
 
     /// Returns: the attributes of a node by name, without stemma's own.
@@ -182,7 +196,7 @@ private:
                 is_tag_attribute(fields.inner(field))) {
                 continue;
             }
-            attribute one{{}, fields.text(field)};
+            attribute one{{}, fields.text(field), fields.inner(field)};
             auto parts = fields.inner(field);
             for (wire_field part; parts.next(part);) {
                 if (part.is_bytes(at::name)) {
@@ -190,6 +204,7 @@ private:
                 } else if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
                     one.content = {};
                 }
+                one.has_tensor = one.has_tensor || part.is_bytes(at::t);
             }
             result.push_back(one);
         }
@@ -198,7 +213,23 @@ private:
         return result;
     }
 
-    [[nodiscard]] std::string compare_attributes(id node) const {
+    [[nodiscard]] bool have_same_value(const attribute& x, const attribute& y) {
+        if (x.content.empty() || y.content.empty() || (x.content == y.content && !x.has_tensor)) {
+            return x.content == y.content;
+        }
+        const auto a = read_attribute_value(x.fields, tensors_a_);
+        const auto b = read_attribute_value(y.fields, tensors_b_);
+        return a.text == b.text && std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(),
+                                              b.tensors.end(), have_same_content);
+    }
+
+    [[nodiscard]] static bool have_same_content(const tensor_content& a, const tensor_content& b) {
+        return a.header.data_type == b.header.data_type && a.header.dims == b.header.dims &&
+               (a.readable && b.readable ? have_same_data(a, b)
+                                         : a.bytes_or_place() == b.bytes_or_place());
+    }
+
+    [[nodiscard]] std::string compare_attributes(id node) {
         const auto from = attributes_of(a_, node);
         const auto to = attributes_of(b_, node);
         for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
@@ -209,7 +240,7 @@ private:
             if (i == from.size() || to[i].name < from[i].name) {
                 return "lacks attribute '" + std::string(to[i].name) + "' of the other one";
             }
-            if (from[i].content != to[i].content) {
+            if (!have_same_value(from[i], to[i])) {
                 return "has another attribute '" + std::string(to[i].name) + "'";
             }
         }
@@ -223,8 +254,10 @@ private:
                           std::to_string(b_.graph_count()));
         }
         for (id g = 0; g < a_.graph_count(); ++g) {
-            // An empty graph was not visited.
-            const auto other = graphs_[g] == no_id ? g : graphs_[g];
+            if (graphs_[g] == no_id) { // without nodes
+                bind_graphs(g, g);
+            }
+            const auto other = graphs_[g];
             const auto& from = a_.graph(g).outputs;
             const auto& to = b_.graph(other).outputs;
             bool same = from.size() == to.size() && a_.graph(g).kind == b_.graph(other).kind;
@@ -244,14 +277,16 @@ private:
     std::vector<id> partner_; // by value of a: the value of b
     std::vector<id> back_;    // by value of b: the value of a
     std::vector<id> graphs_;  // by graph of a: the graph of b
+    tensor_content_reader tensors_a_;
+    tensor_content_reader tensors_b_;
 };
 
 /// Returns: the first difference between the graphs of two models: operators, order, wiring,
-/// attributes, inputs and outputs. Names of nodes and values, weights, types, metadata and
-/// documentation do not count.
-///  Initializers correspond by name, if both models have the name; attributes are compared
-/// bytewise. Without a difference, node i of one model is node i of the other.
-/// Complexity: O(nodes + values + bytes of attributes) expected.
+/// attributes, inputs and outputs. Names of nodes, values and tensors, weights, types, metadata and
+/// documentation do not count, nor how attributes are stored.
+///  Initializers of corresponding graphs correspond by name, if both have the name. Without a
+/// difference, node i of one model is node i of the other.
+/// Complexity: O(nodes + values + bytes of attributes and their tensors) expected.
 [[nodiscard]] inline std::optional<structure_difference> compare_structure(const wire_model& a,
                                                                            const wire_model& b) {
     return detail::structure_comparer(a, b).compare();
