@@ -230,6 +230,23 @@ TEST_CASE("read_checkpoint: rejects inconsistent safetensors files") {
     CHECK(why_refused(safetensors(std::string(100'000, '['), "")).find("file: ") == 0);
 }
 
+TEST_CASE("read_checkpoint: empty tensors overlap nothing, wherever they are listed") {
+    const std::string full = R"("a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]})";
+    const auto empty = [](const std::string& name, const std::string& at) {
+        return "\"" + name + R"(":{"dtype":"U8","shape":[0],"data_offsets":[)" + at + "," + at +
+               "]}";
+    };
+    const std::string data = "12345678";
+    const auto first = empty("first", "0");
+    const auto last = empty("last", "8");
+    CHECK(read(safetensors("{" + full + "," + first + "," + last + "}", data)).entries().size() ==
+          3);
+    CHECK(read(safetensors("{" + last + "," + first + "," + full + "}", data)).entries().size() ==
+          3);
+    CHECK(why_refused(safetensors("{" + full + "," + empty("inside", "4") + "}", data)) ==
+          "file: inside: overlaps 'a'");
+}
+
 TEST_CASE("read_checkpoint: rejects other files, and says what to do") {
     CHECK(why_refused("") == "file: is neither a safetensors file nor an archive of torch.save");
     CHECK(why_refused("\x80\x02\x8a\x0a") ==

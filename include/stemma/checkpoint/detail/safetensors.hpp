@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -74,7 +75,7 @@ public:
         data_ = 8 + size;
         read_header_json(bytes_.substr(8, size), file_, *this);
         std::stable_sort(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
-            return one.offset < other.offset;
+            return std::tie(one.offset, one.size) < std::tie(other.offset, other.size);
         });
         for (std::size_t i = 1; i < entries_.size(); ++i) {
             if (entries_[i].offset < entries_[i - 1].offset + entries_[i - 1].size) {
