@@ -3,6 +3,8 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/error.hpp>
@@ -127,6 +129,26 @@ TEST_CASE("write_answer: names model and query") {
     CHECK(refusal([&] {
               return stemma::answer_query(stemma::parse_query("op:No"), opened);
           }).code() == stemma::error_code::not_found);
+}
+
+TEST_CASE("sort_answer: values of unknown extents come last") {
+    const auto value = [](const char* name, const test::message& dim) {
+        return test::message().text(1, name).inner(
+            2, test::message().inner(
+                   1, test::message().number(1, 1).inner(2, test::message().inner(1, dim))));
+    };
+    const auto graph = test::graph({test::node("Concat", {"x", "y", "z"}, {"r"})}, {}, {"r"})
+                           .inner(11, value("x", test::message().text(2, "9000*batch")))
+                           .inner(11, value("y", test::message().number(1, 100)))
+                           .inner(11, value("z", test::message().number(1, 200)));
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                          {});
+    const auto inputs = opened.model().inputs(0);
+    stemma::query_answer answer;
+    answer.values.assign(inputs.begin(), inputs.end());
+    stemma::sort_answer(answer, opened, stemma::answer_order::parameters);
+    CHECK(answer.values == std::vector{inputs[2], inputs[1], inputs[0]});
 }
 
 TEST_CASE("answer_query: who reads a shared parameter reads it, not the Identity before") {

@@ -147,8 +147,9 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
         double elements = fact.ranked ? 1 : 0;
         for (const auto& extent : fact.extents) {
             std::uint64_t number = 0;
-            std::from_chars(extent.data(), extent.data() + extent.size(), number);
-            elements = std::min(elements * static_cast<double>(number), largest);
+            const auto* end = extent.data() + extent.size();
+            const bool known = std::from_chars(extent.data(), end, number).ptr == end;
+            elements = known ? std::min(elements * static_cast<double>(number), largest) : 0;
         }
         return static_cast<std::uint64_t>(elements);
     };
