@@ -118,7 +118,8 @@ public:
         , tree_(modules_.index())
         , depth_(options.depth)
         , known_(known)
-        , counts_(known.counts) {
+        , counts_(known.counts)
+        , sorted_by_(find_column(options.sort)) {
         for (const auto& name : options.columns) {
             shows_operators_ = shows_operators_ || name == "operators";
             if (const auto* column = find_column(name)) {
@@ -128,10 +129,12 @@ public:
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
         if (!options.all && !known.times) { // times differ anyway
-            how.alike = [&](id a, id b) { return are_numbered(a, b) && alike(a, b); };
+            how.alike = [&](id a, id b) {
+                return are_numbered(a, b) && alike(a, b) && have_same_costs(a, b);
+            };
         }
-        if (const auto* column = find_column(options.sort)) {
-            how.largest = [&, column](id m) { return column->number(known_, m); };
+        if (sorted_by_ != nullptr) {
+            how.largest = [&](id m) { return sorted_by_->number(known_, m); };
         }
         rows_ = stemma::list_tree(tree_, shown, how);
         find_widths();
@@ -209,6 +212,21 @@ private:
         };
         return !digits(first).empty() && is_less(digits(first), digits(second)) &&
                first.substr(0, number_at(first)) == second.substr(0, number_at(second));
+    }
+
+    /// Whether two modules that are alike, and the parts of both, have the same numbers in the
+    /// columns of costs, which depend on the shapes of inputs.
+    [[nodiscard]] bool have_same_costs(id a, id b) const {
+        const auto is_same = [&](const number_column* column) {
+            bool same = true;
+            for (id i = 0;
+                 column != nullptr && column->source == column_source::cost && a + i < tree_.end(a);
+                 ++i) {
+                same = same && column->number(known_, a + i) == column->number(known_, b + i);
+            }
+            return same;
+        };
+        return is_same(sorted_by_) && std::all_of(columns_.begin(), columns_.end(), is_same);
     }
 
     /// Returns: where the digits at the end of a name begin.
@@ -331,6 +349,7 @@ private:
     id depth_;
     const tree_numbers& known_;
     const stemma::module_statistics& counts_;
+    const number_column* sorted_by_; // null for the order of the tree
     std::vector<const number_column*> columns_;
     bool shows_operators_ = false;
     std::vector<stemma::tree_row> rows_;

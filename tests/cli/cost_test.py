@@ -16,6 +16,7 @@ import sys
 import unittest
 import xml.dom.minidom
 
+from onnx_edits import Message
 from program_test import FIXTURES, PROGRAM, Case, run
 
 # Fixtures whose traced graph differs from the exported one: loops and scripted parts are not traced
@@ -138,6 +139,28 @@ class Cost(Case):
                       self.succeed("tree", model, "--columns", "macs").stdout)
         self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: requires columns macs")
         self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
+
+    def test_modules_that_are_alike_share_a_line_if_they_cost_the_same(self):
+        def value(name, extents):
+            shape = Message()
+            for extent in extents:
+                shape.add(1, Message().add(1, extent))
+            return Message().add(1, name).add(2, Message().add(1, Message().add(1, 1).add(2, shape)))
+
+        graph = Message()
+        for layer, (given, made) in enumerate(("xa", "ab", "by")):
+            pool = Message().add(1, given).add(2, made).add(3, f"/layer.{layer}/pool/MaxPool").add(4, "MaxPool")
+            for name in ("kernel_shape", "strides"):
+                pool.add(5, Message().add(1, name).add(8, 2).add(8, 2).add(20, 7))
+            graph.add(1, pool)
+        graph.add(11, value("x", [1, 8, 64, 64])).add(12, value("y", [1, 8, 8, 8]))
+        path = self.folder / "pools.onnx"
+        path.write_bytes(Message().add(1, 8).add(7, graph).add(8, Message().add(2, 17)).bytes())
+        self.assertIn("0-2", self.succeed("tree", path, "--columns", "nodes").stdout)
+        for column in ("flops", "activations"):
+            for how in (["--columns", column], ["--columns", "nodes", "--sort", column]):
+                self.assertNotIn("0-", self.succeed("tree", path, *how).stdout)
+        self.assertIn("0-2", self.succeed("tree", path, "--columns", "macs").stdout)
 
     def test_queries_are_sorted_by_cost(self):
         model = FIXTURES / "mlp" / "model.onnx"

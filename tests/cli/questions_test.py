@@ -456,6 +456,12 @@ class Tree(Case):
         self.assertEqual(len(everything.splitlines()), 48 + 2)
         self.assertLess(len(text.splitlines()), 40)
 
+    def test_layers_of_which_other_parts_are_asked_for_keep_their_lines(self):
+        text = self.succeed("tree", *self.model, "--module",
+                            "encoder.layer.0.attention or encoder.layer.1.output").stdout
+        self.assertRegex(text, r"├─ 0 BertLayer.*\n.*attention BertAttention")
+        self.assertRegex(text, r"└─ 1 BertLayer.*\n.*output BertOutput")
+
     def test_layers_in_another_order_keep_their_lines(self):
         capture = json.loads((MICRO / "modules.json").read_text())
         layers = next(module for module in capture["modules"] if module["name"] == "encoder.layer")

@@ -5,6 +5,7 @@
 
 #include <stemma/model/module_tree_builder.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,25 @@ TEST_CASE("list_tree: only consecutive siblings share a line") {
     for (const auto& row : rows) {
         CHECK(row.count == 1);
     }
+}
+
+TEST_CASE("list_tree: siblings share a line only if the same parts of them are shown") {
+    const auto modules = make_tree();
+    const auto layers = [&](id a, id b) {
+        return modules.index().depth(a) == 2 && modules.index().depth(b) == 2;
+    };
+    const auto without = [&](const std::vector<std::string>& hidden) {
+        std::vector<bool> shown(modules.size(), true);
+        for (id m = 0; m < modules.size(); ++m) {
+            shown[m] = std::count(hidden.begin(), hidden.end(), modules.path(m)) == 0;
+        }
+        return text_of(modules, stemma::list_tree(modules.index(), shown, {layers, {}}));
+    };
+    CHECK(without({"layer.1.b"}) ==
+          ". layer layer.0 layer.0.a layer.0.b. layer.1 layer.1.a. layer.2. layer.2.a layer.2.b. "
+          "head.");
+    CHECK(without({"layer.0.b", "layer.1.b", "layer.2.b"}) ==
+          ". layer layer.0-2x3. layer.0.a. head.");
 }
 
 TEST_CASE("list_tree: hidden modules have no line, and are never last") {

@@ -28,12 +28,17 @@ struct tree_listing {
 };
 
 /// Lists the `shown` modules of a tree in preorder. Siblings that share a line are followed by the
-/// contents of the first one. Requires: ancestors of shown modules are shown. Complexity:
-/// O(modules), a call of `alike` per sibling, and n log n for sorting.
+/// contents of the first one; they share none if different parts of them are shown. Requires:
+/// ancestors of shown modules are shown. Complexity: O(modules), a call of `alike` per sibling, and
+/// n log n for sorting.
 [[nodiscard]] inline std::vector<tree_row>
 list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_listing& how = {}) {
     std::vector<tree_row> rows;
     std::vector<tree_row> open; // pending rows, the next one last
+    const auto show_same = [&](id a, id b) {
+        const auto at = [&](id m) { return shown.begin() + static_cast<std::ptrdiff_t>(m); };
+        return std::equal(at(a), at(tree.end(a)), at(b), at(tree.end(b)));
+    };
     const auto open_children = [&](id m) {
         std::vector<id> children;
         for (auto child = m + 1; child < tree.end(m); child = tree.end(child)) {
@@ -48,7 +53,8 @@ list_tree(const tree_index& tree, const std::vector<bool>& shown, const tree_lis
         const auto first = static_cast<std::ptrdiff_t>(open.size());
         for (auto child : children) {
             const bool joins = how.alike && open.size() > static_cast<std::size_t>(first) &&
-                               how.alike(open.back().module, child);
+                               how.alike(open.back().module, child) &&
+                               show_same(open.back().module, child);
             if (joins) {
                 open.back().last = child;
                 ++open.back().count;
