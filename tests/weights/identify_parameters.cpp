@@ -174,6 +174,38 @@ TEST_CASE(
               .transform == transform::as_is);
 }
 
+TEST_CASE(
+    "identify_parameters: names that a quantizer made are of the weight, also without entries",
+    "[weights][identify_parameters]") {
+    const auto graph =
+        test::graph({test::node("DequantizeLinear", {"fc.weight_quantized", "fc.weight_scale"},
+                                {"w"}, "/fc/DequantizeLinear"),
+                     test::node("MatMul", {"x", "w"}, {"y"}, "/fc/MatMul"),
+                     test::node("Mul", {"y", "fc.input_scale"}, {"z"}, "/fc/Mul")},
+                    {"x"}, {"z"})
+            .inner(5, test::message()
+                          .number(1, 2)
+                          .number(1, 2)
+                          .number(2, 3)
+                          .text(8, "fc.weight_quantized")
+                          .text(9, "abcd"))
+            .inner(5, test::tensor("fc.weight_scale", {2}, "abcdefgh"))
+            .inner(5, test::tensor("fc.input_scale", {2}, "abcdefgh"));
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(folder.make("model.onnx", test::model(graph).bytes()),
+                                          {});
+    const auto origins = stemma::identify_parameters(opened);
+    for (const auto* name : {"fc.weight_quantized", "fc.weight_scale"}) {
+        const auto& origin = origin_of(origins, opened, name);
+        CHECK(origin.entries == std::vector<std::string>{"fc.weight"});
+        CHECK(origin.quantized);
+        CHECK(origin.basis == stemma::parameter_basis::name);
+    }
+    const auto& plain = origin_of(origins, opened, "fc.input_scale");
+    CHECK(plain.entries == std::vector<std::string>{"fc.input_scale"});
+    CHECK_FALSE(plain.quantized);
+}
+
 TEST_CASE("identify_parameters: extents of any size are compared without overflow",
           "[weights][identify_parameters]") {
     constexpr auto largest = std::numeric_limits<std::int64_t>::max();

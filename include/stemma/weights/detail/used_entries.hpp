@@ -8,6 +8,7 @@
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/weights/detail/biased_products.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
+#include <stemma/weights/detail/derived_names.hpp>
 #include <stemma/weights/detail/name_numbers.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
@@ -28,21 +29,6 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Suffixes that tools append to the name of a derived initializer.
-struct made_of {
-    std::string_view suffix;
-    bool quantized;
-    bool transposed;
-};
-
-inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, false},
-                                                       {"_scale", true, false},
-                                                       {"_zero_point", true, false},
-                                                       {"_Q4", true, false},
-                                                       {"_scales", true, false},
-                                                       {"_transposed", false, true},
-                                                       {"_fp16", false, false}}};
-
 /// Whether a matrix is three times as long as wide, or as wide as long, like a joint projection.
 [[nodiscard]] constexpr bool is_tripled(std::span<const std::int64_t> dims) noexcept {
     const auto is_third = [](std::int64_t a, std::int64_t b) { return b % 3 == 0 && b / 3 == a; };
@@ -57,6 +43,7 @@ public:
         std::map<std::string_view, unsigned> stems;
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             ++stems[stem_of(search.name(t))];
+            derived_.add(search.name(t));
             const auto& dims = search.headers[t].dims;
             if (is_tripled(dims)) {
                 for (const auto& use : search.uses[t]) {
@@ -146,20 +133,26 @@ private:
 
     void find_named(std::size_t t) {
         const auto name = search_.name(t);
-        if (name_as(t, name, {}) || is_made_up(name)) {
+        const auto by_tool = [&](auto is_weight) {
+            return std::any_of(name_suffixes.begin(), name_suffixes.end(), [&](const auto& tool) {
+                const auto weight =
+                    name.substr(0, name.size() - std::min(name.size(), tool.suffix.size()));
+                return name.ends_with(tool.suffix) && is_weight(weight) && name_as(t, weight, tool);
+            });
+        };
+        // Any name of a module's would do without entries.
+        if (search_.entries.empty() &&
+            by_tool([&](std::string_view weight) { return derived_.is_quantized(weight); })) {
             return;
         }
-        for (const auto& tool : name_suffixes) {
-            if (name.ends_with(tool.suffix) &&
-                name_as(t, name.substr(0, name.size() - tool.suffix.size()), tool)) {
-                return;
-            }
+        if (!name_as(t, name, {}) && !is_made_up(name)) {
+            by_tool([](std::string_view) { return true; });
         }
     }
 
     bool name_as(std::size_t t, std::string_view name, const made_of& tool) {
         auto& entries = search_.entries;
-        const bool part = tool.quantized && tool.suffix != "_quantized" && tool.suffix != "_Q4";
+        const bool part = tool.quantized && !tool.is_whole();
         if (const auto e = entries.find(name); e != no_id) {
             auto how = search_.relation(t, e, tool.transposed);
             if (part) {
@@ -408,6 +401,7 @@ private:
     weight_search& search_;
     const content_entries* contents_; // if the model holds the entries' values
     name_numbers numbers_;
+    derived_names derived_;
     bool any_normed_ = false;                // a weight took as many steps as weight norm does
     std::set<std::string_view> series_;      // names that occur with many numbers
     std::optional<biased_products> product_; // weights named by biases added later

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_WEIGHTS_DETAIL_DERIVED_NAMES_HPP
+#define STEMMA_WEIGHTS_DETAIL_DERIVED_NAMES_HPP
+
+#include <stemma/config.hpp>
+
+#include <array>
+#include <map>
+#include <string_view>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Suffixes that tools append to the name of a derived initializer.
+struct made_of {
+    std::string_view suffix;
+    bool quantized;
+    bool transposed;
+
+    /// Whether it holds the quantized values, rather than their scale or zero point.
+    [[nodiscard]] constexpr bool is_whole() const noexcept {
+        return suffix == "_quantized" || suffix == "_Q4";
+    }
+};
+
+inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, false},
+                                                       {"_scale", true, false},
+                                                       {"_zero_point", true, false},
+                                                       {"_Q4", true, false},
+                                                       {"_scales", true, false},
+                                                       {"_transposed", false, true},
+                                                       {"_fp16", false, false}}};
+
+/// Names of initializers that tools derived from that of a weight.
+class derived_names {
+public:
+    /// Adds the name of an initializer, which outlives this. Complexity: O(length * log names).
+    void add(std::string_view name) {
+        for (const auto& tool : name_suffixes) {
+            if (tool.quantized && name.ends_with(tool.suffix)) {
+                auto& found = quantized_[name.substr(0, name.size() - tool.suffix.size())];
+                (tool.is_whole() ? found.whole : found.part) = true;
+            }
+        }
+    }
+
+    /// Whether several names agree that a weight was quantized: `fc.weight_quantized` and
+    /// `fc.weight_scale` for `fc.weight`. Complexity: as above.
+    [[nodiscard]] bool is_quantized(std::string_view weight) const {
+        const auto found = quantized_.find(weight);
+        return found != quantized_.end() && found->second.whole && found->second.part;
+    }
+
+private:
+    struct group {
+        bool whole = false;
+        bool part = false;
+    };
+
+    std::map<std::string_view, group> quantized_; // by weight
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_WEIGHTS_DETAIL_DERIVED_NAMES_HPP

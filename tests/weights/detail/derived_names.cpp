@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/detail/derived_names.hpp>
+
+#include "../../catch.hpp"
+
+namespace test::weights_detail_derived_names {
+
+TEST_CASE(
+    "derived_names: values and a scale or zero point together say that a weight is quantized") {
+    stemma::detail::derived_names names;
+    for (const auto* name :
+         {"a.weight_quantized", "a.weight_scale", "a.weight_zero_point", "b.weight_Q4",
+          "b.weight_scales", "c.weight_quantized", "d.weight", "d.weight_scale", "e.weight_fp16"}) {
+        names.add(name);
+    }
+    CHECK(names.is_quantized("a.weight"));
+    CHECK(names.is_quantized("b.weight"));
+    for (const auto* other : {"a", "a.weight_quantized", "c.weight", "d.weight", "e.weight", ""}) {
+        CHECK_FALSE(names.is_quantized(other));
+    }
+}
+
+} // namespace test::weights_detail_derived_names
