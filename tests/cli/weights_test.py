@@ -148,7 +148,10 @@ class Patch(Case):
         self.assertEqual((there / "out.onnx").read_bytes(), split.read_bytes())
         self.assertEqual((there / "w.bin").read_bytes(), data)
         (self.folder / "w.bin").write_bytes(bytes(len(data)))
-        self.fail_with(4, "patch", split, "--weights", weights, "-o", self.folder / "out.onnx", saying="w.bin")
+        for more in ([], ["--force"]):
+            self.fail_with(2, "patch", split, "--weights", weights, "-o", self.folder / "out.onnx", *more,
+                           saying="has weights of")
+        self.assertEqual((self.folder / "w.bin").read_bytes(), bytes(len(data)))
         self.fail_with(4, "patch", split, "--weights", weights, "-o", there / "out.onnx", saying="w.bin")
         self.assertFalse((self.folder / "out.onnx").exists())
         self.succeed("patch", split, "--weights", weights, "-o", there / "out.onnx", "--force")

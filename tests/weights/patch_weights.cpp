@@ -7,11 +7,15 @@
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
+#include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -32,7 +36,163 @@ stemma::checkpoint changed(const std::string& path, const std::string& name) {
     return {std::move(files), {known.entries().begin(), known.entries().end()}};
 }
 
+/// Returns: the message of what is refused, or "".
+template <class Patch>
+std::string why_refused(Patch patch) {
+    try {
+        static_cast<void>(patch());
+    } catch (const stemma::error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+/// Returns: a matrix with that many rows of four numbers, the first of which is `from`.
+test::float_tensor matrix(std::string name, float from, std::int64_t rows = 4) {
+    test::float_tensor made{std::move(name), {rows, 4}, {}};
+    for (std::int64_t i = 0; i < 4 * rows; ++i) {
+        made.values.push_back(from + 0.37F * static_cast<float>(i * i));
+    }
+    return made;
+}
+
+std::string bytes_of(const test::float_tensor& tensor) {
+    return stemma::detail::bytes_of(tensor.values);
+}
+
+/// A model with weights before and after, and with modules.
+struct patched_model {
+    patched_model(const test::message& graph, const std::vector<test::float_tensor>& before,
+                  const std::vector<test::float_tensor>& after, const std::string& modules)
+        : opened(folder.make("model.onnx", test::model(graph).bytes()),
+                 {.captures = stemma::captures({folder.make("modules.json", modules)})})
+        , known(stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(before))))
+        , weights(
+              stemma::read_checkpoint(folder.make("new.safetensors", test::safetensors(after)))) {}
+
+    /// Returns: the bytes of the model with new values in some modules.
+    [[nodiscard]] std::string patch(const std::string& some, bool knows = true) const {
+        const auto output = folder.file("out.onnx");
+        static_cast<void>(stemma::patch_weights(opened, output,
+                                                {.weights = &weights,
+                                                 .known = knows ? &known : nullptr,
+                                                 .modules = some,
+                                                 .writing = {.sync = false}}));
+        return test::read_bytes(output);
+    }
+
+    test::scratch_folder folder;
+    stemma::attributed_model opened;
+    stemma::checkpoint known;
+    stemma::checkpoint weights;
+};
+
 } // namespace
+
+TEST_CASE("patch_weights: of an initializer of several modules, those asked for change",
+          "[weights][patch_weights]") {
+    const auto joined = [](const std::vector<test::float_tensor>& parts) {
+        std::vector<float> values;
+        for (std::size_t row = 0; row < 4; ++row) {
+            for (const auto& part : parts) {
+                for (std::size_t column = 0; column < 4; ++column) {
+                    values.push_back(part.values[4 * column + row]);
+                }
+            }
+        }
+        return stemma::detail::bytes_of(values);
+    };
+    const auto all = [](float by) {
+        return std::vector{matrix("attn.q.weight", 1 + by), matrix("attn.k.weight", 2 + by),
+                           matrix("attn.v.weight", 3 + by), matrix("attn.out.weight", 4 + by)};
+    };
+    const auto before = all(0);
+    const auto after = all(100);
+    const auto graph =
+        test::graph({test::node("MatMul", {"x", "merged"}, {"m"}, "/attn/MatMul"),
+                     test::node("Split", {"m"}, {"a", "b", "c"}, "/attn/Split"),
+                     test::node("Add", {"a", "b"}, {"ab"}, "/attn/Add"),
+                     test::node("Add", {"ab", "c"}, {"abc"}, "/attn/Add_1"),
+                     test::node("MatMul", {"abc", "attn.out.weight"}, {"y"}, "/attn/out/MatMul")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("merged", {4, 12}, joined({before[0], before[1], before[2]})))
+            .inner(5, test::tensor("attn.out.weight", {4, 4}, bytes_of(before[3])));
+    const patched_model scene(graph, before, after, R"({"modules":[{"name":""},{"name":"attn"},
+        {"name":"attn.q"},{"name":"attn.k"},{"name":"attn.v"},{"name":"attn.out"}]})");
+    const auto holds = [&](const std::string& bytes, std::size_t q, std::size_t k, std::size_t v) {
+        const auto& from = std::array{&before, &after};
+        return bytes.find(joined({(*from[q])[0], (*from[k])[1], (*from[v])[2]})) != bytes.npos;
+    };
+    CHECK(holds(scene.patch("attn.q"), 1, 0, 0));
+    CHECK(holds(scene.patch("attn.k"), 0, 1, 0));
+    CHECK(holds(scene.patch("attn.k or attn.v"), 0, 1, 1));
+    CHECK(holds(scene.patch("attn"), 1, 1, 1));
+    CHECK(holds(scene.patch("attn.out"), 0, 0, 0));
+}
+
+TEST_CASE("patch_weights: an initializer for entries of which only some change is refused",
+          "[weights][patch_weights]") {
+    const auto with = [](float table, float head, float bias) {
+        return std::vector{matrix("emb.weight", table, 6), matrix("head.weight", head, 6),
+                           test::float_tensor{"head.bias", {6}, std::vector<float>(6, bias)}};
+    };
+    const auto before = with(1, 1, 0);
+    const auto graph =
+        test::graph(
+            {test::node("Gather", {"emb.weight", "ids"}, {"e"}, "/emb/Gather"),
+             test::owner_node("Gemm", {"e", "emb.weight", "head.bias"}, {"y"},
+                              {test::message().text(1, "transB").number(3, 1).number(20, 2)},
+                              "/head/Gemm")},
+            {"ids"}, {"y"})
+            .inner(5, test::tensor("emb.weight", {6, 4}, bytes_of(before[0])))
+            .inner(5, test::tensor("head.bias", {6}, bytes_of(before[2])));
+    const auto modules = R"({"modules":[{"name":""},{"name":"emb"},{"name":"head"}]})";
+    const patched_model both(graph, before, with(2, 2, 1), modules);
+    const auto all = both.patch("emb or head");
+    CHECK(all.find(bytes_of(matrix("", 2, 6))) != all.npos);
+    for (const auto* const one : {"emb", "head"}) {
+        CHECK(why_refused([&] { return both.patch(one); }).find("emb.weight: holds ") !=
+              std::string::npos);
+        CHECK(why_refused([&] { return both.patch(one, false); }).find("would tell") !=
+              std::string::npos);
+    }
+    const patched_model bias(graph, before, with(1, 1, 1), modules);
+    const auto patched = bias.patch("head");
+    CHECK(patched.find(bytes_of(before[0])) != patched.npos);
+    CHECK(patched.find(bytes_of(before[2])) == patched.npos);
+}
+
+TEST_CASE("patch_weights: data of the model stay for it, also if others may be replaced",
+          "[weights][patch_weights]") {
+    const auto before = std::vector{matrix("fc.weight", 1)};
+    const auto weight = test::message()
+                            .number(1, 4)
+                            .number(1, 4)
+                            .number(2, 1)
+                            .text(8, "fc.weight")
+                            .inner(13, test::entry("location", "data"))
+                            .number(14, 1);
+    const auto bytes =
+        test::model(test::graph({test::node("MatMul", {"x", "fc.weight"}, {"y"}, "/fc/MatMul")},
+                                {"x"}, {"y"})
+                        .inner(5, weight))
+            .bytes();
+    const test::scratch_folder folder;
+    const auto data = folder.make("data", bytes_of(before[0]));
+    const auto model = folder.make("model.onnx", bytes);
+    const auto weights = stemma::read_checkpoint(
+        folder.make("new.safetensors", test::safetensors(std::vector{matrix("fc.weight", 2)})));
+    const stemma::attributed_model opened(model, {});
+    const stemma::patch_options options{.weights = &weights,
+                                        .writing = {.replace_data = true, .sync = false}};
+    CHECK(why_refused([&] {
+              return stemma::patch_weights(opened, folder.file("out.onnx"), options);
+          }).find("would be lost") != std::string::npos);
+    CHECK(test::read_bytes(data) == bytes_of(before[0]));
+    CHECK_FALSE(std::filesystem::exists(folder.file("out.onnx")));
+    CHECK(stemma::patch_weights(opened, model, options).changed == 1);
+    CHECK(test::read_bytes(data) == bytes_of(matrix("fc.weight", 2)));
+}
 
 TEST_CASE("patch_weights: the weights that a model has leave it as it is",
           "[weights][patch_weights]") {

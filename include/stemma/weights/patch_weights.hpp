@@ -3,6 +3,8 @@
 #define STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/detail/range.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
@@ -85,6 +87,8 @@ public:
         std::size_t next = 0;
         written.push_back(std::make_unique<output_file>(output));
         write(opened_.file(), *written.back(), "", next);
+        std::error_code failed;
+        const bool in_place = std::filesystem::equivalent(model_.file(), output, failed);
         const auto from = std::filesystem::absolute(model_.file()).parent_path();
         const auto to = std::filesystem::absolute(output).parent_path();
         std::vector<std::unique_ptr<mapped_file>> sources;
@@ -96,9 +100,11 @@ public:
         for (const auto& location : locations) {
             const auto path = to / location;
             const bool changes = next < places_.size() && places_[next].location == location;
-            std::error_code failed;
             if (!changes && std::filesystem::equivalent(from / location, path, failed)) {
                 continue;
+            }
+            if (!in_place) {
+                refuse_own_data(model_, path.string());
             }
             if (std::filesystem::exists(path, failed) && !options_.writing.replace_data) {
                 STEMMA_THROW(error(error_code::exists, path.string(), "", "exists already"));
@@ -116,6 +122,41 @@ public:
     }
 
 private:
+    /// Which entries of an initializer are of modules that are asked for.
+    enum class wanted_entries : unsigned char { none, some, all };
+
+    /// Notes that the others keep their values. Throws: `error` of `contradiction` if these are
+    /// unknown.
+    [[nodiscard]] wanted_entries find_wanted(const parameter_origin& origin,
+                                             const std::vector<bool>& wanted) {
+        if (options_.modules.empty()) {
+            return wanted_entries::all;
+        }
+        const auto is_wanted = [&](const std::string& entry) {
+            const auto m = find_by_path(opened_.modules(), values_->owner_of(entry));
+            return wanted[m != no_id ? m : origin.module];
+        };
+        const auto held = values_->held_by(origin);
+        const auto count = range::count_if(held, is_wanted);
+        if (held.empty() ? wanted[origin.module] : count == held.size()) {
+            return wanted_entries::all;
+        }
+        if (count == 0) {
+            return wanted_entries::none;
+        }
+        for (const auto& entry : held) {
+            if (!is_wanted(entry)) {
+                values_->keep(entry);
+            }
+        }
+        if (options_.weights != nullptr && options_.known == nullptr) {
+            STEMMA_THROW(error(error_code::contradiction, model_.file(), name(origin.tensor),
+                               values_->conflict_of(origin) +
+                                   "; the checkpoint with the model's current values would tell"));
+        }
+        return wanted_entries::some;
+    }
+
     [[nodiscard]] std::string_view name(std::size_t t) const {
         return model_.text(model_.tensors()[t].name);
     }
@@ -162,7 +203,8 @@ private:
         report_.epsilon = epsilon;
         for (auto& origin : report_.origins) {
             const auto& tensor = model_.tensors()[origin.tensor];
-            if (!wanted[origin.module]) {
+            const auto asked = find_wanted(origin, wanted);
+            if (asked == wanted_entries::none) {
                 continue;
             }
             if (origin.transform == parameter_transform::none && is_called(origin.tensor)) {
@@ -195,6 +237,9 @@ private:
                                        "current values would tell"));
             }
             values_->check_shared(origin, name(origin.tensor));
+            if (asked == wanted_entries::some && origin.entries.size() == 1) {
+                continue; // as it has the value of one that stays
+            }
             places_.push_back(place_of_data(model_, origin.tensor));
         }
         if (!report_.missing.empty() && !options_.partial) {
@@ -298,9 +343,10 @@ private:
 ///
 /// Requires: the model keeps its evidence.
 /// Throws: `error` of `contradiction` for shapes or types that do not fit, for missing entries, for
-/// entries that share an initializer but differ, and for uncertain initializers; of `unsupported`
-/// for quantized ones; of `exists` for a weight file that may not be replaced; as `find_modules`,
-/// `read_checkpoint` and `output_file`.
+/// entries that share an initializer but differ, for uncertain initializers, and for those of which
+/// only some entries change, if the others are unknown; of `unsupported` for quantized ones; of
+/// `exists` for a weight file that may not be replaced, of `refused` for one of the model; as
+/// `find_modules`, `read_checkpoint` and `output_file`.
 /// Complexity: that of `identify_parameters`, and O(bytes); memory for one initializer.
 inline patch_report patch_weights(const attributed_model& opened, const std::string& output,
                                   const patch_options& options) {

@@ -80,16 +80,50 @@ public:
         return weights_ != nullptr ? weights_->files().front().path() : adapter_->path();
     }
 
+    /// Returns: the path of the module of an entry. Complexity: O(length * log entries).
+    [[nodiscard]] std::string owner_of(const std::string& name) const {
+        for (const auto* const entries : {&old_entries_, &new_entries_}) {
+            if (const auto e = *entries ? (*entries)->find(name) : no_id; e != no_id) {
+                return (**entries)[e].owner;
+            }
+        }
+        return std::string(owner_path(name));
+    }
+
+    /// Returns: the entries that an initializer is made from, and others that it stands for.
+    [[nodiscard]] std::vector<std::string> held_by(const parameter_origin& origin) const {
+        auto names = others_of(origin);
+        names.insert(names.begin(), origin.entries.begin(), origin.entries.end());
+        return names;
+    }
+
+    /// An entry that keeps its present value.
+    void keep(const std::string& name) { kept_.insert(name); }
+
+    /// Returns: that some entries of an initializer change and others do not, "" if not so.
+    [[nodiscard]] std::string conflict_of(const parameter_origin& origin) const {
+        const auto held = held_by(origin);
+        const auto is_kept = [&](const std::string& name) { return kept_.contains(name); };
+        const auto kept = std::find_if(held.begin(), held.end(), is_kept);
+        const auto changed = std::find_if_not(held.begin(), held.end(), is_kept);
+        return kept == held.end() || changed == held.end()
+                   ? std::string()
+                   : "holds " + *changed + ", which is to change, and " + *kept +
+                         ", whose module is not asked for";
+    }
+
     /// Whether the adapter changes an entry of an initializer, or one that it stands for as well.
     [[nodiscard]] bool changes(const parameter_origin& origin) const {
-        const auto changes = [&](const std::string& name) { return changed_.contains(name); };
+        const auto changes = [&](const std::string& name) {
+            return adapter_name(name).has_value();
+        };
         return range::any_of(origin.entries, changes) || range::any_of(others_of(origin), changes);
     }
 
     /// Whether there are new values for all entries of an initializer.
     [[nodiscard]] bool has(const parameter_origin& origin) const {
         return std::all_of(origin.entries.begin(), origin.entries.end(), [&](const auto& name) {
-            return find(name) != nullptr || whole(name) != nullptr;
+            return source_of(name).entry != nullptr || whole(name) != nullptr;
         });
     }
 
@@ -99,17 +133,22 @@ public:
         if (origin.entries.size() != 1 || origin.shared.empty()) {
             return;
         }
-        const auto* const first = find(origin.entries.front());
+        const auto first = source_of(origin.entries.front());
         for (const auto& name : others_of(origin)) {
-            const auto* const other = find(name);
+            const auto other = source_of(name);
             const bool tied =
-                other == nullptr || first == nullptr || other->alias_of == first->alias_of ||
-                (other->shape == first->shape && other->data_type == first->data_type &&
-                 values_of(*weights_, *other).bytes() == values_of(*weights_, *first).bytes());
+                other.entry == nullptr || first.entry == nullptr ||
+                (other.of == first.of && other.entry->alias_of == first.entry->alias_of) ||
+                (other.entry->shape == first.entry->shape &&
+                 other.entry->data_type == first.entry->data_type &&
+                 values_of(*other.of, *other.entry).bytes() ==
+                     values_of(*first.of, *first.entry).bytes());
             if (!tied || adapter_name(name) != adapter_name(origin.entries.front())) {
+                const auto conflict = conflict_of(origin);
                 STEMMA_THROW(error(error_code::contradiction, path(), initializer,
-                                   "stands for " + origin.entries.front() + " and " + name +
-                                       ", which differ"));
+                                   conflict.empty() ? "stands for " + origin.entries.front() +
+                                                          " and " + name + ", which differ"
+                                                    : conflict));
             }
         }
     }
@@ -168,11 +207,28 @@ private:
         return e == no_id ? nullptr : &weights_->entries()[e];
     }
 
+    /// An entry and its checkpoint.
+    struct entry_source {
+        const checkpoint* of = nullptr;
+        const checkpoint_entry* entry = nullptr;
+    };
+
+    /// Returns: where the present value of an entry is, if known.
+    [[nodiscard]] entry_source present(const std::string& name) const {
+        return {known_, known_ == nullptr ? nullptr : known_->find(name)};
+    }
+
+    /// Returns: where the new value is, without the adapter.
+    [[nodiscard]] entry_source source_of(const std::string& name) const {
+        return kept_.contains(name) ? present(name) : entry_source{weights_, find(name)};
+    }
+
     /// Returns: the adapter's name for an entry that it changes.
     [[nodiscard]] std::optional<std::string_view> adapter_name(const std::string& name) const {
         const auto found = changed_.find(name);
-        return found == changed_.end() ? std::nullopt
-                                       : std::optional<std::string_view>(found->second);
+        return found == changed_.end() || kept_.contains(name)
+                   ? std::nullopt
+                   : std::optional<std::string_view>(found->second);
     }
 
     /// Returns: the other entries that an initializer stands for: those that come first for none.
@@ -193,14 +249,11 @@ private:
         if (const auto* const entry = whole(name)) {
             return values_of(adapter_->tensors(), *entry);
         }
-        const auto* const from = weights_ != nullptr ? weights_ : known_;
-        const auto* const entry = weights_ != nullptr ? find(name)
-                                  : known_ != nullptr ? known_->find(name)
-                                                      : nullptr;
-        if (entry == nullptr) {
+        const auto source = weights_ == nullptr ? present(name) : source_of(name);
+        if (source.entry == nullptr) {
             return std::nullopt;
         }
-        auto result = values_of(*from, *entry);
+        auto result = values_of(*source.of, *source.entry);
         if (const auto changed = adapter_name(name)) {
             if (!is_convertible(result.data_type)) {
                 STEMMA_THROW(error(error_code::unsupported, adapter_->path(), *changed,
@@ -357,6 +410,7 @@ private:
     std::optional<state_entries> old_entries_;
     std::map<std::string, std::string> changed_; // by entry: the adapter's name
     std::set<std::string, std::less<>> primary_; // entries that come first for some initializer
+    std::set<std::string> kept_;                 // entries that keep their values
     std::string problem_;
 };
 
