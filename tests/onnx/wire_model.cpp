@@ -341,6 +341,8 @@ TEST_CASE("wire_model: finds uniform initializers among those marked", "[onnx][w
     graph.inner(5, test::tensor("raw").text(9, ones));
     graph.inner(5, test::tensor("floats").text(4, ones));
     graph.inner(5, test::tensor("different").text(9, others));
+    graph.inner(5, test::tensor("one").text(9, ones.substr(0, 4)));
+    graph.inner(5, test::tensor("a third").text(9, "\xab\xaa\xaa\x3e"));
     graph.inner(5, test::tensor("not asked").text(9, ones));
     graph.inner(5, test::tensor("elsewhere").number(14, 1));
     const auto bytes = test::model(graph).bytes();
@@ -352,7 +354,7 @@ TEST_CASE("wire_model: finds uniform initializers among those marked", "[onnx][w
     const auto uniform = model.find_uniform(asked);
     for (id value = 0; value < model.value_count(); ++value) {
         const auto name = model.value_name(value);
-        CHECK(uniform[value] == (name == "raw" || name == "floats"));
+        CHECK(uniform[value] == (name == "raw" || name == "floats" || name == "one"));
     }
 }
 

@@ -79,8 +79,8 @@ concept parameter_readers = operator_view<Ops> &&
     ops.for_each_parameter(v, detail::take_id{});
 };
 
-/// Parameters that can be tested for uniform contents (all elements equal): `keep_uniform` leaves
-/// only such parameters marked, by number.
+/// Parameters that can be tested for uniform contents (all elements equal; a single one to zero or
+/// one): `keep_uniform` leaves only such parameters marked, by number.
 template <class Ops>
 concept valued_parameters = parameter_readers<Ops> &&
     requires(const Ops& ops, std::vector<bool>& marked) {

@@ -124,8 +124,9 @@ public:
         }
     }
 
-    /// Leaves only those parameters marked that are initializers with all elements equal, as far as
-    /// the model itself stores the data. Complexity: O(parameters + data of those marked).
+    /// Leaves only those parameters marked that are initializers with all elements equal, a single
+    /// one to zero or one, as far as the model itself stores the data.
+    /// Complexity: O(parameters + data of those marked).
     void keep_uniform(std::vector<bool>& marked) const requires requires(const Model& model) {
         model.find_uniform(std::vector<bool>{});
     }

@@ -196,23 +196,27 @@ public:
         }
     }
 
-    /// Returns: by value, which of those marked are initializers with all elements equal, of a
-    /// fixed-size type and stored in this file.
-    /// Complexity: O(initializers + data of those marked).
+    /// Returns: by value, which of those marked are initializers as they were created, with all
+    /// elements equal, of a fixed-size type and stored in this file; single numbers only if they
+    /// are zero or one. Complexity: O(initializers + data of those marked).
     [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
         std::vector<bool> uniform(asked.size(), false);
         for (const auto& tensor : tensors_) {
             if (!asked[tensor.value] || tensor.sparse) {
                 continue;
             }
+            std::int64_t type = 0;
+            std::string_view data;
             auto fields = reader(tensor.message);
             for (detail::wire_field field; fields.next(field);) {
-                const bool holds_data =
-                    field.is_bytes(at_tensor::raw_data) || field.is_bytes(at_tensor::float_data);
-                if (holds_data && detail::is_uniform(fields.text(field))) {
-                    uniform[tensor.value] = true;
+                if (field.is(at_tensor::data_type, detail::wire_type::varint)) {
+                    type = static_cast<std::int64_t>(field.value);
+                } else if (field.is_bytes(at_tensor::raw_data) ||
+                           field.is_bytes(at_tensor::float_data)) {
+                    data = fields.text(field);
                 }
             }
+            uniform[tensor.value] = detail::is_initial(data, type);
         }
         return uniform;
     }

@@ -158,8 +158,9 @@ public:
         std::vector<bool> uniform(asked.size(), false);
         for (const auto& tensor : tensors_) {
             if (asked[tensor.value] && !tensor.sparse) {
-                uniform[tensor.value] = detail::is_uniform(tensor.message->raw_data()) ||
-                                        detail::is_uniform(floats_of(*tensor.message));
+                const auto type = tensor.message->data_type();
+                uniform[tensor.value] = detail::is_initial(tensor.message->raw_data(), type) ||
+                                        detail::is_initial(floats_of(*tensor.message), type);
             }
         }
         return uniform;

@@ -31,4 +31,25 @@ TEST_CASE("is_uniform: detects numbers of any size and count") {
     CHECK_FALSE(is_uniform(""));
 }
 
+TEST_CASE("is_initial: compares elements of the tensor's type") {
+    using stemma::detail::is_initial;
+    CHECK(is_initial(bytes_of(std::vector<float>(2, 0.5F)), 1));
+    CHECK_FALSE(is_initial(bytes_of(std::vector<float>{0.1F, 0.2F}), 1));
+    CHECK_FALSE(is_initial(bytes_of(std::vector<float>{0.1F, 0.2F, 0.1F, 0.2F}), 1));
+    CHECK(is_initial(bytes_of(std::vector<char>(11, 3)), 3));
+    CHECK_FALSE(is_initial("", 1));
+}
+
+TEST_CASE("is_initial: a single number that is neither zero nor one was trained") {
+    using stemma::detail::is_initial;
+    for (const auto number : {0.0F, 1.0F, 0.5F}) {
+        CHECK(is_initial(bytes_of(std::vector<float>{number}), 1) == (number != 0.5F));
+        CHECK(is_initial(bytes_of(std::vector<double>{number}), 11) == (number != 0.5F));
+    }
+    CHECK(is_initial(std::string("\0\x3c", 2), 10));
+    CHECK(is_initial("\x80\x3f", 16));
+    CHECK_FALSE(is_initial("\x80\x3f", 10));
+    CHECK(is_initial(bytes_of(std::vector<char>{7}), 2));
+}
+
 } // namespace test::onnx_detail_uniform_data
