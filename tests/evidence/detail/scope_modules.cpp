@@ -321,6 +321,22 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
     CHECK(s.tree.size() == 4);
 }
 
+TEST_CASE("grow_scopes: equal operators are no further call if they read another weight") {
+    const auto grown = [](const std::string& weight) {
+        grown_scene<weighted_operators> s;
+        const auto first = s.ops.add({}, "/conv/Conv", "Conv");
+        const auto other = s.ops.add({first}, "/conv_1/Conv", "Conv");
+        s.ops.read_parameter(first, "conv.weight");
+        s.ops.read_parameter(other, weight);
+        s.builder.at_path("conv");
+        s.grow();
+        return s.path(other);
+    };
+    CHECK(grown("onnx::Conv_1").empty());
+    CHECK(grown("conv.weight'") == "conv");
+    CHECK(grown("shape") == "conv");
+}
+
 TEST_CASE("grow_scopes: calls of one module may differ, but read the same weights") {
     grown_scene<weighted_operators> s;
     const auto first = s.ops.add({}, "/att/q/MatMul", "MatMul");

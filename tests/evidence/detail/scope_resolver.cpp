@@ -210,6 +210,24 @@ TEST_CASE("scope_resolver: finds a module owned elsewhere") {
     CHECK(unclear.path_of(0) == "?");
 }
 
+TEST_CASE("scope_resolver: finds a module by an alias, also without call counts") {
+    stemma::module_tree_builder builder;
+    for (const auto* path : {"a.act", "b.fc", "seq", "c.act"}) {
+        builder.at_path(path);
+    }
+    builder.add_alias("b.act", builder.at_path("a.act"));
+    builder.add_alias("b.fc_1", builder.at_path("c.act"));
+    builder.add_alias("seq.1", builder.at_path("c.act"));
+    scene s(builder.build(), {"/b/act/Add", "/b/act_1/Add", "/b/fc_1/Add", "/seq/seq.1/Add"});
+    CHECK(s.path_of(0) == "a.act");
+    CHECK(s.resolve(s.table.scope_of[0]).caller == test::module_at(s.tree, "b"));
+    CHECK(s.path_of(1) == "a.act");
+    CHECK(s.path_of(2) == "c.act");
+    CHECK(s.path_of(3) == "c.act");
+    s.reads(0, "b.fc");
+    CHECK(s.path_of(0) != "a.act");
+}
+
 TEST_CASE("scope_resolver: a scope below an unknown one is resolved by its parameters") {
     scene s(test::tree_of({"x.enc.fc", "y.enc.fc"}), {"/wrapper/enc/fc/Add"});
     CHECK(s.path_of(0) == "?");

@@ -88,6 +88,20 @@ TEST_CASE("segment_modules: a Sequential repeats its name in front of its childr
     CHECK(one.below("layer1", "layer1.0") == texts{"layer1.0"});
 }
 
+TEST_CASE("segment_modules: an alias prints as a child with that path would") {
+    stemma::module_tree_builder builder;
+    builder.add_alias("block.1", builder.at_path("act"));
+    const auto around = builder.at_path("block");
+    const auto tree = builder.build();
+    const scene empty({});
+    const stemma::detail::segment_modules<stemma::module_tree> segments(empty.table, tree, true);
+    const auto block = builder.rank_of(around);
+    CHECK(segments.aliased(block, "block.1") == test::module_at(tree, "act"));
+    CHECK(segments.aliased(block, "1") == test::module_at(tree, "act"));
+    CHECK(segments.aliased(block, "2") == stemma::no_id);
+    CHECK(empty.segments->aliased(0, "act") == stemma::no_id);
+}
+
 TEST_CASE("segment_modules: what may have run, of all that print alike") {
     const scene one({{"f.fc", 0}, {"g.fc", 2}, {"h.act", 0}});
     CHECK(one.segments->calls_known());

@@ -244,7 +244,8 @@ template <parameter_readers Ops>
                                         const module_tree& known, const parameter_owners& owners,
                                         module_tree_builder& builder, thread_limit threads = {}) {
     const detail::scope_resolver<module_tree> resolver(
-        table, known, detail::collect_witnesses(ops, table, known, owners, threads), false);
+        table, known, detail::collect_witnesses(ops, table, known, owners, threads), false, {},
+        [&] { return detail::find_weights_read(ops, table); });
     std::vector<id> builder_id(known.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_RESOLVER_HPP
 
+#include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
@@ -45,16 +46,17 @@ template <module_view Modules>
 class scope_resolver {
 public:
     /// `complete`: whether the tree has all modules, also those without parameters. `weighted()`
-    /// returns by scope whether its own operators read a weight without a name; called once, if it
-    /// matters.
+    /// returns by scope whether its own operators read a weight without a name, `weights()` all
+    /// that they read, ascending; each is called once, if it matters.
     scope_resolver(const scope_table& table, const Modules& modules,
                    std::vector<scope_witness> witness, bool complete = true,
-                   std::function<std::vector<bool>()> weighted = {})
+                   std::function<std::vector<bool>()> weighted = {},
+                   std::function<std::vector<std::vector<id>>()> weights = {})
         : table_(table)
         , modules_(modules)
         , tree_(modules.index())
         , shared_(std::make_shared<shared_facts>(table, modules, complete, std::move(witness),
-                                                 std::move(weighted)))
+                                                 std::move(weighted), std::move(weights)))
         , segments_(shared_->segments) {}
 
     /// Resolves scope `s` whose enclosing scope stands for `around`.
@@ -87,10 +89,18 @@ public:
         if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
             return found(fit, around, deep, confidence::scope);
         }
+        const auto alias = segments_.aliased(around, segment);
+        if (alias != no_id && agrees(alias, deep)) {
+            return found(alias, around, deep, confidence::scope);
+        }
         if (const auto counted = split_count(segment)) {
             const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
             if (repeated.module != no_id && (plain.empty() || agrees(repeated.module, deep))) {
                 return repeated;
+            }
+            const auto again = segments_.aliased(around, counted->first);
+            if (again != no_id && agrees(again, deep)) {
+                return found(again, around, deep, confidence::scope_call);
             }
         }
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
@@ -131,15 +141,31 @@ private:
     struct shared_facts {
         shared_facts(const scope_table& table, const Modules& modules, bool complete,
                      std::vector<scope_witness> seen,
-                     std::function<std::vector<bool>()> find_weighted)
+                     std::function<std::vector<bool>()> find_weighted,
+                     std::function<std::vector<std::vector<id>>()> find_read)
             : segments(table, modules, complete)
             , witness(std::move(seen))
-            , weighted(std::move(find_weighted)) {}
+            , weighted(std::move(find_weighted))
+            , find_weights(std::move(find_read)) {}
 
         segment_modules<Modules> segments;
         std::vector<scope_witness> witness; // by scope
         weighted_scopes weighted;
+        std::function<std::vector<std::vector<id>>()> find_weights;
+        made_once<std::vector<std::vector<id>>> weights;
     };
+
+    /// Whether the operators of two scopes read weights, but none in common.
+    [[nodiscard]] bool read_different_weights(id s, id t) const {
+        if (!shared_->find_weights) {
+            return false;
+        }
+        const auto& weights = shared_->weights.get(shared_->find_weights);
+        return !weights[s].empty() && !weights[t].empty() &&
+               std::none_of(weights[s].begin(), weights[s].end(), [&](id weight) {
+                   return std::binary_search(weights[t].begin(), weights[t].end(), weight);
+               });
+    }
 
     /// Whether a call of `m` may print as `segment`, which may have a suffix for further calls.
     [[nodiscard]] bool may_print(id m, std::string_view segment) const {
@@ -252,12 +278,13 @@ private:
             return found(fits[count], fits[count], deep, confidence::scope_numbered);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
-                           table_.scopes[first].kinds == table_.scopes[s].kinds;
+                           table_.scopes[first].kinds == table_.scopes[s].kinds &&
+                           !read_different_weights(first, s);
         return alike ? found(fit, fit, deep, confidence::scope_numbered) : scope_module{};
     }
 
-    /// A module owned elsewhere and called by the enclosing one: by an alias, by what the
-    /// parameters point to, or as the only one with its name.
+    /// A module owned elsewhere and called by the enclosing one: by what the parameters point to,
+    /// or as the only one with its name.
     [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
         if (deep != no_id) {
             for (auto m = deep; m != 0; m = tree_.parent(m)) {

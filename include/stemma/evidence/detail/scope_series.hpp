@@ -53,14 +53,14 @@ public:
         const auto marked = mark_matrices(ops);
         for (id p = 0; p < marked.size(); ++p) {
             if (marked[p]) {
-                weights_.insert(origin(ops, p));
+                weights_.insert(origin_of(ops, p));
             }
         }
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             const auto s = table.scope_of[index_of(ops.graph(), *it)];
             if (s != no_id) {
                 ops.for_each_parameter(*it,
-                                       [&](id p) { parameters_[s].push_back(origin(ops, p)); });
+                                       [&](id p) { parameters_[s].push_back(origin_of(ops, p)); });
             }
         }
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
@@ -157,14 +157,6 @@ public:
     }
 
 private:
-    /// The parameter itself, which exporters may pass on under further names.
-    [[nodiscard]] static id origin(const Ops& ops, id p) {
-        if constexpr (requires { ops.initializer_of(p); }) {
-            return ops.initializer_of(p);
-        }
-        return p;
-    }
-
     /// Returns: the weights read in scope `s` and below it.
     [[nodiscard]] std::span<const id> weights_of(id s) const {
         return reads_.range(rank_[s], end_[s]);

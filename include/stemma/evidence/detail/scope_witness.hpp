@@ -9,6 +9,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/detail/mark_matrices.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
@@ -96,6 +97,27 @@ template <parameter_readers Ops>
                 }
             });
         }
+    }
+    return result;
+}
+
+/// Returns: by scope, the weights that its own operators read, ascending: initializers, under
+/// whichever name. Complexity: O(operators + parameters), times a logarithm.
+template <parameter_readers Ops>
+[[nodiscard]] std::vector<std::vector<id>> find_weights_read(const Ops& ops,
+                                                             const scope_table& table) {
+    std::vector<std::vector<id>> result(table.scopes.size());
+    const auto marked = mark_matrices(ops);
+    for (auto [it, last] = vertices(ops.graph()); it != last && !marked.empty(); ++it) {
+        const auto s = table.scope_of[index_of(ops.graph(), *it)];
+        ops.for_each_parameter(*it, [&](id p) {
+            if (s != no_id && marked[p]) {
+                result[s].push_back(origin_of(ops, p));
+            }
+        });
+    }
+    for (auto& weights : result) {
+        std::sort(weights.begin(), weights.end());
     }
     return result;
 }

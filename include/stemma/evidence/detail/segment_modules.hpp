@@ -115,6 +115,20 @@ public:
         return fits;
     }
 
+    /// Returns: the module with the alias that a call from `around` prints as `segment`, or
+    /// `no_id`. Complexity: O(length of the path) expected.
+    [[nodiscard]] id aliased(id around, std::string_view segment) const {
+        if constexpr (requires { modules_.aliased(segment); }) {
+            if (!modules_.aliases().empty()) {
+                const auto own = own_segment_length(around, segment);
+                std::string path(modules_.path(around));
+                path.append(path.empty() ? "" : ".").append(segment.substr(own == 0 ? 0 : own + 1));
+                return modules_.aliased(path);
+            }
+        }
+        return no_id;
+    }
+
     static constexpr std::size_t max_candidates = 64;
 
 private:

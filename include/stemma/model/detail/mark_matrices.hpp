@@ -2,6 +2,7 @@
 #ifndef STEMMA_MODEL_DETAIL_MARK_MATRICES_HPP
 #define STEMMA_MODEL_DETAIL_MARK_MATRICES_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <cstddef>
@@ -20,6 +21,16 @@ template <operator_view Ops>
     } else {
         return {};
     }
+}
+
+/// Returns: the parameter itself, which exporters may pass on under further names.
+/// Complexity: O(1).
+template <operator_view Ops>
+[[nodiscard]] id origin_of(const Ops& ops, id p) {
+    if constexpr (requires { ops.initializer_of(p); }) {
+        return ops.initializer_of(p);
+    }
+    return p;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail
