@@ -376,15 +376,24 @@ TEST_CASE("wire_model: finds initializers that must be weights", "[onnx][wire_mo
     }
 }
 
-TEST_CASE("wire_model: knows the attributes of nodes by name", "[onnx][wire_model]") {
+TEST_CASE("wire_model: knows the attributes of nodes by name, those that are set",
+          "[onnx][wire_model]") {
     auto node = test::node("Conv", {"x"}, {"y"});
     node.inner(5, test::message().text(1, "group"));
+    node.inner(5, test::message().text(1, "zero").number(3, 0).number(20, 2));
+    node.inner(5, test::message().text(1, "one").number(3, 1).number(20, 2));
+    node.inner(5, test::message().text(1, "empty").text(4, "").number(20, 3));
+    node.inner(5, test::message().text(1, "text").text(4, "Relu").number(20, 3));
     const auto bytes =
         test::model(test::graph({node, test::node("Relu", {"y"}, {"z"})}, {"x"})).bytes();
     const wire_model model(bytes);
-    CHECK(model.has_attribute(0, "group"));
-    CHECK_FALSE(model.has_attribute(0, "groups"));
-    CHECK_FALSE(model.has_attribute(1, "group"));
+    for (const auto* name : {"group", "one", "text"}) {
+        CHECK(model.sets_attribute(0, name));
+        CHECK_FALSE(model.sets_attribute(1, name));
+    }
+    for (const auto* name : {"groups", "zero", "empty"}) {
+        CHECK_FALSE(model.sets_attribute(0, name));
+    }
 }
 
 TEST_CASE("wire_model: results are independent of the number of threads", "[onnx][wire_model]") {

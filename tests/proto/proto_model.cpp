@@ -114,7 +114,7 @@ void check_like_wire(const Proto& model) {
     CHECK(tables.find_uniform(all) == wire.find_uniform(all));
     CHECK(tables.find_matrices(all) == wire.find_matrices(all));
     for (stemma::id node = 0; node < wire.node_count(); ++node) {
-        CHECK(tables.has_attribute(node, "axis") == wire.has_attribute(node, "axis"));
+        CHECK(tables.sets_attribute(node, "axis") == wire.sets_attribute(node, "axis"));
     }
     REQUIRE(tables.tensor_count() == wire.tensors().size());
     for (std::size_t i = 0; i < tables.tensor_count(); ++i) {

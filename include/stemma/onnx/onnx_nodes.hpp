@@ -171,13 +171,13 @@ public:
     /// Whether a runtime fused a node with a neighbouring activation, normalization or addition,
     /// according to its type, an attribute or its inputs. Complexity: O(fields of the node).
     [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
-        model.has_attribute(node, std::string_view());
+        model.sets_attribute(node, std::string_view());
     }
     {
         return convolution_input(node, 2).starts_with("ConvBnFusion_BN_B_") || joins_sum(node) ||
                (model_->domain(node).starts_with("com.microsoft") &&
                 (detail::joins_neighbour(model_->op_type(node)) ||
-                 model_->has_attribute(node, "activation")));
+                 model_->sets_attribute(node, "activation")));
     }
 
     /// Whether a runtime fused a convolution with the addition that follows it. Complexity: O(1).

@@ -158,18 +158,35 @@ public:
         }
     }
 
-    /// Whether a node has an attribute with this name. Complexity: O(fields of the node).
-    [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
+    /// Whether a node has an attribute with this name that is neither the integer zero nor an empty
+    /// text. Complexity: O(fields of the node).
+    [[nodiscard]] bool sets_attribute(id node, std::string_view name) const {
+        using at = detail::onnx_fields::attribute;
+        constexpr std::uint64_t integer = 2; // AttributeProto::INT
+        constexpr std::uint64_t string = 3;
         auto fields = reader(message(node));
         for (detail::wire_field field; fields.next(field);) {
-            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
-                auto inside = fields.inner(field);
-                for (detail::wire_field part; inside.next(part);) {
-                    if (part.is_bytes(detail::onnx_fields::attribute::name) &&
-                        inside.text(part) == name) {
-                        return true;
-                    }
+            if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
+                continue;
+            }
+            bool is_named = false;
+            std::uint64_t type = 0;
+            std::uint64_t number = 0;
+            std::string_view text;
+            auto inside = fields.inner(field);
+            for (detail::wire_field part; inside.next(part);) {
+                if (part.is_bytes(at::name)) {
+                    is_named = inside.text(part) == name;
+                } else if (part.is_bytes(at::s)) {
+                    text = inside.text(part);
+                } else if (part.is(at::i, detail::wire_type::varint)) {
+                    number = part.value;
+                } else if (part.is(at::type, detail::wire_type::varint)) {
+                    type = part.value;
                 }
+            }
+            if (is_named) {
+                return type == integer ? number != 0 : type != string || !text.empty();
             }
         }
         return false;

@@ -118,10 +118,16 @@ public:
         stemma::detail::for_each_metadata(*node_messages_[node], f);
     }
 
-    /// Returns: as `wire_model::has_attribute`. Complexity: that, too.
-    [[nodiscard]] bool has_attribute(id node, std::string_view name) const {
-        const auto& attributes = node_messages_[node]->attribute();
-        return detail::range::any_of(attributes, [&](const auto& a) { return a.name() == name; });
+    /// Returns: as `wire_model::sets_attribute`. Complexity: that, too.
+    [[nodiscard]] bool sets_attribute(id node, std::string_view name) const {
+        using attribute_type = std::decay_t<decltype(node_messages_[node]->attribute(0))>;
+        const auto is_set = [](const attribute_type& a) {
+            return a.type() == attribute_type::INT
+                       ? a.i() != 0
+                       : a.type() != attribute_type::STRING || !a.s().empty();
+        };
+        return detail::range::any_of(node_messages_[node]->attribute(),
+                                     [&](const auto& a) { return a.name() == name && is_set(a); });
     }
 
     /// Calls `f(value, key, text)` for every metadata entry of an initializer or value info.
