@@ -64,6 +64,15 @@ TEST_CASE("owner_paths: a quantizer's suffix is not part of the reader's name") 
           path_list{"lm_head"});
 }
 
+TEST_CASE("owner_paths: names of values in TorchScript say nothing, those of list members do") {
+    CHECK(owner_paths(reader_of("/Add", {"input.7", "weight.5", "fc.weight"})) ==
+          path_list{"", "", "fc"});
+    CHECK(owner_paths(reader_of("/Add", {"scales.0", "scales.1"})) ==
+          path_list{"scales", "scales"});
+    CHECK(owner_paths(reader_of("/Add", {"enc.2", "enc.fc.weight"})) == path_list{"enc", "enc.fc"});
+    CHECK(owner_paths(reader_of("/Add", {"enc.scales.2"})) == path_list{"enc.scales"});
+}
+
 TEST_CASE("owner_paths: one reader speaks for all parameters with the path") {
     auto ops = reader_of("/lm_head/MatMul_Q4", {"lm_head.MatMul.weight"});
     ops.read_parameter(ops.add({}, "/embed/Gather"), "lm_head.MatMul.scales");

@@ -23,12 +23,15 @@ TEST_CASE("owner_path: all but the last part, unless an exporter made the name u
     CHECK(owner_path("/encoder/fc.0/Add_output_0").empty());
     CHECK(owner_path("encoder..weight").empty());
     CHECK(owner_path("..weight").empty());
+    CHECK(owner_path("p2o.helper.constant.0").empty());
 }
 
 TEST_CASE("owner_path: an optimizer's prefix is not part of the path") {
     CHECK(owner_path("ConvBnFusion_W_layer1.0.conv1.weight") == "layer1.0.conv1");
     CHECK(owner_path("ConvBnFusion_BN_B_layer1.0.bn1.bias") == "layer1.0.bn1");
     CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
+    CHECK(owner_path("InsertedPrecisionFreeCast_enc.fc.weight") == "enc.fc");
+    CHECK(owner_path("InsertedCast_/enc/Add_output_0").empty());
     CHECK(owner_path("my_Fusion_block.fc.weight") == "my_Fusion_block.fc");
     CHECK(owner_path("ConvAddFusion_Add_B_a.weight") == "a");
     CHECK(owner_path("ConvMulFusion_Mul_B_B_a.weight") == "B_a");

@@ -74,6 +74,8 @@ TEST_CASE("split_leftover_name: finds what optimizers leave of a name") {
     CHECK(split_leftover("fused _inlfunc_aten_conv2d_n0") == "-");
     CHECK(split_leftover("/fc/MatMul_quant") == "fc");
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
+    CHECK(split_leftover("InsertedPrecisionFreeCast_/fc/MatMul_output_0") == "fc");
+    CHECK(split_leftover("InsertedCast_fc.weight") == "-");
 }
 
 TEST_CASE("split_scoped_name: accepts lower-case operators, as TensorFlow writes") {
@@ -99,6 +101,9 @@ TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {
     CHECK(split_leftover("/norm/BatchNormalization_output_0_bn_nchwc") == "norm");
     CHECK(split_leftover("/relu/Relu_output_0_nchwc_token_40") == "relu");
     CHECK(split_leftover("/fc/Gemm_Grad/ReduceSum_2") == "fc");
+    CHECK(split_leftover("/fc/Gemm_output_0_DequantizeLinear/duplicated") == "fc");
+    CHECK(split_leftover("/fc/Gemm_output_0_DequantizeLinear_1/duplicated_token_3") == "fc");
+    CHECK(split_leftover("input_DequantizeLinear/duplicated_2") == "-");
     CHECK(split_leftover("fused app.Net::/app.Block::a/Conv") == "app.Net::/app.Block::a");
 }
 

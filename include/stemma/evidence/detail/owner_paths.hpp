@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -52,21 +53,54 @@ inline void write_operator_path(std::string_view name, std::string& path) {
     }
 }
 
+/// Whether a parameter may have the name of a value in TorchScript, `input.7`.
+[[nodiscard]] constexpr bool may_be_value(std::string_view owner, std::string_view name) noexcept {
+    return !owner.empty() && owner.find('.') == owner.npos &&
+           is_number(name.substr(name.rfind('.') + 1));
+}
+
+/// Clears the paths of parameters called `input.7`, like a value in TorchScript, unless they may be
+/// members of a ParameterList: then there is an `input.0`, or something else in `input`.
+/// Complexity: O(bytes of names).
+template <parameter_readers Ops>
+void clear_values(const Ops& ops, std::vector<std::string_view>& paths) {
+    std::unordered_set<std::string_view> owners;
+    for (id p = 0; p < paths.size(); ++p) {
+        const std::string_view name = ops.parameter_name(p);
+        const auto owner = paths[p].substr(0, paths[p].find('.'));
+        if (!owner.empty() && (!may_be_value(paths[p], name) || name.ends_with(".0"))) {
+            owners.insert(owner);
+        }
+    }
+    for (id p = 0; p < paths.size(); ++p) {
+        if (may_be_value(paths[p], ops.parameter_name(p)) && !owners.contains(paths[p])) {
+            paths[p] = {};
+        }
+    }
+}
+
 /// Returns: for each parameter the `owner_path` of its name. Builders may name a parameter after
 /// the operator that reads it, as in `enc.fc.MatMul.weight` of `/enc/fc/MatMul`: all parameters
-/// with that path belong to the module around the operator, `enc.fc`. Complexity: O(bytes of
-/// names); if a path ends in a capitalized part, also O(operators + reads) expected.
+/// with that path belong to the module around the operator, `enc.fc`. Parameters called like a
+/// value in TorchScript have none. Complexity: O(bytes of names); if a path ends in a capitalized
+/// part, also O(operators + reads) expected.
 template <parameter_readers Ops>
 [[nodiscard]] std::vector<std::string_view> owner_paths(const Ops& ops) {
     std::vector<std::string_view> paths;
     paths.reserve(ops.parameter_count());
     std::unordered_map<std::string_view, bool> called; // a path, and whether a reader has it
+    bool values = false;
     for (id p = 0; p < ops.parameter_count(); ++p) {
         prefetch_name_behind(ops, p);
-        paths.push_back(owner_path(ops.parameter_name(p)));
+        const std::string_view name = ops.parameter_name(p);
+        paths.push_back(owner_path(name));
+        values = values || may_be_value(paths.back(), name);
         if (may_end_in_operator(paths.back())) {
             called.emplace(paths.back(), false);
         }
+    }
+    if (values) {
+        clear_values(ops, paths);
     }
     if constexpr (named_operators<Ops>) {
         if (called.empty()) {

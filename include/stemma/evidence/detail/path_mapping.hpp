@@ -5,6 +5,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/io/json_text.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -73,10 +74,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Returns: the module path in the name of a parameter, all but its last part; "" if there is none,
-/// if an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`, `const_0.5_f32`), or
-/// if it is invalid. Prefixes of optimizers are removed, and tensors that training derives from a
-/// parameter belong to its module: `fc` for `fc.weight_grad.accumulation.buffer`.
+/// if an exporter made the name up (`onnx::MatMul_7`, `/encoder/Add_output_0`, `const_0.5_f32`,
+/// `p2o.helper.constant.0`), or if it is invalid. Prefixes of optimizers are removed, and tensors
+/// that training derives from a parameter belong to its module: `fc` for
+/// `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
+    parameter = without_cast(parameter);
     if (const auto gradient = parameter.rfind("_grad"); gradient != parameter.npos) {
         const auto behind = parameter.substr(gradient + 5);
         parameter = behind.empty() || behind.starts_with(".accumulation") ||
@@ -88,8 +91,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     const auto dot = parameter.rfind('.');
     const bool made_up =
         parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
-        parameter.find(';') != parameter.npos || dot == parameter.npos || dot == 0 ||
-        dot + 1 == parameter.size() ||
+        parameter.find(';') != parameter.npos || parameter.starts_with("p2o.") ||
+        dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
         detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {
         return {};

@@ -52,15 +52,26 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     }
 }
 
-/// Returns: a name without the prefix that a runtime gives to what it fused, `fused /conv1/Conv`.
-[[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
-    constexpr std::string_view fused = "fused ";
-    name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+/// Returns: a name without the prefix of ONNX Runtime for a conversion to another precision:
+/// `InsertedPrecisionFreeCast_/fc/MatMul_output_0`, `InsertedCast_fc.weight`.
+[[nodiscard]] constexpr std::string_view without_cast(std::string_view name) noexcept {
+    constexpr std::array<std::string_view, 2> casts{"InsertedPrecisionFreeCast_", "InsertedCast_"};
+    for (const auto cast : casts) {
+        name.remove_prefix(name.starts_with(cast) ? cast.size() : 0);
+    }
     return name;
 }
 
+/// Returns: a name without the prefix that a runtime gives to what it fused, `fused /conv1/Conv`,
+/// or converted.
+[[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
+    constexpr std::string_view fused = "fused ";
+    name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+    return without_cast(name);
+}
+
 /// Removes suffixes that runtimes and quantizers append to the names of operators or values they
-/// replace: `/MatMulAddFusion`, `_nchwc`, `_token_12`, `_output_0`.
+/// replace: `/MatMulAddFusion`, `/duplicated`, `_nchwc`, `_token_12`, `_output_0`.
 constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     constexpr std::array<std::string_view, 2> layouts{"_nchwc", "_bn"};
     for (std::size_t before = 0; before != name.size();) {
@@ -73,6 +84,10 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
             name.remove_suffix(name.size() - slash);
         }
         drop_numbered(name, "_token_");
+        if (const auto copy = name.rfind('/');
+            copy != name.npos && copy > 0 && is_counted(name.substr(copy + 1), "duplicated")) {
+            name.remove_suffix(name.size() - copy);
+        }
         for (const auto layout : layouts) {
             name.remove_suffix(name.ends_with(layout) ? layout.size() : 0);
         }
