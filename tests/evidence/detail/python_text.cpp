@@ -106,6 +106,22 @@ TEST_CASE("module_path_of: reads expressions with getattr") {
     CHECK(module_path_of("getattr(self.layers, '0').fc") == "layers.0.fc");
 }
 
+TEST_CASE("module_path_of: members of slices are numbered as in the list") {
+    CHECK(module_path_of("model.layers.slice(None, 2, None).0.q") == "model.layers.0.q");
+    CHECK(module_path_of("model.layers.slice(2, 4, 1).1.q") == "model.layers.3.q");
+    CHECK(module_path_of("L['self'].layers[slice(2, None, None)]._modules['0'].q") == "layers.2.q");
+    CHECK(module_path_of("getattr(self.layers[slice(1, None, None)], '1')") == "layers.2");
+    for (const auto* slice : {"-2, None, None", "None, None, -1", "0, 4, 2", "None, 2", ""}) {
+        CAPTURE(slice);
+        CHECK_FALSE(module_path_of("m.layers[slice(" + std::string(slice) + ")].0"));
+        CHECK_FALSE(module_path_of("m.layers.slice(" + std::string(slice) + ").0"));
+    }
+}
+
+TEST_CASE("module_path_of: the dictionary of children is no level") {
+    CHECK(module_path_of("L['self']._modules['layers']._modules['0']") == "layers.0");
+}
+
 TEST_CASE("module_path_of: rejects a malformed expression") {
     for (const auto* text :
          {"L['self", "L['self'", "L[self]", "L['self'].a[", "L['self'].a[]", "getattr(self.a, '0'",

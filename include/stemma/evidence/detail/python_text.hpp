@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_PYTHON_TEXT_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/core/detail/ascii.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -135,9 +136,40 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     return finish(text.size() == 1);
 }
 
+/// A `slice(2, None, None)` at the start of a text.
+struct python_slice {
+    std::size_t length = 0; ///< of the text; 0 if there is none, or it does not just skip a start
+    std::size_t start = 0;  ///< the first member
+};
+
+/// Complexity: O(length).
+[[nodiscard]] inline python_slice read_slice(std::string_view text) {
+    constexpr std::string_view open = "slice(";
+    constexpr std::string_view separator = ", ";
+    const auto end = std::min(text.find(')'), text.size());
+    if (!text.starts_with(open) || end == text.size()) {
+        return {};
+    }
+    const auto inside = text.substr(open.size(), end - open.size());
+    const auto first = std::min(inside.find(separator), inside.size());
+    const auto last = inside.rfind(separator);
+    const auto start = inside.substr(0, first);
+    const auto step = inside.substr(std::min(last, inside.size()));
+    if (first >= last || start.size() > 9 || (start != "None" && !is_number(start)) ||
+        (step != ", None" && step != ", 1")) {
+        return {};
+    }
+    python_slice result{end + 1, 0};
+    for (const char digit : start == "None" ? "" : start) {
+        result.start = result.start * 10 + static_cast<std::size_t>(digit - '0');
+    }
+    return result;
+}
+
 /// Converts a Python expression for a module to its path: `L['self'].layers[0].fc` and
-/// `getattr(getattr(L['self'].layers, '0'), 'fc')` to `layers.0.fc`. A text that is no such
-/// expression is taken as a path.
+/// `getattr(getattr(L['self'].layers, '0'), 'fc')` to `layers.0.fc`, as is
+/// `L['self'].layers[slice(None, 2, None)]._modules['0'].fc`. A text that is no such expression is
+/// taken as a path.
 ///
 /// Returns: nothing for a malformed expression.
 // One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)
@@ -152,8 +184,18 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
     }
     std::string path;
     std::string name;
+    std::size_t skipped = 0; // members, by slices
     const auto descend = [&](std::string_view part) {
-        path.append(path.empty() ? "" : ".").append(part);
+        if (part == "_modules") {
+            return;
+        }
+        path.append(path.empty() ? "" : ".");
+        if (skipped > 0 && part.size() < 10 && is_number(part)) {
+            path.append(std::to_string(std::stoul(std::string(part)) + skipped));
+        } else {
+            path.append(part);
+        }
+        skipped = 0;
     };
     // The base: a local variable, which holds the exported module, whatever its name.
     if (text.starts_with("L[")) {
@@ -170,23 +212,35 @@ inline void append_utf8(std::uint32_t code, std::string& out) {
         text.remove_prefix(end);
     }
     while (!text.empty()) {
-        if (text.front() == '.') {
-            const auto end = std::min(text.find_first_of(".[,)", 1), text.size());
-            descend(text.substr(1, end - 1));
-            text.remove_prefix(end);
-        } else if (text.front() == '[') {
+        if (const bool subscript = text.front() == '['; subscript || text.front() == '.') {
             text.remove_prefix(1);
-            auto read = read_python_string(text, name);
-            if (read == 0) {
-                read = std::min(text.find(']'), text.size());
-                name = text.substr(0, read);
+            if (text.starts_with("slice(")) {
+                const auto slice = read_slice(text);
+                if (slice.length == 0) {
+                    return std::nullopt;
+                }
+                skipped += slice.start;
+                text.remove_prefix(slice.length);
+            } else if (subscript) {
+                auto read = read_python_string(text, name);
+                if (read == 0) {
+                    read = std::min(text.find(']'), text.size());
+                    name = text.substr(0, read);
+                }
+                if (name.empty()) {
+                    return std::nullopt;
+                }
+                descend(name);
+                text.remove_prefix(read);
+            } else {
+                const auto end = std::min(text.find_first_of(".[,)"), text.size());
+                descend(text.substr(0, end));
+                text.remove_prefix(end);
             }
-            text.remove_prefix(read);
-            if (name.empty() || !text.starts_with(']')) {
+            if (subscript && !text.starts_with(']')) {
                 return std::nullopt;
             }
-            descend(name);
-            text.remove_prefix(1);
+            text.remove_prefix(subscript ? 1 : 0);
         } else if (text.front() == ',' && open > 0) {
             text.remove_prefix(1);
             while (text.starts_with(' ')) {
