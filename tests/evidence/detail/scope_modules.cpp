@@ -316,8 +316,12 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
     CHECK(s.path(down) == "proj");
     CHECK(s.path(up) == "proj");
     CHECK(s.path(act) == "proj.act");
+    CHECK(s.sureness(act) ==
+          stemma::detail::confidence::shallow); // it may be in the containers, too
     CHECK(s.path(again) == "proj.act");
+    CHECK(s.sureness(again) == stemma::detail::confidence::shallow);
     CHECK(s.path(twice) == "tied");
+    CHECK(s.sureness(once) > stemma::detail::confidence::shallow);
     CHECK(s.tree.size() == 4);
 }
 

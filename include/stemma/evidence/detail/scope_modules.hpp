@@ -292,8 +292,9 @@ template <parameter_readers Ops>
             self(first, self);
         }
         // A guess is no surer than the module it was made in.
+        float limit = 1;
         const auto guess = [&](id m, float sureness) {
-            const auto at_most = result.of_scope[scope.parent].confidence;
+            const auto at_most = std::min(limit, result.of_scope[scope.parent].confidence);
             module = {m, no_id, no_id, std::min(sureness, at_most)};
         };
         const auto make = [&](std::string_view instance) {
@@ -319,6 +320,23 @@ template <parameter_readers Ops>
                     return result.of_scope[t].module;
                 });
         }
+        const auto guess_by_name = [&] {
+            if (repeats &&
+                (is_call || plain ||
+                 (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+                guess(result.of_scope[first].module, detail::confidence::scope_numbered);
+            } else if (is_call) {
+                guess(make(counted->first), detail::confidence::scope_numbered);
+            } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
+                guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
+            } else if (counted && (first != no_id || !table.leftover.empty())) {
+                // `att_1` may be another module that prints like `att`, which may be gone.
+                guess(make(scope.instance()), detail::confidence::scope_numbered);
+            } else {
+                guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden
+                                                                 : detail::confidence::scope_new);
+            }
+        };
         const auto owner = parted->owner(s);
         const auto join_owner = [&] {
             const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
@@ -340,20 +358,9 @@ template <parameter_readers Ops>
         } else if (first != no_id && parted->is_call_of(first, s)) {
             self(first, self);
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);
-        } else if (repeats && (is_call || plain ||
-                               (table.scopes[first].operators > 0 &&
-                                table.scopes[first].kinds == scope.kinds))) {
-            guess(result.of_scope[first].module, detail::confidence::scope_numbered);
-        } else if (is_call) {
-            guess(make(counted->first), detail::confidence::scope_numbered);
-        } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
-            guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
-        } else if (counted && (first != no_id || !table.leftover.empty())) {
-            // `att_1` may be another module that prints like `att`, which may be gone.
-            guess(make(scope.instance()), detail::confidence::scope_numbered);
         } else {
-            guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden
-                                                             : detail::confidence::scope_new);
+            limit = parted->is_beside_apart(s) ? detail::confidence::shallow : 1;
+            guess_by_name();
         }
     };
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {

@@ -135,6 +135,16 @@ public:
                !calls_alike(all.front(), s == all.front() ? all[1] : s);
     }
 
+    /// Whether scope `s` reads no weights and is repeated beside a series that is apart in unknown
+    /// modules: it may be in these, too. Complexity: that of `is_apart` for all beside it, once.
+    [[nodiscard]] bool is_beside_apart(id s) {
+        const auto [in, added] = apart_in_.try_emplace(table_.scopes[s].parent, false);
+        in->second = in->second || (added && range::any_of(inside_[in->first], [&](id beside) {
+                                        return read_(beside) == no_id && is_apart(beside);
+                                    }));
+        return in->second && !series_of(s).empty() && weights_of(s).empty();
+    }
+
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
     /// two scopes in `first` do of which one has the number of `s`. Without weights, a scope with
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
@@ -399,6 +409,7 @@ private:
     std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
     std::map<id, std::vector<id>> owners_;    // the same
     std::map<id, series_reading> readings_;   // the same
+    std::map<id, bool> apart_in_;             // by parent: whether a series in it is apart, unknown
     std::map<id, std::map<std::size_t, call_counts>> inner_calls_; // the same, and by number
     std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
     std::vector<id> none_;
