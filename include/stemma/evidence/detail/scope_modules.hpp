@@ -10,6 +10,7 @@
 #include <stemma/evidence/detail/hidden_levels.hpp>
 #include <stemma/evidence/detail/lent_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/part_beginnings.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/reordered_names.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
@@ -97,7 +98,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
 }
 
 /// Finds operators whose parameters contradict their scope where the scope is ambiguous, and the
-/// operators of the same scope after them. Modules are ranks in `modules`.
+/// operators of the same scope after them, or before them. Modules are ranks in `modules`.
 template <parameter_readers Ops, module_view Modules>
 void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
                         const parameter_owners& owners, const scope_resolver<Modules>& resolver,
@@ -139,6 +140,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     if (std::find(contradicted.begin(), contradicted.end(), 1) == contradicted.end()) {
         return;
     }
+    std::vector<bool> reads_own(num_vertices(graph));
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const auto v = static_cast<id>(index_of(graph, *it));
         const auto s = table.scope_of[v];
@@ -146,22 +148,29 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
             continue;
         }
         const auto match = read(*it, s);
+        reads_own[v] = match.own;
         if (match.contradicts()) {
             result.of_operator[v] = {match.other, no_id, no_id, detail::confidence::scope_read};
             continue;
         }
-        if (!match.own && !result.of_operator.empty()) {
-            for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
-                const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
-                const auto before = result.of_operator.find(u);
-                if (table.scope_of[u] == s && before != result.of_operator.end()) {
-                    const auto behind = before->second;
-                    result.of_operator[v] = behind;
-                    break;
-                }
+        if (match.own) {
+            continue;
+        }
+        for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
+            const auto u = static_cast<id>(index_of(graph, source(*in, graph)));
+            if (table.scope_of[u] != s) {
+                continue;
             }
+            if (const auto before = result.of_operator.find(u);
+                before != result.of_operator.end()) {
+                const auto behind = before->second;
+                result.of_operator[v] = behind;
+                break;
+            }
+            reads_own[v] = reads_own[v] || reads_own[u];
         }
     }
+    detail::part_beginnings(ops, table, reads_own, result.of_operator);
 }
 
 /// Numbers the scopes of each module in the order of their first operators.
