@@ -100,6 +100,20 @@ TEST_CASE("leftovers: an activation that a runtime fused is another module's") {
     CHECK(alone.paths<leftovers>("/b/conv/Conv_output_0_nchwc") == texts{"b.conv"});
 }
 
+TEST_CASE("leftovers: what a builder wrote as a fusion belongs to the module in its name") {
+    const auto module_of = [](const char* name) {
+        const auto sum =
+            test::node("SkipLayerNormalization", {"x", "y", "b.norm.weight"}, {"v"}, name)
+                .text(7, "com.microsoft");
+        auto graph = test::graph({sum}, {"x", "y"}, {"v"});
+        graph.inner(5, test::tensor("b.norm.weight", {1}, "four"));
+        test::evidence_scene scene(test::model(graph).bytes());
+        return scene.paths<leftovers>(name);
+    };
+    CHECK(module_of("/b/norm/SkipLayerNorm") == texts{"b.norm"});
+    CHECK(module_of("/b/norm/Add/SkipLayerNormFusion/") == texts{"b"});
+}
+
 TEST_CASE("leftovers: the name of a fused activation shows whether it is a module") {
     const auto module_of = [](const char* name) {
         const auto conv = test::node("Conv", {"x"}, {"v"}, name)

@@ -169,14 +169,15 @@ public:
     }
 
     /// Whether a runtime fused a node with a neighbouring activation, normalization or addition,
-    /// according to its type, an attribute or its inputs. Complexity: O(fields of the node).
+    /// according to its type, an attribute or its inputs; not what a builder wrote as one and named
+    /// so, `/norm/SkipLayerNorm`. Complexity: O(fields of the node).
     [[nodiscard]] bool is_joined(id node) const requires requires(const Model& model) {
         model.sets_attribute(node, std::string_view());
     }
     {
         return convolution_input(node, 2).starts_with("ConvBnFusion_BN_B_") || joins_sum(node) ||
                (model_->domain(node).starts_with("com.microsoft") &&
-                (detail::joins_neighbour(model_->op_type(node)) ||
+                ((detail::joins_neighbour(model_->op_type(node)) && !names_fusion(node)) ||
                  model_->sets_attribute(node, "activation")));
     }
 
@@ -294,6 +295,13 @@ public:
     }
 
 private:
+    [[nodiscard]] bool names_fusion(id node) const noexcept {
+        const auto name = model_->name(node);
+        const auto slash = name.rfind('/');
+        const auto last = name.substr(slash == name.npos ? name.size() : slash + 1);
+        return (last.starts_with("Skip") || last.starts_with("Bias")) && !last.ends_with("Fusion");
+    }
+
     [[nodiscard]] std::string_view convolution_input(id node, std::size_t i) const noexcept {
         const auto inputs = model_->inputs(node);
         const bool has = i < inputs.size() && inputs[i] != no_id;
