@@ -28,8 +28,9 @@ struct example {
 };
 
 // Types: x float32[2,3,4], y float32[4], i int64[2,3,4], c bool[2,1,4], q uint8[2,3,4], s
-// float32[], m float32[6,7], w float32[7,5], img float32[1,3,8,9], k float32[6,3,3,3], n int64[2],
-// ids int32[2,5], words float32[30,6]; constants: shape [4,6], two [2], axes [1].
+// float32[], h float16[4], m float32[6,7], w float32[7,5], img float32[1,3,8,9], k
+// float32[6,3,3,3], n int64[2], ids int32[2,5], words float32[30,6]; constants: shape [4,6], two
+// [2], axes [1].
 constexpr std::string_view std_domain;
 constexpr std::string_view ms = "com.microsoft";
 constexpr std::string_view blocks = "com.microsoft.nchwc";
@@ -54,6 +55,8 @@ const example examples[] = {
      "float32[1,3,8,9] float32[4] uint8[2,3,4]"},
     {std_domain, "LayerNormalization", "x y y", "axis=1",
      "float32[2,3,4] float32[2,1,1] float32[2,1,1]"},
+    {std_domain, "RMSNormalization", "x h", "", "float16[2,3,4]"},
+    {std_domain, "SimplifiedLayerNormalization", "x h", "", "float16[2,3,4]"},
     {std_domain, "MatMul", "x w4", "", "float32[2,3,5]"},
     {std_domain, "MatMulInteger", "q w4", "", "int32[2,3,5]"},
     {std_domain, "Gemm", "m w", "", "float32[6,5]"},
@@ -167,6 +170,7 @@ inference_scene known_values() {
         .input("c", {2, 1, 4}, 9)
         .input("q", {2, 3, 4}, 2)
         .input("s", {})
+        .input("h", {4}, 10)
         .input("m", {6, 7})
         .input("w", {7, 5})
         .input("w4", {4, 5})

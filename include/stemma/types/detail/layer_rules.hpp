@@ -41,6 +41,11 @@ inline void layer_normalization(const rule_node& node) {
     }
 }
 
+/// Of the type of the scale.
+inline void scaled_normalization(const rule_node& node) {
+    node.set(0, node.input(1).data_type, node.input(0).dims);
+}
+
 /// The fourth output is the normalized sum.
 inline void skip_normalization(const rule_node& node) {
     node.set_like(0, 0);
