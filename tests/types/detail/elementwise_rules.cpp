@@ -32,6 +32,23 @@ TEST_CASE("elementwise_rules: old operators fit the second input to the first", 
     CHECK(test::inferred(scene, "Add", {"x", "b"}, {}, 7) == "float32[N,3,3]");
 }
 
+TEST_CASE("elementwise_rules: numbers stay in a cast as far as the type holds them", "[detail]") {
+    const auto cast_shape = [](std::uint64_t to) {
+        auto scene = test::inference_scene().open_input("x", {"N", "300", "0", "4", "70000"});
+        scene.node(test::node("Shape", {"x"}, {"shape"}));
+        scene.node(test::owner_node("Cast", {"shape"}, {"cast"}, {test::int_attribute("to", to)}));
+        scene.node(test::owner_node("Cast", {"cast"}, {"back"}, {test::int_attribute("to", 7)}));
+        return test::inferred(scene, "ConstantOfShape", {"back"});
+    };
+    CHECK(cast_shape(9) == "float32[?,1,0,1,1]");    // bool
+    CHECK(cast_shape(3) == "float32[?,?,0,4,?]");    // int8
+    CHECK(cast_shape(10) == "float32[?,300,0,4,?]"); // float16
+    CHECK(cast_shape(8) == "float32[?,?,0,?,?]");    // string
+    for (const std::uint64_t wide : {1, 6, 7, 11, 12, 13}) {
+        CHECK(cast_shape(wide) == "float32[N,300,0,4,70000]");
+    }
+}
+
 TEST_CASE("elementwise_rules: sums and products of shapes are shapes", "[detail]") {
     auto scene = test::inference_scene().input("x", {24}).numbers("a", {2, 3}).numbers("b", {1, 4});
     scene.node(test::node("Mul", {"a", "b"}, {"shape"}));

@@ -54,12 +54,22 @@ inline void where(const rule_node& node) {
     node.set(0, node.input(1).data_type, node.broadcast_inputs());
 }
 
+/// Numbers stay as far as the type holds them.
+inline void cast_to(const rule_node& node, std::int64_t data_type) {
+    auto facts = node.input(0);
+    facts.data_type = data_type;
+    if (facts.numbers) {
+        facts.numbers = cast_numbers(std::move(*facts.numbers), data_type);
+    }
+    node.set(0, std::move(facts));
+}
+
 inline void cast(const rule_node& node) {
-    node.set(0, {node.whole("to", 0), node.input(0).dims, node.input(0).numbers});
+    cast_to(node, node.whole("to", 0));
 }
 
 inline void cast_like(const rule_node& node) {
-    node.set(0, {node.input(1).data_type, node.input(0).dims, node.input(0).numbers});
+    cast_to(node, node.input(1).data_type);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail::rules

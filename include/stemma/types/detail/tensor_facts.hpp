@@ -5,8 +5,10 @@
 #include <stemma/config.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -64,6 +66,31 @@ struct tensor_facts {
 [[nodiscard]] inline extents as_extents(extents numbers) {
     for (auto& number : numbers) {
         number = number < 0 ? any_extent : number;
+    }
+    return numbers;
+}
+
+/// Returns: a number up to which a type, a number in TensorProto.DataType, holds all whole numbers;
+/// 0 for types that are not expected to hold any.
+[[nodiscard]] constexpr std::int64_t largest_whole(std::int64_t data_type) noexcept {
+    constexpr auto below = [](unsigned bits) { return (std::int64_t{1} << bits) - 1; };
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    constexpr std::array<std::int64_t, 17> largest{
+        0, below(24), below(8),  below(7),  below(16), below(15), below(31), all,     0,
+        1, below(11), below(53), below(32), all,       0,         0,         below(8)};
+    return data_type > 0 && data_type < 17 ? largest[static_cast<std::size_t>(data_type)] : 0;
+}
+
+/// Returns: whole numbers, some of them named, after a cast; unknown where it may change them.
+/// Types of 32 bits or more are taken to hold the named ones.
+[[nodiscard]] inline extents cast_numbers(extents numbers, std::int64_t data_type) {
+    const auto largest = largest_whole(data_type);
+    for (auto& number : numbers) {
+        if (data_type == bool_type && number >= 0) {
+            number = std::min<std::int64_t>(number, 1);
+        } else if (number < any_extent ? largest < largest_whole(float_type) : number > largest) {
+            number = any_extent;
+        }
     }
     return numbers;
 }
