@@ -6,12 +6,17 @@
 
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/extent_algebra.hpp>
+#include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
+#include <stemma/types/detail/shape_observer.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test {
@@ -55,6 +60,48 @@ inline message named_value(std::string_view name, const names& extents, std::uin
     }
     return message().text(1, name).inner(
         2, message().inner(1, message().number(1, type).inner(2, shape)));
+}
+
+namespace detail {
+
+/// Keeps what exact inference found.
+struct keeping_observer final : stemma::detail::shape_observer {
+    void begin(const stemma::detail::fact_table& known,
+               stemma::detail::extent_algebra& computes) override {
+        facts = &known;
+        algebra = &computes;
+    }
+
+    const stemma::detail::fact_table* facts = nullptr;
+    const stemma::detail::extent_algebra* algebra = nullptr;
+};
+
+} // namespace detail
+
+/// Returns: the extents of the first value with a name, as exact inference finds them:
+/// `[2*rows,?]`;
+/// "" if the rank is unknown.
+inline std::string exact_extents(const std::string& bytes, std::string_view name) {
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    detail::keeping_observer kept;
+    const stemma::detail::shape_inference inference(model, types, {}, kept);
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        const auto& known = (*kept.facts)[value];
+        if (model.value_name(value) == name) {
+            std::string text;
+            for (std::size_t i = 0; known.ranked() && i < known.rank(); ++i) {
+                const auto extent = kept.algebra->value((*known.dims)[i]);
+                text +=
+                    (i == 0 ? "" : ",") + (extent.is_known() ? extent.text([&](stemma::id symbol) {
+                        return std::string(kept.algebra->names()[symbol]);
+                    })
+                                                             : "?");
+            }
+            return known.ranked() ? "[" + text + "]" : "";
+        }
+    }
+    return "no such value";
 }
 
 /// One operator on inputs of known types.

@@ -2,7 +2,6 @@
 #ifndef STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 #define STEMMA_TYPES_DETAIL_EXACT_SHAPES_HPP
 
-#include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/types/detail/exact_operands.hpp>
@@ -95,7 +94,7 @@ private:
             } else if (op == "Mul") {
                 result.push_back(algebra_.extent(x * y));
             } else if (op == "Div") {
-                result.push_back(algebra_.divide(algebra_.extent(x), algebra_.extent(y)));
+                result.push_back(quotient(x, y, input(node, 0).data_type));
             } else if (op == "Mod" && y.constant().value_or(0) > 0) {
                 result.push_back(
                     algebra_.extent(x - algebra_.divide(x, *y.constant()) * *y.constant()));
@@ -110,40 +109,77 @@ private:
         return result;
     }
 
+    /// Floating-point numbers are not rounded down.
+    [[nodiscard]] std::int64_t quotient(const polynomial& x, const polynomial& y,
+                                        std::int64_t data_type) {
+        if (!is_floating_type(data_type)) {
+            return algebra_.divide(algebra_.extent(x), algebra_.extent(y));
+        }
+        const auto exact = x.divided_by(y);
+        return exact ? algebra_.extent(*exact) : any_extent;
+    }
+
     bool comparison(id node) {
         set(node, 0, bool_type, broadcast(node));
         return true;
     }
 
-    /// Where also resolves -1 in shapes for Expand: it selects 1 in place of -1, and the given
-    /// extent otherwise.
+    /// Where also resolves a number that stands for another one, as -1 in shapes for Expand: it
+    /// selects 1 in place of -1, and the given extent otherwise.
     bool choice(id node) {
         auto facts = made(input(node, 1).data_type, broadcast(node));
         const auto a = numbers(node, 1);
         const auto b = joined_numbers(node, 2);
-        if (a && b && a->size() == b->size() && facts.ranked() && facts.rank() < 2 &&
-            asks_for(node, 2)) {
+        const auto asked = asked_numbers(node, 2);
+        if (a && b && asked && a->size() == b->size() &&
+            (asked->size() == 1 || asked->size() == b->size()) && facts.ranked() &&
+            facts.rank() < 2) {
             facts.numbers.emplace();
             for (std::size_t i = 0; i < a->size(); ++i) {
-                facts.numbers->push_back(
-                    algebra_.extent((*b)[i].constant() == -1 ? (*a)[i] : (*b)[i]));
+                const auto& wanted = (*asked)[asked->size() == 1 ? 0 : i];
+                facts.numbers->push_back(chosen((*b)[i], wanted, (*a)[i]));
             }
         }
         table_.set(node, 0, std::move(facts));
         return true;
     }
 
-    /// Whether the condition of a Where compares its input with something.
-    [[nodiscard]] bool asks_for(id node, std::size_t slot) const {
+    /// Returns: a number, or `other` in place of `wanted`, as an extent; extents are not negative.
+    [[nodiscard]] std::int64_t chosen(const polynomial& number, const polynomial& wanted,
+                                      const polynomial& other) {
+        if (number.is_known() && number == wanted) {
+            return algebra_.extent(other);
+        }
+        const auto known = wanted.constant();
+        const bool differs = known && (*known < 0 || number.constant());
+        return differs || number == other ? algebra_.extent(number) : any_extent;
+    }
+
+    /// Returns: the numbers with which the condition of a Where compares its input; those that are
+    /// computed and unknown are taken as -1, which is no extent.
+    [[nodiscard]] std::optional<std::vector<polynomial>> asked_numbers(id node,
+                                                                       std::size_t slot) const {
         const auto& model = table_.model();
         const auto inputs = model.inputs(node);
         const auto asks = inputs[0] == no_id ? no_id : model.producer(inputs[0]);
-        return asks != no_id && model.op_type(asks) == "Equal" &&
-               detail::range::any_of(model.inputs(asks), [&](id value) {
-                   const auto constant = value == no_id ? std::nullopt : table_.literal(value);
-                   return value == inputs[slot] ||
-                          (constant && constant == table_.literal(inputs[slot]));
-               });
+        if (asks == no_id || model.op_type(asks) != "Equal" || model.inputs(asks).size() != 2) {
+            return std::nullopt;
+        }
+        const auto is_input = [&](id value) {
+            const auto constant = value == no_id ? std::nullopt : table_.literal(value);
+            return value == inputs[slot] || (constant && constant == table_.literal(inputs[slot]));
+        };
+        const auto compared = model.inputs(asks);
+        if (!is_input(compared[0]) && !is_input(compared[1])) {
+            return std::nullopt;
+        }
+        auto asked = numbers(asks, is_input(compared[0]) ? 1 : 0);
+        if (asked) {
+            std::replace_if(
+                asked->begin(), asked->end(), [](const auto& number) { return !number.is_known(); },
+                polynomial(-1));
+        }
+        return asked;
     }
 
     /// Returns: as `numbers`, with the signs of constants in a Concat.
