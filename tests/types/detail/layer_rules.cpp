@@ -39,6 +39,38 @@ TEST_CASE("layer_rules: attributes name the types of statistics and of dequantiz
                          {test::int_attribute("output_dtype", 10)}, 23) == "float16[2,4]");
 }
 
+TEST_CASE("layer_rules: a function's own opset decides the types of its results", "[detail]") {
+    const auto mask_with = [](std::uint64_t of_model, std::uint64_t of_function) {
+        auto graph = test::graph({test::node("Own", {"x"}, {"y"}, "", "local")});
+        graph.inner(1, test::node("Dropout", {"x"}, {"z", "m"}));
+        graph.inner(11, test::typed_value("x", {2, 3}));
+        auto own = test::function("local", "Own", {"x"}, {"m"},
+                                  {test::node("Dropout", {"x"}, {"z", "m"})});
+        if (of_function != 0) {
+            own.inner(9, test::opset("", of_function));
+        }
+        const auto bytes = test::model(graph, 8, of_model).inner(25, own).bytes();
+        const stemma::wire_model model(bytes);
+        stemma::value_types types(model);
+        stemma::detail::infer_shapes(model, types);
+        std::string text;
+        for (stemma::id value = 0; value < model.value_count(); ++value) {
+            if (model.graph_of_value(value) == 0 && model.value_name(value) != "x") {
+                const auto type = types.type_of(value);
+                text +=
+                    std::string(model.value_name(value)) + ":" +
+                    (type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "") +
+                    " ";
+            }
+        }
+        return text;
+    };
+    CHECK(mask_with(9, 12) == "y:bool[2,3] z:float32[2,3] m:float32[2,3] ");
+    CHECK(mask_with(12, 9) == "y:float32[2,3] z:float32[2,3] m:bool[2,3] ");
+    CHECK(mask_with(12, 0) == "y:bool[2,3] z:float32[2,3] m:bool[2,3] ");
+    CHECK(mask_with(12, 1000) == "y: z:float32[2,3] m:bool[2,3] ");
+}
+
 TEST_CASE("layer_rules: fused operators have the types of the unfused ones", "[detail]") {
     const auto scene = test::inference_scene()
                            .input("x", {1, 3, 8, 9})

@@ -42,8 +42,8 @@ namespace stemma::inline STEMMA_ABI::detail {
     return keeps;
 }
 
-/// Formal inputs of bodies: a Loop passes its initial states, a Scan also slices of its inputs. In
-/// opset 8, inputs of a Scan are batches, and nothing is known.
+/// Formal inputs of bodies, in the first iteration: a Loop passes its initial states, a Scan also
+/// slices of its inputs. In opset 8, inputs of a Scan are batches, and nothing is known.
 class body_formals {
 public:
     /// Requires: `model` outlives this.
@@ -57,22 +57,22 @@ public:
         }
         const auto& formals = model_.graph(g).inputs;
         const bool loop = model_.op_type(owner) == "Loop";
-        if (!loop && table.opset() < 9) {
+        if (!loop && table.opset_of(owner) < 9) {
             return;
         }
         const auto states = loop ? formals.size() : states_of(model_, owner, g);
         const bool plain = loop || !node_attributes(model_, owner).wholes("scan_input_axes");
         for (std::size_t i = 0; i < formals.size(); ++i) {
-            if (formals[i] == no_id || table[formals[i]].ranked()) {
+            if (formals[i] == no_id) {
                 continue;
             }
             const auto& given = table.input(owner, i);
             if (loop && i < 2) {
-                table.put(formals[i], made(i == 0 ? int64_type : bool_type, extents{}));
+                table.add(formals[i], made(i == 0 ? int64_type : bool_type, extents{}));
             } else if (i < states) {
-                table.put(formals[i], made(given.data_type, given.dims));
+                table.add(formals[i], made(given.data_type, given.dims));
             } else if (plain && given.ranked() && given.rank() > 0) {
-                table.put(formals[i], made(given.data_type,
+                table.add(formals[i], made(given.data_type,
                                            extents(given.dims->begin() + 1, given.dims->end())));
             }
         }
@@ -82,7 +82,7 @@ public:
     void keep_states(id node, std::span<const id> bodies, fact_table& table) const {
         const auto op = model_.op_type(node);
         const bool loop = op == "Loop";
-        if (!model_.domain(node).empty() || (!loop && (op != "Scan" || table.opset() < 9))) {
+        if (!model_.domain(node).empty() || (!loop && (op != "Scan" || table.opset_of(node) < 9))) {
             return;
         }
         const auto& results = model_.graph(bodies.front()).outputs;

@@ -6,6 +6,7 @@
 #include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -42,6 +43,7 @@ public:
                 opset_ = opset.version;
             }
         }
+        read_function_opsets();
         for (id value = 0; value < model.value_count(); ++value) {
             if (types.has_type(value)) {
                 put(value, types_.read(*types.type_of(value)));
@@ -81,6 +83,15 @@ public:
     [[nodiscard]] const wire_model& model() const noexcept { return *model_; }
     /// Returns: the opset of the standard domain, 0 if the model imports none.
     [[nodiscard]] std::int64_t opset() const noexcept { return opset_; }
+    /// Returns: the same for a node; one in a function uses what the function imports.
+    /// Complexity: O(depth of the bodies around it) for a model with functions, else O(1).
+    [[nodiscard]] std::int64_t opset_of(id node) const {
+        if (function_opsets_.empty()) {
+            return opset_;
+        }
+        const auto f = model_->graph(model_->outermost(model_->graph_of(node))).function;
+        return f == no_id ? opset_ : function_opsets_[f];
+    }
 
     [[nodiscard]] const tensor_facts& operator[](id value) const noexcept {
         return pool_[facts_[value]];
@@ -91,6 +102,9 @@ public:
         forget_monsters(facts);
         facts_[value] = pool_.intern(std::move(facts));
     }
+
+    /// Adds facts about a value; known facts stay.
+    void add(id value, const tensor_facts& facts) { put(value, joined((*this)[value], facts)); }
 
     /// Returns: the attributes of a node.
     [[nodiscard]] node_attributes attributes(id node) const {
@@ -145,10 +159,13 @@ public:
         return std::exchange(seen_, {});
     }
 
-    /// Appends the operator of a node and the facts about its inputs to a key.
+    /// Appends the operator of a node, its opset and the facts about its inputs to a key.
     void append_inputs(id node, std::string& key) const {
         append_number(model_->operator_id(node), key);
         append_number(model_->output_count(node), key);
+        if (!function_opsets_.empty()) {
+            append_number(static_cast<id>(opset_of(node)), key);
+        }
         for (auto value : model_->inputs(node)) {
             append_number(value == no_id ? no_id : facts_[value], key);
         }
@@ -176,7 +193,8 @@ public:
     /// Returns: how many inputs shape an elementwise result: before opset 7, an attribute fits the
     /// second to the first.
     [[nodiscard]] std::size_t shaping_inputs(id node) const {
-        const bool fits = opset_ < 7 && attributes(node).whole("broadcast").value_or(0) != 0;
+        const bool fits =
+            opset_of(node) < 7 && attributes(node).whole("broadcast").value_or(0) != 0;
         return fits ? 1 : model_->inputs(node).size();
     }
 
@@ -253,6 +271,25 @@ public:
     }
 
 private:
+    /// A function that imports no standard operators has the model's opset.
+    void read_function_opsets() {
+        const auto count = model_->functions().size();
+        auto fields = model_->reader();
+        for (wire_field whole; function_opsets_.size() < count && fields.next(whole);) {
+            if (!whole.is_bytes(onnx_fields::model::functions)) {
+                continue;
+            }
+            auto& opset = function_opsets_.emplace_back(opset_);
+            auto parts = fields.inner(whole);
+            for (wire_field part; parts.next(part);) {
+                if (part.is_bytes(onnx_fields::function::opset_import)) {
+                    const auto import = read_opset_import(parts.inner(part));
+                    opset = import.domain.empty() ? import.version : opset;
+                }
+            }
+        }
+    }
+
     [[nodiscard]] std::optional<extents> read_literal(id value) const {
         if (model_->is_initializer(value)) {
             const auto& tensor = model_->tensors()[tensor_of_[value]];
@@ -332,6 +369,7 @@ private:
     bool watching_ = false;
     tensor_types types_;
     std::int64_t opset_ = 0;
+    std::vector<std::int64_t> function_opsets_; // by function
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -301,6 +301,9 @@ private:
 
     /// Body results are inferred before their owner, as their nodes are among its sources.
     void infer(id node) {
+        if (!exact_ && table_.opset_of(node) > last_known_opset) {
+            return; // in a function
+        }
         const auto op = model_.operator_id(node);
         const auto bodies = contents_.bodies_of(node);
         if (!bodies.empty()) {

@@ -30,8 +30,8 @@ public:
     [[nodiscard]] std::size_t input_count() const { return table_->model().inputs(node_).size(); }
     [[nodiscard]] std::size_t output_count() const { return table_->model().output_count(node_); }
 
-    /// Returns: the opset of the standard domain.
-    [[nodiscard]] std::int64_t opset() const noexcept { return table_->opset(); }
+    /// Returns: the opset of the standard domain, for this node.
+    [[nodiscard]] std::int64_t opset() const { return table_->opset_of(node_); }
     [[nodiscard]] node_attributes attributes() const { return table_->attributes(node_); }
     [[nodiscard]] std::int64_t whole(std::string_view name, std::int64_t otherwise) const {
         return attributes().whole(name).value_or(otherwise);
