@@ -2,6 +2,7 @@
 #ifndef STEMMA_ONNX_TENSOR_HEADER_HPP
 #define STEMMA_ONNX_TENSOR_HEADER_HPP
 
+#include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -120,6 +122,39 @@ namespace detail {
                                                       const tensor_ref& tensor) {
     return read_tensor_header(model.reader(tensor.message));
 }
+
+namespace detail {
+
+/// Reads a SparseTensorProto: the description of its values, with the dims of the whole.
+/// Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_sparse_header(wire_reader fields) {
+    using at = onnx_fields::sparse_tensor;
+    tensor_header header;
+    std::vector<std::int64_t> dims;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::values)) {
+            header = read_tensor_header(fields.inner(field));
+        } else if (field.number == at::dims &&
+                   (field.type == wire_type::varint || field.type == wire_type::bytes)) {
+            read_dims(fields, field, dims);
+        }
+    }
+    header.dims = std::move(dims);
+    return header;
+}
+
+/// As `read_tensor_header` of an initializer, but a sparse one has the dims that operators see.
+/// Complexity: O(fields).
+[[nodiscard]] inline tensor_header read_value_header(const wire_model& model,
+                                                     const tensor_ref& tensor) {
+    if (!tensor.sparse) {
+        return read_tensor_header(model, tensor);
+    }
+    const auto& whole = model.containers()[tensor.message.container];
+    return read_sparse_header(model.reader({whole.begin, whole.size, no_id}));
+}
+
+} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -89,7 +89,7 @@ public:
     [[nodiscard]] value_fact value(id value) const {
         const auto& known = types();
         if (const auto tensor = known.tensor_of[value]; tensor != no_id) {
-            const auto header = read_tensor_header(*model_, model_->tensors()[tensor]);
+            const auto header = detail::read_value_header(*model_, model_->tensors()[tensor]);
             value_fact fact{
                 std::string(data_type_name(header.data_type)), true, {}, detail::data_size(header)};
             for (auto extent : header.dims) {

@@ -51,7 +51,8 @@ public:
         }
         detail::described_type type;
         if (tensor_of_[value] != no_id) {
-            const auto header = read_tensor_header(*model_, model_->tensors()[tensor_of_[value]]);
+            const auto header =
+                detail::read_value_header(*model_, model_->tensors()[tensor_of_[value]]);
             type.name = detail::element_name(header.data_type);
             type.shape.assign(header.dims.begin(), header.dims.end());
             type.has_shape = true;

@@ -74,7 +74,7 @@ void write_parameters(Sink& sink, std::span<const parameter_origin> origins,
     json.begin_array();
     for (const auto& origin : origins) {
         const auto& tensor = opened.model().tensors()[origin.tensor];
-        const auto header = read_tensor_header(opened.model(), tensor);
+        const auto header = detail::read_value_header(opened.model(), tensor);
         json.begin_object(true);
         json.member("name", opened.model().text(tensor.name));
         json.member("graph", opened.model().graph_path(tensor.graph));

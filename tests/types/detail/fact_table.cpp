@@ -33,6 +33,35 @@ TEST_CASE("fact_table: starts with declared types and those of initializers",
     CHECK(table.literal(model.inputs(node)[1]) == d::extents{4, 5});
 }
 
+TEST_CASE("fact_table: a sparse initializer has the extents of the whole", "[detail][fact_table]") {
+    auto graph = test::graph({test::node("Relu", {"s"}, {"y"})});
+    graph.inner(15, test::sparse_tensor("s").number(3, 6).number(3, 7));
+    const auto bytes = test::model(graph).bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    const d::fact_table table(model, types);
+    CHECK(table.input(0, 0).data_type == d::float_type);
+    CHECK(table.input(0, 0).dims == d::extents{6, 7});
+}
+
+TEST_CASE("fact_table: nodes have the opset that their function imports", "[detail][fact_table]") {
+    test::message body;
+    body.inner(1, test::node("Relu", {"x"}, {"r"}, "inside"));
+    body.inner(12, test::message().text(1, "r"));
+    auto own = test::function(
+        "local", "Own", {"x"}, {"y"},
+        {test::owner_node("If", {"x"}, {"y"}, {test::graph_attribute("then_branch", body)})});
+    own.inner(9, test::opset("local", 1)).inner(9, test::opset("ai.onnx", 9));
+    const auto bytes = test::model(test::graph({test::node("Own", {"a"}, {"b"}, "call", "local")}))
+                           .inner(25, own)
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    const d::fact_table table(model, types);
+    CHECK(table.opset_of(test::node_called(model, "call")) == 17);
+    CHECK(table.opset_of(test::node_called(model, "inside")) == 9);
+}
+
 TEST_CASE("fact_table: known facts stay, new ones are added", "[detail][fact_table]") {
     const auto bytes = test::model(test::graph({test::node("Own", {"x"}, {"y"}, "own")})).bytes();
     const stemma::wire_model model(bytes);

@@ -32,6 +32,25 @@ TEST_CASE("shape_rules: a shape that is computed is followed", "[detail]") {
     CHECK(test::inferred(s, "Expand", {"two", "shape"}) == "int64[2,3,4]");
 }
 
+TEST_CASE("shape_rules: a Constant is known from any of its attributes", "[detail]") {
+    const auto expanded = [](const test::message& attribute) {
+        auto s = scene();
+        s.node(test::owner_node("Constant", {}, {"c"}, {attribute}));
+        s.node(
+            test::owner_node("Concat", {"zero", "c"}, {"all"}, {test::int_attribute("axis", 0)}));
+        return test::inferred(s, "ConstantOfShape", {"all"});
+    };
+    CHECK(expanded(test::ints_attribute("value_ints", {4, 5})) == "float32[0,4,5]");
+    auto s = scene();
+    s.node(test::owner_node("Constant", {}, {"c"}, {test::int_attribute("value_int", 4)}));
+    s.node(test::node("Unsqueeze", {"c", "zero"}, {"all"}));
+    CHECK(test::inferred(s, "ConstantOfShape", {"all"}) == "float32[4]");
+    const auto sparse = test::sparse_tensor("").number(3, 6).number(3, 7);
+    CHECK(test::inferred(scene(), "Constant", {},
+                         {test::message().text(1, "sparse_value").inner(22, sparse)}) ==
+          "float32[6,7]");
+}
+
 TEST_CASE("shape_rules: a zero copies the extent of the input, unless it is asked for",
           "[detail]") {
     auto s = test::inference_scene()

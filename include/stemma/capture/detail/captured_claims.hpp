@@ -59,7 +59,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     parameter_shapes shapes;
     for (const auto tensor : tensors_of_parameters(model, ops)) {
         shapes.add(tensor == no_id ? std::vector<std::int64_t>{}
-                                   : read_tensor_header(model, model.tensors()[tensor]).dims);
+                                   : read_value_header(model, model.tensors()[tensor]).dims);
     }
     return shapes;
 }

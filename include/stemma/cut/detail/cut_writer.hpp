@@ -295,7 +295,7 @@ private:
     void add_initializer_input(id value, message_tree& graph) {
         std::string info;
         detail::append_field(at_info::name, model_.value_name(value), info);
-        const auto header = read_tensor_header(model_, model_.tensors()[tables_->tensor_of[value]]);
+        const auto header = read_value_header(model_, model_.tensors()[tables_->tensor_of[value]]);
         detail::append_field(at_info::type, tensor_type(header), info);
         graph.append(at_graph::input, info);
     }

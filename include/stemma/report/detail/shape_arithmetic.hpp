@@ -66,7 +66,7 @@ static_assert(std::is_sorted(shape_operators.begin(), shape_operators.end()));
     const auto tensors = model.tensors();
     for (const auto& tensor : tensors) {
         if (tensor.value != no_id) {
-            const auto header = read_tensor_header(model, tensor);
+            const auto header = read_value_header(model, tensor);
             small[tensor.value] = header.dims.size() <= 1 && header.elements() <= most_elements;
         }
     }

@@ -57,7 +57,9 @@ public:
             }
             auto known = (*this)[tensor.value];
             if (tensor.sparse) {
-                known.data_type = read_tensor_header(model, tensor).data_type;
+                const auto header = read_value_header(model, tensor);
+                known.data_type = header.data_type;
+                known.dims = as_extents(header.dims);
             } else {
                 auto read = read_whole_numbers(model.reader(tensor.message));
                 known.data_type = read.data_type;

@@ -2,7 +2,9 @@
 #ifndef STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 #define STEMMA_TYPES_DETAIL_SHAPE_RULES_HPP
 
+#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
@@ -24,16 +26,28 @@ inline void constant(const rule_node& node) {
         fact_table::note_numbers(facts, std::move(*tensor));
         node.set(0, std::move(facts));
     }
-    attributes.for_each([&](std::string_view name, wire_reader) {
+    attributes.for_each([&](std::string_view name, wire_reader attribute) {
         if (name == "value_int") {
-            node.set(0, int64_type, extents{});
+            auto facts = made(int64_type, extents{});
+            if (const auto number = attributes.whole(name)) {
+                facts.numbers = as_extents({*number});
+            }
+            node.set(0, std::move(facts));
         } else if (name == "value_float") {
             node.set(0, float_type, extents{});
         } else if (name == "value_ints") {
-            const auto count = attributes.wholes(name)->size();
-            node.set(0, int64_type, extents{static_cast<std::int64_t>(count)});
+            auto numbers = as_extents(*attributes.wholes(name));
+            const auto count = static_cast<std::int64_t>(numbers.size());
+            node.set(0, {int64_type, extents{count}, std::move(numbers)});
         } else if (name == "value_floats") {
             node.set(0, float_type, extents{any_extent});
+        } else if (name == "sparse_value") {
+            for (wire_field part; attribute.next(part);) {
+                if (part.is_bytes(onnx_fields::attribute::sparse_tensor)) {
+                    auto header = read_sparse_header(attribute.inner(part));
+                    node.set(0, header.data_type, as_extents(std::move(header.dims)));
+                }
+            }
         }
     });
 }
