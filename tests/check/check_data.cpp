@@ -10,6 +10,7 @@
 #include <stemma/model/finding.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -61,6 +62,63 @@ TEST_CASE("check_data: inline data must have the size of type and dims") {
     // Data in typed fields are not raw.
     const auto typed = test::message().number(1, 1).number(2, 1).text(8, "a").text(4, "1234");
     CHECK(findings_of(model_with({typed}), "m").empty());
+}
+
+TEST_CASE("check_data: typed data must have as many elements as dims") {
+    constexpr std::uint64_t few = 5;
+    const auto told = [](std::uint64_t type, const test::message& data, std::uint64_t elements) {
+        auto made = test::message().number(1, elements).number(2, type).text(8, "a");
+        return findings_of(model_with({made.append(data)}), "m");
+    };
+    const found wrong{"data.size at initializer 'a'"};
+    const auto none = test::message();
+    for (std::uint64_t type = 1; type < 27; ++type) {
+        INFO(type);
+        CHECK(told(type, none, few) == wrong);
+        CHECK(told(type, none, 0).empty());
+    }
+    const auto numbers = [](std::uint32_t field, std::uint64_t count) {
+        return test::message().packed(field, std::vector<std::uint64_t>(count, 300));
+    };
+    const auto check = [&](std::uint64_t type, std::uint64_t needed, auto data) {
+        INFO(type);
+        CHECK(told(type, data(needed), few).empty());
+        CHECK(told(type, data(needed - 1), few) == wrong);
+        CHECK(told(type, data(needed + 1), few) == wrong);
+    };
+    for (const std::uint64_t type : {2, 3, 4, 5, 6, 9, 10, 16, 17, 18, 19, 20, 24}) {
+        check(type, few, [&](auto count) { return numbers(5, count); });
+    }
+    for (const std::uint64_t type : {21, 22, 23}) {
+        check(type, 3, [&](auto count) { return numbers(5, count); });
+    }
+    for (const std::uint64_t type : {25, 26}) {
+        check(type, 2, [&](auto count) { return numbers(5, count); });
+    }
+    check(7, few, [&](auto count) { return numbers(7, count); });
+    check(12, few, [&](auto count) { return numbers(11, count); });
+    check(13, few, [&](auto count) { return numbers(11, count); });
+    const auto bytes = [](std::uint32_t field, std::uint64_t size) {
+        return test::message().text(field, std::string(size, 'x'));
+    };
+    check(1, few, [&](auto count) { return bytes(4, 4 * count); });
+    check(14, 2 * few, [&](auto count) { return bytes(4, 4 * count); });
+    check(11, few, [&](auto count) { return bytes(10, 8 * count); });
+    check(15, 2 * few, [&](auto count) { return bytes(10, 8 * count); });
+    check(8, few, [](auto count) {
+        test::message texts;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            texts.text(6, "");
+        }
+        return texts;
+    });
+    check(6, few, [](auto count) { // not packed
+        test::message each;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            each.number(5, 300);
+        }
+        return each;
+    });
 }
 
 TEST_CASE("check_data: external data must exist, be in the folder, and be long enough") {

@@ -26,7 +26,62 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Checks the location of initializer data, without reading it.
+/// Returns: the field of TensorProto that holds elements of a data type if they are not raw; 0 for
+/// an unknown type.
+[[nodiscard]] constexpr std::uint32_t typed_data(std::int64_t data_type) noexcept {
+    using at = onnx_fields::tensor;
+    switch (data_type) {
+    case 1:  // float32
+    case 14: // complex64
+        return at::float_data;
+    case 7: // int64
+        return at::int64_data;
+    case 8: // string
+        return at::string_data;
+    case 11: // float64
+    case 15: // complex128
+        return at::double_data;
+    case 12: // uint32
+    case 13: // uint64
+        return at::uint64_data;
+    default:
+        return data_type_name(data_type).empty() ? 0 : std::uint32_t{at::int32_data};
+    }
+}
+
+/// Returns: how many entries that field needs: two for a complex element, one for as many elements
+/// of less than a byte as a byte holds. Complexity: O(rank).
+[[nodiscard]] inline std::uint64_t entries_needed(const tensor_header& header) noexcept {
+    const bool is_complex = header.data_type == 14 || header.data_type == 15;
+    const auto bits = bits_of_type(header.data_type);
+    const std::uint64_t in_byte = bits > 0 && bits < 8 ? 8 / bits : 1;
+    const auto elements = header.elements();
+    return is_complex ? 2 * elements : elements / in_byte + (elements % in_byte == 0 ? 0 : 1);
+}
+
+/// Returns: the number of entries in a repeated field, packed or not.
+/// Complexity: O(fields + bytes of varints).
+[[nodiscard]] inline std::uint64_t count_entries(wire_reader fields, std::uint32_t number) {
+    using at = onnx_fields::tensor;
+    std::uint64_t count = 0;
+    for (wire_field field; fields.next(field);) {
+        if (field.number != number) {
+            continue;
+        }
+        if (!field.is_bytes(number) || number == at::string_data) {
+            ++count;
+        } else if (number == at::float_data || number == at::double_data) {
+            count += field.size() / (number == at::float_data ? sizeof(float) : sizeof(double));
+        } else { // varints end with a byte below 128
+            const auto packed = fields.text(field);
+            count += static_cast<std::uint64_t>(
+                detail::range::count_if(packed, [](char c) { return (c & 0x80) == 0; }));
+        }
+    }
+    return count;
+}
+
+/// Checks the location and amount of initializer data.
 template <class Report>
 class data_checker {
 public:
@@ -48,9 +103,13 @@ public:
         const auto expected = data_size(header);
         if (header.external) {
             check_external(header, expected, place);
-        } else if (const auto raw = raw_size(tensor); raw && expected && *raw != *expected) {
-            tell("data.size", place,
-                 "has " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
+        } else if (const auto raw = raw_size(tensor)) {
+            if (expected && *raw != *expected) {
+                tell("data.size", place,
+                     "has " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
+            }
+        } else {
+            check_typed(tensor, header, place);
         }
     }
 
@@ -73,6 +132,23 @@ private:
             }
         }
         return size;
+    }
+
+    void check_typed(const tensor_ref& tensor, const tensor_header& header,
+                     const std::string& place) {
+        const auto at = typed_data(header.data_type);
+        const auto needed = entries_needed(header);
+        const auto found = at == 0 ? needed : count_entries(model_.reader(tensor.message), at);
+        if (found != needed) {
+            tell("data.size", place,
+                 found == 0 ? "has no data of its type, but dims need " + entries(needed)
+                            : "has " + entries(found) + " of data, but type and dims need " +
+                                  std::to_string(needed));
+        }
+    }
+
+    [[nodiscard]] static std::string entries(std::uint64_t count) {
+        return std::to_string(count) + (count == 1 ? " number" : " numbers");
     }
 
     void check_external(const tensor_header& header, std::optional<std::uint64_t> expected,
@@ -130,8 +206,8 @@ private:
 } // namespace detail
 
 /// Calls `report(finding)` for all initializers whose data is missing or does not match type and
-/// dims. External data is looked up beside the model's file; no data is read. Complexity:
-/// O(initializers * log files).
+/// dims. External data is looked up beside the model's file; of other data, only integers that are
+/// not raw are read, to count them. Complexity: O(initializers * log files + bytes of these).
 template <class Report>
 void check_data(const wire_model& model, Report report) {
     detail::data_checker<Report> checker(model, report);
