@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -113,6 +114,20 @@ TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numeri
     CHECK(json["values"][1]["difference"]["sqnr"] == 0);
     CHECK(json["values"][0]["difference"]["sqnr"].is_null()); // no noise at all
     CHECK(json["modules"][0]["own"].is_null());
+}
+
+TEST_CASE("compare_numerics: differences are numbers in JSON, however large",
+          "[numerics][compare_numerics]") {
+    stemma::value_difference difference;
+    difference.max_abs = std::numeric_limits<double>::infinity();
+    difference.max_rel = difference.max_abs;
+    stemma::string_sink sink;
+    stemma::json_writer json(sink);
+    stemma::detail::write_difference(json, difference);
+    json.finish();
+    const auto read = nlohmann::json::parse(sink.text);
+    CHECK(read["max_abs"] == std::numeric_limits<double>::max());
+    CHECK(read["max_rel"] == std::numeric_limits<double>::max());
 }
 
 } // namespace test::numerics_compare_numerics

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -187,7 +188,7 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
 
 namespace detail {
 
-// JSON has no infinity; infinite ratios are null.
+// JSON has no infinity; infinite ratios are null, larger differences the largest double.
 inline constexpr double lowest_sqnr = -999;
 
 template <class Json>
@@ -195,8 +196,8 @@ void write_difference(Json& json, const value_difference& by) {
     json.begin_object(true);
     json.member("elements", by.elements);
     json.member("identical", by.identical);
-    json.member("max_abs", by.max_abs);
-    json.member("max_rel", by.max_rel);
+    json.member("max_abs", std::min(by.max_abs, std::numeric_limits<double>::max()));
+    json.member("max_rel", std::min(by.max_rel, std::numeric_limits<double>::max()));
     json.member("cosine", by.cosine);
     json.member("sqnr", std::isfinite(by.sqnr) || by.sqnr > 0 ? by.sqnr : lowest_sqnr);
     json.member("unequal_nonfinite", by.unequal_nonfinite);
@@ -206,7 +207,8 @@ void write_difference(Json& json, const value_difference& by) {
 } // namespace detail
 
 /// Writes a report as JSON (`stemma.numerics/1`). An infinite ratio is `null`; that of a value that
-/// should be all zeros is -999. Complexity: O(length of the result).
+/// should be all zeros is -999. Differences beyond the largest double are that. Complexity:
+/// O(length of the result).
 template <text_sink Sink>
 void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
                     const observed_model& b) {
