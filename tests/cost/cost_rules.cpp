@@ -5,7 +5,7 @@
 
 namespace test::cost_cost_rules {
 
-TEST_CASE("cost_rules: a domain's rule takes precedence over that of any domain", "[cost]") {
+TEST_CASE("cost_rules: a domain's rule takes precedence over the one without a domain", "[cost]") {
     const stemma::cost_rules rules;
     REQUIRE(rules.find("", "Attention") != nullptr);
     CHECK(rules.find("", "Attention")->formula == "attention");
@@ -18,8 +18,20 @@ TEST_CASE("cost_rules: the table can be replaced", "[cost]") {
     const stemma::cost_rules rules("each 7: Mine Yours\nmoves: example::Mine\n");
     CHECK(rules.find("", "Mine")->numbers[0] == 7);
     CHECK(rules.find("example", "Mine")->formula == "moves");
-    CHECK(rules.find("example", "Yours")->formula == "each");
     CHECK(rules.find("", "MatMul") == nullptr);
+}
+
+TEST_CASE("cost_rules: operators of other tools are not those of the standard", "[cost]") {
+    const stemma::cost_rules rules;
+    for (const auto* domain : {"", "ai.onnx", "ai.onnx.ml", "com.microsoft", "com.microsoft.nchwc",
+                               "com.ms.internal.nhwc"}) {
+        INFO(domain);
+        CHECK(rules.find(domain, "Conv") != nullptr);
+    }
+    for (const auto* domain : {"com.acme", "ai.acme", "pkg.onnxscript.torch_lib", "trt.plugins"}) {
+        INFO(domain);
+        CHECK(rules.find(domain, "Conv") == nullptr);
+    }
 }
 
 } // namespace test::cost_cost_rules

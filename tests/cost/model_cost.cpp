@@ -158,6 +158,40 @@ TEST_CASE("model_cost: parts of an open extent whose last one may be smaller", "
     CHECK(size_of(scene, split({"first", "y"})) == "16*rows - 16*floor((rows + 1)/2)");
 }
 
+TEST_CASE("model_cost: views of weights take no memory, and are not read from outside", "[cost]") {
+    const auto constant = test::message().text(1, "value").inner(5, test::tensor("", {3, 100}));
+    for (const auto* op : {"Identity", "Reshape"}) {
+        for (const bool is_constant : {false, true}) {
+            INFO(op << (is_constant ? " of a constant" : " of an initializer"));
+            auto scene = test::inference_scene().input("x", {5, 3}).numbers("shape", {3, 100});
+            is_constant ? scene.node(test::owner_node("Constant", {}, {"w"}, {constant}))
+                        : scene.weight("w", {3, 100});
+            scene.node(test::node(op, {"w", "shape"}, {"v"}));
+            const auto cost =
+                cost_of(scene.node(test::node("MatMul", {"x", "v"}, {"y"})).model_with("y"));
+            CHECK(cost[0].activations.constant() == (5 * 100) * 4);
+            CHECK(cost[0].peak.constant() == (5 * 3 + 5 * 100) * 4);
+            CHECK(cost[0].in.constant() == (5 * 3) * 4);
+        }
+    }
+}
+
+TEST_CASE("model_cost: the bias of a convolution is added, wherever it is an input", "[cost]") {
+    const auto additions = [](const test::message& node) {
+        auto scene = test::inference_scene()
+                         .input("x", {1, 2, 5, 5})
+                         .input("o", {1, 18, 3, 3})
+                         .weight("w", {4, 2, 3, 3})
+                         .weight("b", {4});
+        const auto cost = cost_of(scene.node(node).model_with("y"));
+        return *cost[0].flops.constant() - 2 * *cost[0].macs.constant();
+    };
+    CHECK(additions(test::node("Conv", {"x", "w"}, {"y"})) == 0);
+    CHECK(additions(test::node("Conv", {"x", "w", "b"}, {"y"})) == 4 * 3 * 3);
+    CHECK(additions(test::node("DeformConv", {"x", "w", "o"}, {"y"})) == 0);
+    CHECK(additions(test::node("DeformConv", {"x", "w", "o", "b"}, {"y"})) == 4 * 3 * 3);
+}
+
 TEST_CASE("model_cost: names what is not fixed, also in computed extents", "[cost]") {
     auto scene = test::inference_scene().open_input("x", {"rows", "4"});
     scene.numbers("start", {0}).numbers("end", {512}).numbers("axis", {0});

@@ -3,6 +3,7 @@
 #define STEMMA_COST_COST_RULES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ struct cost_rule {
 namespace detail {
 
 /// Costs of operators, one formula per line, followed by a colon and the operators; `domain::type`
-/// outside the standard domain. docs/cost.md explains the formulas.
+/// for those of a single domain. docs/cost.md explains the formulas.
 inline constexpr std::string_view operator_cost_rules = R"(
 alias: Identity Reshape Flatten Squeeze Unsqueeze Dropout
 moves: Cast CastLike Transpose Concat Slice Split Gather GatherElements GatherND Expand Tile Pad
@@ -78,7 +79,8 @@ packed: MatMulNBits MatMulBnb4 MatMulFpQ4
 gemm 0 1 2: Gemm FusedGemm GemmFloat8
 gemm 0 1 2 8: GemmFastGelu
 gemm 0 3 6 3: QGemm
-convolution 1 2: Conv DeformConv NhwcConv
+convolution 1 2: Conv NhwcConv
+convolution 1 3: DeformConv
 convolution 1 2 1: FusedConv NhwcFusedConv
 convolution 1 9: ConvInteger
 convolution 3 8 3: QLinearConv
@@ -93,6 +95,13 @@ weighted_attention 1: QAttention PackedAttention DecoderMaskedSelfAttention
 head_attention: MultiHeadAttention DecoderMaskedMultiHeadAttention
 group_attention: GroupQueryAttention
 )";
+
+/// Whether a domain is the standard one or one of ONNX Runtime's, in which a type means the same
+/// unless the table has a line for the domain.
+[[nodiscard]] constexpr bool has_usual_operators(std::string_view domain) noexcept {
+    return is_standard_domain(domain) || domain.starts_with("com.microsoft") ||
+           domain == "com.ms.internal.nhwc";
+}
 
 } // namespace detail
 
@@ -114,14 +123,17 @@ public:
         }
     }
 
-    /// Returns: the rule of an operator, for its domain or any; null if not listed.
-    /// Complexity: O(length), expected.
+    /// Returns: the rule of an operator: for its domain, or, if that is the standard one or one of
+    /// ONNX Runtime's, without a domain; null if not listed. Complexity: O(length), expected.
     [[nodiscard]] const cost_rule* find(std::string_view domain, std::string_view type) const {
         if (!domain.empty()) {
             std::string full(domain);
             if (const auto own = rules_.find(full.append("::").append(type)); own != rules_.end()) {
                 return &own->second;
             }
+        }
+        if (!detail::has_usual_operators(domain)) {
+            return nullptr;
         }
         const auto any = rules_.find(std::string(type));
         return any == rules_.end() ? nullptr : &any->second;

@@ -277,8 +277,10 @@ private:
             return; // stored in the file
         }
         const auto inputs = model_.inputs(node);
-        const bool shares = !inputs.empty() && inputs[0] != no_id && costs_.is_alias(node) &&
-                            buffer_[inputs[0]] != no_id;
+        const bool aliases = !inputs.empty() && inputs[0] != no_id && costs_.is_alias(node);
+        const bool stored =
+            aliases && buffer_[inputs[0]] == no_id && number_[inputs[0]] == no_id; // in the file
+        const bool shares = aliases && (stored || buffer_[inputs[0]] != no_id);
         for (id i = 0; i < model_.output_count(node); ++i) {
             const auto value = model_.first_output(node) + i;
             if (model_.value_name(value).empty()) {
@@ -291,7 +293,7 @@ private:
                 make(value);
                 count(bytes_[value], node, m);
             }
-            number_[value] = flow_.make(m, bytes_[value]);
+            number_[value] = stored && i == 0 ? no_id : flow_.make(m, bytes_[value]);
         }
     }
 

@@ -186,8 +186,7 @@ private:
         if (!w.ranked() || w.rank() < 2) {
             return unknown();
         }
-        const bool adds = facts_->has_input(node, static_cast<std::size_t>(rule.numbers[1])) &&
-                          model_.op_type(node) != "DeformConv";
+        const bool adds = facts_->has_input(node, static_cast<std::size_t>(rule.numbers[1]));
         return products(made(node) * algebra_->product(extents(w.dims->begin() + 1, w.dims->end())),
                         made(node) * (rule.numbers[2] + (adds ? 1 : 0)));
     }
