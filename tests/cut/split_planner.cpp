@@ -156,4 +156,20 @@ TEST_CASE("split_planner: initializers that the model returns are outputs of one
     CHECK(manifest.tensors.size() == 6); // x, a, b, y, w, unread
 }
 
+TEST_CASE("split_planner: what is computed from a constant output of the model is no copy",
+          "[onnx][split_plan]") {
+    const test::scratch_folder folder;
+    const auto graph = test::graph({test::node("Constant", {}, {"k"}, "/Constant"),
+                                    test::node("Transpose", {"k"}, {"t"}, "/a/Transpose"),
+                                    test::node("Identity", {"t"}, {"i"}, "/a/Identity"),
+                                    test::node("Add", {"x", "i"}, {"p"}, "/a/Add"),
+                                    test::node("Mul", {"p", "k"}, {"y"}, "/Mul")},
+                                   {"x"}, {"y", "k"});
+    test::split_scene scene(folder.make("model.onnx", test::model(graph).bytes()));
+    const auto parts = scene.by_leaf();
+    check(scene, parts);
+    CHECK(parts.size() == 3); // the root is before and after "a"
+    check(scene, scene.by_leaf(true));
+}
+
 } // namespace test::cut_split_planner

@@ -121,8 +121,8 @@ private:
         }
     }
 
-    /// Constants belong where they are read. Unread ones and outputs of the model are treated like
-    /// other nodes; so are all if the graph has nothing else.
+    /// Constants belong where they are read. Unread ones, outputs of the model and what is computed
+    /// from these are treated like other nodes; so are all if the graph has nothing else.
     void find_homeless() {
         const auto& graph = facts_.view().graph;
         std::vector<bool> gives_out(model_.node_count(), false);
@@ -134,7 +134,8 @@ private:
         const bool all_constant =
             detail::range::all_of(facts_.order(), [&](id v) { return bool{facts_.set.apart[v]}; });
         for (auto v : facts_.order()) {
-            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]]) {
+            if (all_constant || out_degree(v, graph) == 0 || gives_out[facts_.view().nodes[v]] ||
+                !facts_.are_apart(graph.producers(v))) {
                 facts_.set.apart[v] = false;
             }
         }
