@@ -2,6 +2,10 @@
 #include <stemma/fold/detail/call_frame.hpp>
 
 #include "../../catch.hpp"
+#include "../../wire_builder.hpp"
+
+#include <cstdint>
+#include <string>
 
 namespace test::fold_detail_call_frame {
 
@@ -12,6 +16,27 @@ TEST_CASE("actual: bound names are replaced, others get the scope of the call") 
     CHECK(stemma::detail::actual("inner", &frame) == "call/inner");
     CHECK(stemma::detail::actual("", &frame).empty());
     CHECK(stemma::detail::actual("x", nullptr) == "x");
+}
+
+TEST_CASE("frame_in_body: what a body defines is not bound in it") {
+    const stemma::detail::call_frame frame{
+        "call", {{"in", "i"}, {"made", "m"}, {"w", "v"}, {"s", "t"}, {"read", "r"}, {"y", "z"}}};
+    const auto in = [&](const test::message& body) {
+        const auto bytes = body.bytes();
+        return stemma::detail::frame_in_body(
+            {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"}, frame);
+    };
+    CHECK_FALSE(in(test::graph({test::node("Op", {"read"}, {"own"})}, {}, {"y"})));
+    const auto inner = test::graph_attribute("body", test::graph({}, {"read"}, {}));
+    const auto inside =
+        in(test::graph({test::owner_node("Op", {"read"}, {"made"}, {inner})}, {"in"}, {"y"}, {"w"})
+               .inner(15, test::sparse_tensor("s")));
+    REQUIRE(inside);
+    for (const auto* name : {"in", "made", "w", "s"}) {
+        CHECK(stemma::detail::actual(name, &*inside) == "call/" + std::string(name));
+    }
+    CHECK(stemma::detail::actual("read", &*inside) == "r");
+    CHECK(stemma::detail::actual("y", &*inside) == "z");
 }
 
 TEST_CASE("call_scopes: no name starts with a scope, and scopes are unique") {

@@ -61,4 +61,18 @@ TEST_CASE("for_each_operator: those in bodies, too") {
     CHECK(found == ":Own :If :Add d:F ");
 }
 
+TEST_CASE("for_each_inner_name: what bodies define, at any depth") {
+    const auto inner = test::graph_attribute(
+        "body", test::graph({test::node("Neg", {"b"}, {"c"})}, {"b"}, {"c"}, {"d"}));
+    const auto outer = test::graphs_attribute(
+        "cases", {test::graph({test::owner_node("If", {"q"}, {"e"}, {inner})}, {}, {"r"}),
+                  test::graph().inner(15, test::sparse_tensor("s"))});
+    const auto bytes = test::owner_node("Own", {"x"}, {"y"}, {outer}).bytes();
+    std::set<std::string> found;
+    stemma::detail::for_each_inner_name(
+        {bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "test"},
+        [&](auto name) { found.emplace(name); });
+    CHECK(found == std::set<std::string>{"b", "c", "d", "e", "s"});
+}
+
 } // namespace test::fold_detail_function_bodies

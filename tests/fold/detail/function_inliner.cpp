@@ -134,6 +134,36 @@ TEST_CASE("function_inliner: inlines calls in bodies, and renames bodies in func
                                   {body(test::node("Relu", {"x"}, {"f/z"}), "f/z")})}));
 }
 
+TEST_CASE("function_inliner: what a body defines hides inputs and results of the function") {
+    const auto body = [](const char* in, const char* captured, const char* out) {
+        return test::graph_attribute(
+            "body", test::graph({test::node("Add", {in, captured}, {out})}, {in}, {out}));
+    };
+    const auto scan = [&](const char* in, const char* captured, const char* out) {
+        return test::function("d", "F", {"a", "b"}, {"c"},
+                              {test::owner_node("Scan", {"a"}, {"c"}, {body(in, captured, out)})});
+    };
+    const auto called = [](const test::names& in, const message& function) {
+        return inlined(with_functions({call("F", in, {"y"}, "f")}, {function}).bytes());
+    };
+    CHECK(called({"x", "x"}, scan("a", "b", "s")) ==
+          plain({test::owner_node("Scan", {"x"}, {"y"}, {body("f/a", "x", "f/s")})}));
+    CHECK(called({"x", "x"}, scan("e", "a", "c")) ==
+          plain({test::owner_node("Scan", {"x"}, {"y"}, {body("f/e", "x", "f/c")})}));
+    CHECK(called({"x"}, scan("b", "a", "s")) ==
+          plain({test::owner_node("Scan", {"x"}, {"y"}, {body("f/b", "x", "f/s")})}));
+    // No other call makes such a value.
+    const auto far =
+        test::function("d", "Far", {"p"}, {"q"},
+                       {test::node("Relu", {"p"}, {"f/a"}), test::node("Relu", {"f/a"}, {"q"})});
+    const auto made = inlined(
+        with_functions({call("F", {"x", "x"}, {"u"}, "o/f"), call("Far", {"u"}, {"y"}, "o")},
+                       {scan("a", "b", "s"), far})
+            .bytes());
+    CHECK(stemma::wire_model(made).node_count() == 4);
+    CHECK(made.find("o~1/f/a") != made.npos);
+}
+
 TEST_CASE("function_inliner: does not reuse names") {
     const auto function =
         test::function("d", "F", {"a"}, {"b"},
@@ -281,6 +311,19 @@ TEST_CASE("function_inliner: rejects operators of another version, and keeps imp
     const auto odd =
         test::function("d", "F", {"a"}, {"b"}, {test::node("Odd", {"a"}, {"b"}, "", "e")})
             .inner(9, test::opset("e", 4));
+    const auto in_domain = [](std::uint64_t version) {
+        const auto made =
+            test::function("d", "F", {"a"}, {"b"},
+                           {call("G", {"a"}, {"m"}, ""), call("Op", {"m"}, {"b"}, "")})
+                .inner(9, test::opset("d", version));
+        return with_functions(
+                   {call("F", {"x"}, {"y"}, "f")},
+                   {made, test::function("d", "G", {"a"}, {"b"}, {test::node("Neg", {"a"}, {"b"})})
+                              .inner(9, test::opset("d", 2))})
+            .bytes();
+    };
+    CHECK_NOTHROW(inlined(in_domain(1)));
+    CHECK_THROWS_WITH(inlined(in_domain(2)), Catch::Contains("uses 'Op' of version 2"));
     const auto text = inlined(with_functions({call("F", {"x"}, {"y"}, "f")}, {odd}).bytes());
     CHECK(stemma::wire_model(text).opset_imports().back().domain == "e");
     CHECK(stemma::wire_model(text).opset_imports().back().version == 4);

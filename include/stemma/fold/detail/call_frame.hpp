@@ -2,12 +2,15 @@
 #ifndef STEMMA_FOLD_DETAIL_CALL_FRAME_HPP
 #define STEMMA_FOLD_DETAIL_CALL_FRAME_HPP
 
+#include <stemma/fold/detail/function_bodies.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_tree.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -85,6 +88,19 @@ private:
     }
     const auto bound = around->bound.find(name);
     return bound != around->bound.end() ? bound->second : around->scope + "/" + std::string(name);
+}
+
+/// Returns: the bindings in a body, read by `fields`, that defines bound names itself, where they
+/// have the scope of the call; nothing for other bodies. Complexity: O(fields).
+[[nodiscard]] inline std::optional<call_frame> frame_in_body(wire_reader fields,
+                                                             const call_frame& around) {
+    std::optional<call_frame> inside;
+    for_each_defined_name(fields, [&](std::string_view name) {
+        if (around.bound.contains(name)) {
+            (inside ? *inside : inside.emplace(around)).bound.erase(name);
+        }
+    });
+    return inside;
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

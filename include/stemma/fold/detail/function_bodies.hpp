@@ -52,29 +52,71 @@ struct operator_name {
     return name;
 }
 
-/// Calls `f(operator_name)` for the NodeProto read by `fields` and those in its bodies, at any
-/// depth. Complexity: O(fields).
+/// Calls `f(wire_reader)` for the bodies of the NodeProto read by `fields`, not for those in them.
+/// Complexity: O(fields).
 template <class Function>
-void for_each_operator(wire_reader fields, Function f) {
+void for_each_body(wire_reader fields, Function f) {
     using at = detail::onnx_fields::attribute;
-    f(read_operator_name(fields));
     for (wire_field field; fields.next(field);) {
         if (!field.is_bytes(detail::onnx_fields::node::attribute)) {
             continue;
         }
         auto parts = fields.inner(field);
         for (wire_field part; parts.next(part);) {
-            if (!part.is_bytes(at::g) && !part.is_bytes(at::graphs)) {
-                continue;
+            if (part.is_bytes(at::g) || part.is_bytes(at::graphs)) {
+                f(parts.inner(part));
             }
-            auto graph = parts.inner(part);
-            for (wire_field inside; graph.next(inside);) {
-                if (inside.is_bytes(detail::onnx_fields::graph::node)) {
-                    for_each_operator(graph.inner(inside), f);
+        }
+    }
+}
+
+/// Calls `f(operator_name)` for the NodeProto read by `fields` and those in its bodies, at any
+/// depth. Complexity: O(fields).
+template <class Function>
+void for_each_operator(wire_reader fields, Function f) {
+    f(read_operator_name(fields));
+    for_each_body(fields, [&](wire_reader graph) {
+        for (wire_field inside; graph.next(inside);) {
+            if (inside.is_bytes(detail::onnx_fields::graph::node)) {
+                for_each_operator(graph.inner(inside), f);
+            }
+        }
+    });
+}
+
+/// Calls `f(name)` for the values that the GraphProto read by `fields` defines, not for those of
+/// bodies in it. Complexity: O(fields).
+template <class Function>
+void for_each_defined_name(wire_reader fields, Function f) {
+    using at = detail::onnx_fields::graph;
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(at::input) || field.is_bytes(at::initializer) ||
+            field.is_bytes(at::sparse_initializer)) {
+            for_each_value_name(fields.inner(field), names_of_field(names_in::graph, field.number),
+                                f);
+        } else if (field.is_bytes(at::node)) {
+            auto node = fields.inner(field);
+            for (wire_field inside; node.next(inside);) {
+                if (inside.is_bytes(detail::onnx_fields::node::output)) {
+                    f(node.text(inside));
                 }
             }
         }
     }
+}
+
+/// Calls `f(name)` for the values that bodies of the NodeProto read by `fields` define, at any
+/// depth. Complexity: O(fields) per level of nesting.
+template <class Function>
+void for_each_inner_name(wire_reader fields, Function f) {
+    for_each_body(fields, [&](wire_reader graph) {
+        for_each_defined_name(graph, f);
+        for (wire_field inside; graph.next(inside);) {
+            if (inside.is_bytes(detail::onnx_fields::graph::node)) {
+                for_each_inner_name(graph.inner(inside), f);
+            }
+        }
+    });
 }
 
 /// A function of a model, field by field.
@@ -84,6 +126,7 @@ struct function_body {
     std::vector<std::string_view> outputs;           ///< names of the results, in order
     std::vector<wire_field> nodes;                   ///< the NodeProtos, in order
     std::set<std::string_view> values;               ///< names in the nodes and their bodies
+    std::set<std::string_view> inner_values;         ///< those that bodies define
     std::map<std::string_view, wire_field> defaults; ///< attributes with defaults, by name
     std::vector<opset_import> imports;               ///< operator sets of its nodes
 };
@@ -117,6 +160,8 @@ read_function_bodies(const wire_model& model) {
                 body.nodes.push_back(field);
                 detail::for_each_value_name(fields.inner(field), detail::names_in::node,
                                             [&](auto value) { body.values.insert(value); });
+                for_each_inner_name(fields.inner(field),
+                                    [&](auto value) { body.inner_values.insert(value); });
             } else if (field.is_bytes(at::attribute_proto)) {
                 body.defaults.emplace(detail::read_attribute_names(fields.inner(field)).name,
                                       field);

@@ -241,7 +241,9 @@ private:
     /// Inlines calls in a field of an attribute.
     void put_bodies(edited_field& field, const call_frame* around, message_tree& out) {
         if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
-            field.edit([&](edited_field& inside) { put_in_body(inside, around, out); });
+            const auto own = around ? frame_in_body(field.inner(), *around) : std::nullopt;
+            field.edit(
+                [&](edited_field& inside) { put_in_body(inside, own ? &*own : around, out); });
         }
     }
 
@@ -323,7 +325,10 @@ private:
                                                                const call_frame& call) {
         std::vector<std::string_view> values;
         std::copy_if(function.values.begin(), function.values.end(), std::back_inserter(values),
-                     [&](auto value) { return !value.empty() && !call.bound.contains(value); });
+                     [&](auto value) {
+                         return !value.empty() && (!call.bound.contains(value) ||
+                                                   function.inner_values.contains(value));
+                     });
         return values;
     }
 
@@ -374,13 +379,13 @@ private:
                 added_.emplace(domain, version);
                 continue;
             }
-            if (known->second == version || names_function(domain)) {
+            if (known->second == version) {
                 continue;
             }
             const auto check = [&, &domain = domain,
                                 &version = version](const operator_name& node) {
                 const auto [low, high] = std::minmax(known->second, version);
-                if (node.domain == domain &&
+                if (node.domain == domain && !functions_.contains(node) &&
                     (!domain.empty() || changed_between(node.type, low, high))) {
                     fail(error_code::unsupported, function.name,
                          "uses '" + std::string(node.type) + "' of version " +
