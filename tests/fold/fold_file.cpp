@@ -16,6 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,42 @@ TEST_CASE("fold_file: unfolding restores the file byte for byte, with its tags")
         }
     }
     CHECK(folder.file_count() == 3); // no copy is left
+}
+
+TEST_CASE("fold_file: what training information reads stays in the main graph") {
+    const test::scratch_folder folder;
+    const auto model = [](const test::names& read) {
+        return test::model(test::graph({test::node("Constant", {}, {"k"}, "/a/Constant"),
+                                        test::node("Mul", {"x", "k"}, {"p"}, "/a/Mul"),
+                                        test::node("Sigmoid", {"p"}, {"q"}, "/a/Sigmoid"),
+                                        test::node("Relu", {"q"}, {"r"}, "/b/Relu"),
+                                        test::node("Neg", {"r"}, {"y"}, "/b/Neg")},
+                                       {"x"}, {"y"}))
+            .inner(20, test::message().inner(
+                           2, test::graph({test::node("Sum", read, {"new"})}, {}, {"new"})))
+            .bytes();
+    };
+    const auto folded = [&](const std::string& source) {
+        const stemma::attributed_model opened(folder.make("model.onnx", source), {});
+        stemma::fold_file(opened, folder.file("folded"), {}, {.sync = false});
+        const auto report = stemma::unfold_file(folder.file("folded"), folder.file("back"),
+                                                stemma::unfolded_names::as_before, {.sync = false});
+        CHECK(report.is_restored);
+        CHECK(test::read_bytes(folder.file("back")) == source);
+        test::names made; // in the main graph
+        const auto bytes = test::read_bytes(folder.file("folded"));
+        const stemma::wire_model after(bytes);
+        for (stemma::id value = 0; value < after.value_count(); ++value) {
+            if (after.graph_of_value(value) == 0 && after.producer(value) != stemma::no_id) {
+                made.emplace_back(after.value_name(value));
+            }
+        }
+        std::sort(made.begin(), made.end());
+        return made;
+    };
+    CHECK(folded(model({"x"})) == test::names{"q", "y"});
+    CHECK(folded(model({"x", "p"})) == test::names{"p", "q", "y"});
+    CHECK(folded(model({"x", "k"})) == test::names{"k", "q", "y"});
 }
 
 TEST_CASE("fold_file: what functions do not keep comes back") {

@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../model_files.hpp"
 #include "../scratch_folder.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/error.hpp>
 #include <stemma/fold/fold_file.hpp>
@@ -72,6 +73,24 @@ TEST_CASE("unfold_file: rejects a model without functions") {
     }
     CHECK(code == stemma::error_code::not_found);
     CHECK(folder.file_count() == 0);
+}
+
+TEST_CASE("unfold_file: functions that training information calls are not inlined") {
+    const test::scratch_folder folder;
+    const auto unfold = [&](const char* domain) {
+        const auto step = test::graph({test::node("F", {"w"}, {"new"}, "", domain)}, {}, {"new"});
+        const auto bytes =
+            test::model(test::graph({test::node("F", {"x"}, {"y"}, "c", "d")}, {"x"}, {"y"}))
+                .inner(20, test::message().inner(2, step))
+                .inner(25,
+                       test::function("d", "F", {"a"}, {"b"}, {test::node("Neg", {"a"}, {"b"})}))
+                .bytes();
+        return stemma::unfold_file(folder.make("model.onnx", bytes), folder.file("flat"),
+                                   stemma::unfolded_names::as_before, {.sync = false})
+            .calls;
+    };
+    CHECK(unfold("other") == 1);
+    CHECK_THROWS_WITH(unfold("d"), Catch::Contains("training_info: calls the function 'F'"));
 }
 
 } // namespace test::fold_unfold_file

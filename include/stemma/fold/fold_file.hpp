@@ -14,6 +14,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/onnx/detail/training_graphs.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -198,7 +199,7 @@ public:
         , was_tagged_(source_->was_tagged()) {
         node_shapes shapes(source_->model(), contents_);
         plan_ = plan_fold(source_->model(), contents_, opened.modules(), opened.tags().attributions,
-                          shapes, options);
+                          shapes, options, detail::values_in_training(source_->model()));
         const auto& name = opened.model().file();
         if (plan_.functions.empty()) {
             STEMMA_THROW(error(error_code::not_found, name, "",
@@ -294,8 +295,9 @@ struct foldable {
     for (const std::size_t least : {folding.least, std::size_t{1}}) {
         auto options = detail::options_of(detail::unfolded(opened), folding, true);
         options.least = least;
-        const auto plan = plan_fold(source.model(), contents, opened.modules(),
-                                    opened.tags().attributions, shapes, options);
+        const auto plan =
+            plan_fold(source.model(), contents, opened.modules(), opened.tags().attributions,
+                      shapes, options, detail::values_in_training(source.model()));
         if (!plan.functions.empty()) {
             return foldable{plan.functions.size(), least};
         }

@@ -54,13 +54,14 @@ class fold_planner {
 public:
     fold_planner(const onnx_model& model, const graph_contents& contents, const Modules& modules,
                  std::span<const attribution> attributions, Shapes& shapes,
-                 const fold_options<Modules>& options)
+                 const fold_options<Modules>& options, std::span<const id> exposed)
         : model_(model)
         , contents_(contents)
         , modules_(modules)
         , attributions_(attributions)
         , shapes_(shapes)
         , options_(options)
+        , exposed_(exposed)
         , folded_(modules.index(), [&](id m) { return options.folds(modules, m); })
         , dependence_(find_dependence(model, find_random_operators(model)))
         , place_(model.node_count(), no_id)
@@ -115,8 +116,11 @@ private:
     }
 
     void divide(id g, id top, id around) {
-        divided_graph divided{
-            g, nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)), {}, {}};
+        divided_graph divided{g,
+                              nested_graph(model_, g, contents_.nodes(g), contents_.bodies(g)),
+                              {},
+                              {},
+                              graph_results(model_, g, g == 0 ? exposed_ : std::span<const id>())};
         const auto& view = divided.view;
         const auto order = order_of(g, view);
         divided.rank.resize(order.size());
@@ -132,9 +136,9 @@ private:
             options_.least,
             [&](id m, id v) { return call_in(modules_, m, attributions_[view.nodes[v]]); },
             [&](id v) { return dependence_[view.nodes[v]] <= dependence::weight; });
-        divided.spread = spread_constants(model_, g, view, folded.regions);
-        dissolve_regions(folded, find_idle_regions(model_, g, view, divided.spread, options_.least,
-                                                   folded.regions));
+        divided.spread = spread_constants(model_, divided.leaving, view, folded.regions);
+        dissolve_regions(folded, find_idle_regions(model_, g, divided.leaving, view, divided.spread,
+                                                   options_.least, folded.regions));
         plan_.left.insert(plan_.left.end(), folded.left.begin(), folded.left.end());
         if (g == 0 || folded.regions.size() > 1) {
             folded.regions.front().parent = around;
@@ -244,6 +248,7 @@ private:
     std::span<const attribution> attributions_;
     Shapes& shapes_;
     const fold_options<Modules>& options_;
+    std::span<const id> exposed_;
     folded_modules folded_;
     std::vector<dependence> dependence_;
     std::vector<id> place_;   // by node: its region, or that of its owner
@@ -259,14 +264,15 @@ private:
 /// operator's module. Operators in functions of the model stay there. Calls of overloaded
 /// functions, and operators with such calls in their bodies, stay outside.
 ///
-/// `attributions` is by node.
+/// `attributions` is by node; `exposed` are values of the main graph that are read elsewhere, like
+/// its outputs.
 /// Throws: `error` of `error_code::malformed` if a graph has a cycle or defines a value twice.
 /// Complexity: O((V + E) log V) per level of modules that fold, and of bodies.
 template <module_view Modules, detail::node_shapes_like Shapes>
-[[nodiscard]] detail::fold_plan plan_fold(const onnx_model& model, const graph_contents& contents,
-                                          const Modules& modules,
-                                          std::span<const attribution> attributions, Shapes& shapes,
-                                          const fold_options<Modules>& options = {}) {
+[[nodiscard]] detail::fold_plan
+plan_fold(const onnx_model& model, const graph_contents& contents, const Modules& modules,
+          std::span<const attribution> attributions, Shapes& shapes,
+          const fold_options<Modules>& options = {}, std::span<const id> exposed = {}) {
     if (!model.redefined().empty()) {
         STEMMA_THROW(error(error_code::malformed, model.file(),
                            std::string(model.value_name(model.redefined().front())),
@@ -274,7 +280,7 @@ template <module_view Modules, detail::node_shapes_like Shapes>
                                detail::definers_text(model, model.redefined().front())));
     }
     return detail::fold_planner<Modules, Shapes>(model, contents, modules, attributions, shapes,
-                                                 options)
+                                                 options, exposed)
         .plan();
 }
 

@@ -5,6 +5,7 @@
 #include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/fold/detail/fold_opener.hpp>
+#include <stemma/fold/detail/function_bodies.hpp>
 #include <stemma/fold/detail/function_inliner.hpp>
 #include <stemma/fold/detail/inlined_names.hpp>
 #include <stemma/fold/detail/tag_inlined.hpp>
@@ -17,6 +18,7 @@
 #include <stemma/onnx/detail/place_external_data.hpp>
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/detail/temporary_model.hpp>
+#include <stemma/onnx/detail/training_graphs.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -68,6 +70,24 @@ inline void check_functions(const wire_model& model) {
     if (model.functions().empty()) {
         STEMMA_THROW(error(error_code::not_found, model.file(), "", "has no functions"));
     }
+}
+
+/// Refuses to inline functions that are called elsewhere. Throws: `error` of `unsupported`.
+/// Complexity: O(fields of the model, of its functions and of training information).
+inline void check_training(const wire_model& model) {
+    const auto functions = read_function_bodies(model);
+    for_each_training_graph(model, [&](wire_reader graph) {
+        for (wire_field field; graph.next(field);) {
+            if (field.is_bytes(onnx_fields::graph::node)) {
+                for_each_operator(graph.inner(field), [&](const operator_name& name) {
+                    if (functions.contains(name)) {
+                        STEMMA_THROW(error(error_code::unsupported, model.file(), "training_info",
+                                           "calls the function '" + std::string(name.type) + "'"));
+                    }
+                });
+            }
+        }
+    });
 }
 
 /// Whether a file has a fold record, without reading the rest.
@@ -133,6 +153,7 @@ unfold_rope(const untagged_model& source, const attributed_model* known, unfolde
         if (by_module) {
             inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
         }
+        check_training(model);
         function_inliner inliner(model, std::move(inlined));
         unfolded.rope = inliner.build();
         unfolded.report.calls = inliner.calls();
@@ -169,8 +190,9 @@ bool tag_unfolded(const attributed_model& known, const untagged_model& source, u
 /// was done.
 ///
 /// Requires: the model keeps its evidence.
-/// Throws: `error` of `error_code::not_found` if it has no functions; as `function_inliner::build`
-/// and `fold_opener::build`.
+/// Throws: `error` of `error_code::not_found` if it has no functions, of `unsupported` if training
+/// information calls one that must be inlined; as `function_inliner::build` and
+/// `fold_opener::build`.
 /// Complexity: O(bytes), plus that of these.
 [[nodiscard]] inline std::string unfolded_bytes(const attributed_model& opened,
                                                 unfolded_names names = unfolded_names::as_before,

@@ -52,6 +52,21 @@ std::size_t count_constants(const std::string& file, bool inside) {
 
 } // namespace
 
+TEST_CASE("graph_results: outputs, and what else is needed outside") {
+    const auto bytes =
+        test::model(test::graph({test::node("Op", {"x"}, {"a", "b", "c"})}, {"x"}, {"c"})).bytes();
+    const stemma::wire_model model(bytes);
+    const auto made = model.first_output(0);
+    const stemma::detail::graph_results outputs(model, 0);
+    CHECK(outputs.values() == std::vector<id>{made + 2});
+    CHECK_FALSE(outputs.contains(made));
+    CHECK_FALSE(outputs.contains(no_id));
+    const std::vector<id> exposed{made};
+    CHECK(stemma::detail::graph_results(model, 0, exposed).values() ==
+          std::vector<id>{made, made + 2});
+    CHECK(stemma::detail::graph_results().values().empty());
+}
+
 TEST_CASE("spread_constants: a Constant is copied once into every function that reads it") {
     auto scene = scaled({"1", "2"}, {"c0", "c1", "c0", "c1"});
     const auto plan = scene.plan();

@@ -33,6 +33,7 @@ struct chain {
                                 {"x"}, outputs))
                     .bytes()) {
         graph.spread.assign(4, false);
+        graph.leaving = stemma::detail::graph_results(model, 0);
         plan.regions.resize(3);
         for (id r = 0; r < 3; ++r) {
             plan.regions[r].parent = r == 0 ? no_id : 0;

@@ -23,13 +23,21 @@ namespace stemma::inline STEMMA_ABI::detail {
     return model.op_type(node) == "Constant" && model.domain(node).empty();
 }
 
-/// The outputs of a graph.
+/// The values of a graph that are needed outside it.
 class graph_results {
 public:
-    /// Complexity: O(outputs log outputs).
-    graph_results(const onnx_model& model, id g) : values_(model.graph(g).outputs) {
+    /// None.
+    graph_results() = default;
+
+    /// The outputs of graph `g`, and the values `exposed`. Complexity: O(values log values).
+    graph_results(const onnx_model& model, id g, std::span<const id> exposed = {})
+        : values_(model.graph(g).outputs) {
+        values_.insert(values_.end(), exposed.begin(), exposed.end());
         std::sort(values_.begin(), values_.end());
     }
+
+    /// Returns: all of them, ascending; outputs without a name as `no_id`.
+    [[nodiscard]] const std::vector<id>& values() const noexcept { return values_; }
 
     /// Whether a value is one of them; never for `no_id`. Complexity: O(log outputs).
     [[nodiscard]] bool contains(id value) const {
@@ -41,14 +49,14 @@ private:
 };
 
 /// Copies every Constant into the regions that read it, before its first reader there. Unread
-/// Constants and outputs of the graph stay.
-///  `view` is graph `g`; items are its vertices. Returns: by vertex, whether it was moved.
+/// Constants and those that are `leaving` the graph stay.
+///  `view` is the graph; items are its vertices. Returns: by vertex, whether it was moved.
 /// Complexity: O(V + E log E + regions).
-[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model, id g,
+[[nodiscard]] inline std::vector<bool> spread_constants(const onnx_model& model,
+                                                        const graph_results& leaving,
                                                         const nested_view& view,
                                                         std::vector<fold_region>& regions) {
     const auto region = find_places(regions, view.nodes.size());
-    const graph_results leaving(model, g);
     std::vector<bool> moved(view.nodes.size(), false);
     std::vector<std::pair<id, id>> wanted; // reader's region, constant
     for (id v = 0; v < view.nodes.size(); ++v) {
@@ -97,13 +105,13 @@ private:
     return moved;
 }
 
-/// Returns: by region, whether it has no outputs, or fewer operators than `least`. `spread` marks
-/// vertices copied into every reading region. Complexity: O(V + E) per level of nesting.
-[[nodiscard]] inline std::vector<bool> find_idle_regions(const onnx_model& model, id g,
-                                                         const nested_view& view,
-                                                         const std::vector<bool>& spread,
-                                                         std::size_t least,
-                                                         const std::vector<fold_region>& regions) {
+/// Returns: by region of graph `g`, whether it has no outputs, or fewer operators than `least`.
+/// `leaving` are the results of the graph; `spread` marks vertices copied into every reading
+/// region. Complexity: O(V + E) per level of nesting.
+[[nodiscard]] inline std::vector<bool>
+find_idle_regions(const onnx_model& model, id g, const graph_results& leaving,
+                  const nested_view& view, const std::vector<bool>& spread, std::size_t least,
+                  const std::vector<fold_region>& regions) {
     const auto region = find_places(regions, view.nodes.size());
     std::vector<bool> idle(regions.size(), true);
     const auto give = [&](id from, id to) {
@@ -111,7 +119,7 @@ private:
             idle[r] = false;
         }
     };
-    for (auto value : model.graph(g).outputs) {
+    for (auto value : leaving.values()) {
         if (value != no_id && model.producer(value) != no_id &&
             model.graph_of(model.producer(value)) == g) {
             give(region[model.position(model.producer(value))], 0);

@@ -23,6 +23,7 @@ struct divided_graph {
     nested_view view;         ///< vertices are its nodes, bodies contracted
     std::vector<id> rank;     ///< by vertex: a topological rank
     std::vector<bool> spread; ///< by vertex: whether it is in every region that reads it
+    graph_results leaving{};  ///< needed outside it
 };
 
 /// Calls `f(region, value)` for every region of a graph and every value produced in it and read
@@ -33,7 +34,6 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
                   const fold_plan& plan, Function f) {
     const auto& view = graph.view;
     const auto root = plan.root[graph.graph];
-    const graph_results leaving(model, graph.graph);
     std::unordered_map<id, id> outermost; // of one vertex: value -> region it does not leave
     for (id v = 0; v < view.nodes.size(); ++v) {
         const auto node = view.nodes[v];
@@ -53,7 +53,7 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
         }
         for (id i = 0; i < model.output_count(node); ++i) {
             const auto value = model.first_output(node) + i;
-            if (leaving.contains(value)) {
+            if (graph.leaving.contains(value)) {
                 widen(value, root);
             }
             const auto found = outermost.find(value);

@@ -22,6 +22,10 @@ struct model {
     };
 };
 
+struct training_info {
+    enum : std::uint32_t { initialization = 1, algorithm = 2 };
+};
+
 struct opset {
     enum : std::uint32_t { domain = 1, version = 2 };
 };
