@@ -245,7 +245,7 @@ private:
 
         cut_target target(std::size_t i, std::size_t part, std::vector<cut_plan>& plans) {
             cut_target target;
-            if (to.leaves(i, plans)) {
+            if (part == 0 ? to.leaves(i, plans) : to.has_left(i)) {
                 return target;
             }
             if (part == 0 && to.folder_.empty() && plans.size() > 1) { // files that nobody named
@@ -311,13 +311,18 @@ private:
                                         : "two values are named '" + name + "' in one part"));
     }
 
+    /// Whether `leaves` found that for the module.
+    [[nodiscard]] bool has_left(std::size_t i) const noexcept {
+        return !left_.empty() && left_.back() == i;
+    }
+
     /// Whether functions must be inlined first, because parts are inside them or need types that
-    /// only calls reveal.
+    /// only calls reveal. Complexity: that of all plans.
     [[nodiscard]] bool leaves(std::size_t i, std::vector<cut_plan>& plans) {
         if (!leaves_functions_ || plans.empty()) {
             return false;
         }
-        if (left_.empty() || left_.back() != i) {
+        if (!has_left(i)) {
             const auto& contents = basis_.planner.contents();
             const bool inside = std::any_of(plans.begin(), plans.end(), [&](auto& plan) {
                 const auto root = contents.root(plan.graph);
