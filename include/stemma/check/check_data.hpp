@@ -170,7 +170,7 @@ private:
                  "claims " + bytes(header.length) + " of data, but type and dims need " +
                      bytes(*expected));
         }
-        const auto length = header.length > 0 ? header.length : expected.value_or(0);
+        const auto length = external_size(header).value_or(0);
         if (size && (header.offset > *size || length > *size - header.offset)) {
             tell("data.beyond_end", place,
                  "its data extend past the end of '" + location + "', which has " + bytes(*size));

@@ -25,7 +25,7 @@ struct tensor_header {
     bool external = false;          ///< the data are in another file
     std::string_view location;      ///< of external data: the file, relative to the model's folder
     std::uint64_t offset = 0;       ///< offset from the start of that file
-    std::uint64_t length = 0;       ///< in bytes; 0 if absent: up to the end of the file
+    std::uint64_t length = 0;       ///< in bytes; 0 if absent: as type and dims say
     /// An offset or length that is not a number: beyond the end of any file.
     static constexpr auto unreadable = ~std::uint64_t{0};
 

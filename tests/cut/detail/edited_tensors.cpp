@@ -115,6 +115,22 @@ TEST_CASE("edited_tensors: new ones are added, once", "[onnx][edited_tensors]") 
     CHECK_THROWS_AS(stemma::detail::edited_tensors(*contradicting), stemma::error);
 }
 
+TEST_CASE("edited_tensors: data in a file of the folder have the length of their type",
+          "[onnx][edited_tensors]") {
+    test::edited_split split;
+    static_cast<void>(split.folder().make("own.bin", "....WWWWtail"));
+    const auto other = test::message()
+                           .number(2, 1)
+                           .text(8, "w")
+                           .inner(13, test::entry("location", "own.bin"))
+                           .inner(13, test::entry("offset", "4"))
+                           .number(14, 1);
+    split.replace_tensor(0, other).replace_tensor(1, other);
+    const auto folder = split.open();
+    const stemma::detail::edited_tensors tensors(*folder);
+    CHECK(text_of(tensors, "w", *folder) == test::tensor("w", {}, "WWWW").bytes());
+}
+
 TEST_CASE("edited_tensors: a new one must not have the name of another one",
           "[onnx][edited_tensors]") {
     const test::scratch_folder made;

@@ -9,9 +9,12 @@
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace test::cut_detail_weight_store {
 
@@ -134,11 +137,22 @@ TEST_CASE("weight_store: rejects data outside the folder, and missing data",
     }
 }
 
-TEST_CASE("weight_store: data without a length extend to the end of their file",
+TEST_CASE("weight_store: data without a length have that of their type, else extend to the end of "
+          "their file",
           "[onnx][weight_store]") {
     const scene s("data.bin", "0");
-    stemma::detail::weight_store store(s.model, s.file, "store.bin");
-    CHECK(store.add_external(2, s.header(2)).length == 5000);
+    const auto length = [&](const std::vector<std::int64_t>& dims, std::int64_t type) {
+        stemma::detail::weight_store store(s.model, s.file, "store.bin");
+        auto header = s.header(2);
+        header.dims = dims;
+        header.data_type = type;
+        return store.add_external(2, header).length;
+    };
+    CHECK(length({1250}, 1) == 5000);
+    CHECK(length({10}, 1) == 40);
+    CHECK(length({0}, 1) == 0);
+    CHECK(length({10}, 99) == 5000);
+    CHECK_THROWS_AS(length({1251}, 1), stemma::error);
 }
 
 TEST_CASE("weight_store: copies files whose data nodes refer to", "[onnx][weight_store]") {

@@ -52,6 +52,14 @@ TEST_CASE("tensor_size: elements count by dims, packed") {
     CHECK_FALSE(stemma::detail::data_size(of(1, {1LL << 32, 1LL << 32})));
 }
 
+TEST_CASE("external_size: as declared, else by type and dims") {
+    stemma::tensor_header header{.dims = {3}, .data_type = 1};
+    CHECK(stemma::detail::external_size(header) == 12U);
+    header.length = 8;
+    CHECK(stemma::detail::external_size(header) == 8U);
+    CHECK_FALSE(stemma::detail::external_size({.dims = {3}, .data_type = 8}));
+}
+
 TEST_CASE("tensor_size: matches the raw data of exported models") {
     std::size_t checked = 0;
     for (const auto& path : test::model_files()) {

@@ -9,6 +9,7 @@
 #include <stemma/cut/detail/write_joined.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -191,7 +192,7 @@ private:
                 if (header.offset < end) {
                     return false;
                 }
-                end = header.offset + header.length;
+                end = header.offset + external_size(header).value_or(0);
             }
         }
         return true;
@@ -293,7 +294,7 @@ private:
         const auto first = header_of(a);
         const auto second = header_of(b);
         return first.external && second.external && first.location == second.location &&
-               first.offset == second.offset && first.length == second.length;
+               first.offset == second.offset && external_size(first) == external_size(second);
     }
 
     /// A range of one of `split_files`.
@@ -326,13 +327,14 @@ private:
         }
         const auto file = in_weights ? split_files::weights : split_files::other(folder_, other);
         const auto size = split_files::at(folder_, file).bytes().size();
-        const bool to_the_end = header.length == 0 && header.elements() > 0;
-        if (header.offset > size || header.length > size - header.offset) {
+        const auto length =
+            external_size(header).value_or(header.offset <= size ? size - header.offset : 0);
+        if (header.offset > size || length > size - header.offset) {
             folder_.refuse(at.part, "the data of '" + name + "' extend past the end of " +
                                         (in_weights ? "the file of weights"
                                                     : "'" + std::string(header.location) + "'"));
         }
-        return data_range{file, header.offset, to_the_end ? size - header.offset : header.length};
+        return data_range{file, header.offset, length};
     }
 
     /// Whether two have type, shape and data in common, wherever and however stored. Data that the

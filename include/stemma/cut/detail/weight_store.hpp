@@ -11,6 +11,7 @@
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/external_data.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -79,9 +80,8 @@ public:
         }
         const auto& file = external_file(header.location);
         const auto size = file.bytes().size();
-        const auto length = header.length != 0      ? header.length
-                            : header.offset <= size ? size - header.offset
-                                                    : 0;
+        const auto length =
+            external_size(header).value_or(header.offset <= size ? size - header.offset : 0);
         if (header.offset > size || length > size - header.offset) {
             const bool is_number = header.offset != tensor_header::unreadable &&
                                    header.length != tensor_header::unreadable;

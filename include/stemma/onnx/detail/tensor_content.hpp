@@ -133,7 +133,7 @@ private:
         const auto& header = content.header;
         const auto* file = open(std::string(header.location));
         const auto size = file == nullptr ? 0 : file->bytes().size();
-        const auto length = header.length > 0 ? header.length : data_size(header).value_or(0);
+        const auto length = external_size(header).value_or(0);
         if (file == nullptr || header.offset > size || length > size - header.offset) {
             content.readable = false;
             return;

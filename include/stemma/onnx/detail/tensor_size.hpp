@@ -36,6 +36,13 @@ namespace stemma::inline STEMMA_ABI::detail {
     return (elements * bits + 7) / 8;
 }
 
+/// Returns: the size of external data in bytes: the declared one, else by type and dims; nothing if
+/// neither is known, so that they extend to the end of their file. Complexity: O(rank).
+[[nodiscard]] inline std::optional<std::uint64_t>
+external_size(const tensor_header& header) noexcept {
+    return header.length != 0 ? std::optional(header.length) : data_size(header);
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP
