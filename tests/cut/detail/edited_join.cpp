@@ -8,10 +8,13 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/error.hpp>
+#include <stemma/types/value_types.hpp>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace test::cut_detail_edited_join {
 
@@ -123,6 +126,46 @@ TEST_CASE("edited_join: keeps the types of initializers and inputs, and edits of
     CHECK(declared(joined) == test::names{"a", "s", "w", "x"});
     CHECK(declared(join(test::with_tensor(first, test::tensor("w", {1}, "wwww")))) ==
           test::names{"a", "s", "x"});
+}
+
+TEST_CASE("edited_join: an input with an initializer goes with it, and has its type",
+          "[onnx][join_edited]") {
+    const test::scratch_folder made;
+    const auto two = [](const test::message& first) {
+        return test::graph({first, test::node("Neg", {"a"}, {"y"}, "n2")}, {"x", "w"}, {"y"});
+    };
+    auto graph = two(test::node("Add", {"x", "w"}, {"a"}, "n1"));
+    graph.inner(5, test::tensor("w", {}, "wwww")).inner(13, test::value_info("a"));
+    test::split_scene scene(made.make("model.onnx", test::model(graph, 3).bytes()));
+    scene.write(scene.planner.divide(stemma::balanced_parts{2}), made.path());
+    const auto first = test::read_bytes(made.file("0.onnx"));
+    using inputs = std::vector<std::pair<std::string, std::string>>; // names and types
+    const auto join = [&](const std::string& part) {
+        static_cast<void>(made.make("0.onnx", part));
+        const stemma::detail::split_folder folder(made.path());
+        const auto bytes = text_of(stemma::detail::edited_join(folder).build(), folder);
+        const stemma::wire_model model(bytes);
+        inputs found;
+        for (const auto& info : model.value_infos()) {
+            if (info.field == 11) {
+                found.emplace_back(model.text(info.name),
+                                   stemma::detail::declared_type(model, info));
+            }
+        }
+        return found;
+    };
+    const auto scalar = stemma::detail::tensor_type({.data_type = 1});
+    const auto part = [](const test::message& node, const test::names& in) {
+        return test::model(test::graph({node}, in, {"a"}), 3).bytes();
+    };
+    CHECK(join(part(test::node("Neg", {"x"}, {"a"}), {"x"})) == inputs{{"x", scalar}});
+    CHECK(join(test::with_tensor(first, test::tensor("w", {1}, "wwww"))) ==
+          inputs{{"x", scalar}, {"w", stemma::detail::tensor_type({.dims = {1}, .data_type = 1})}});
+    // The part now takes it from outside.
+    CHECK(join(part(test::node("Add", {"x", "w"}, {"a"}), {"x", "w"})) ==
+          inputs{{"x", scalar}, {"w", scalar}});
+    CHECK_THROWS_WITH(join(part(test::node("Add", {"x", "w"}, {"a"}), {"x"})),
+                      Catch::Contains("reads 'w', which no part produces"));
 }
 
 TEST_CASE("edited_join: an output of the model has the type that an edited part declares",

@@ -99,6 +99,12 @@ TEST_CASE("edited_nodes: a shared constant is changed in all parts or in none",
     CHECK(names_in_order(split).size() == 6);
     CHECK(names_in_order(test::edited_split().replace(0, "\x1a\x01k", "\x32\x01k")).size() == 6);
 
+    // Stored differently.
+    CHECK(names_in_order(test::edited_split().replace(1, "\x4a\x04kkkk", "\x22\x04kkkk")).size() ==
+          6);
+    CHECK(is_refused(test::edited_split().replace(1, "\x4a\x04kkkk", "\x22\x04KKKK"),
+                     "changes the constant 'k', which it shares"));
+
     // Under another name in the part that had it.
     test::edited_split renamed;
     renamed.replace(0, "\x12\x01k", "\x12\x01q").replace(0, "\x0a\x01k", "\x0a\x01q");
@@ -112,6 +118,24 @@ TEST_CASE("edited_nodes: a shared constant is changed in all parts or in none",
     };
     CHECK(names_in_order(add("kkkk")).size() == 6);
     CHECK(is_refused(add("KKKK"), reason));
+    // As an initializer in the part that has a copy.
+    const auto store = [](const std::string& data) {
+        test::edited_split stored;
+        stored.replace(1, "\x12\x01k", "\x12\x01q");
+        stored.add_to_graph(1, test::message().inner(5, test::tensor("k", {}, data)));
+        return stored.open();
+    };
+    const auto same = store("kkkk");
+    const stemma::detail::edited_tensors tensors(*same);
+    CHECK(tensors.is_added("k"));
+    const stemma::detail::edited_nodes nodes(*same, tensors);
+    for (const auto& at : nodes.in_order()) {
+        const auto& model = *same->parts()[at.part].model;
+        CHECK(model.value_name(model.first_output(at.node)) != "k");
+    }
+    const auto other = store("KKKK");
+    const stemma::detail::edited_tensors changed(*other);
+    CHECK_THROWS_AS(stemma::detail::edited_nodes(*other, changed), stemma::error);
 }
 
 } // namespace test::cut_detail_edited_nodes

@@ -95,6 +95,8 @@ private:
                         field.erase();
                         tensors_.sparse().append(name, out);
                     }
+                } else if (field.is_bytes(at_graph::input)) {
+                    replace_input(field);
                 } else if (field.is_bytes(at_graph::output)) {
                     replace_output(field, out);
                 } else if (field.is_bytes(at_graph::value_info)) {
@@ -113,6 +115,20 @@ private:
                 }
             }
             add_types(made, out);
+        }
+    }
+
+    /// An input with an initializer has the type of that, and goes with it.
+    void replace_input(edited_field& field) const {
+        const auto name = name_in(field.inner(), at_info::name);
+        if (!name.empty() && !nodes_.given_values().contains(name)) {
+            field.erase();
+        } else if (tensors_.contains(name) && !tensors_.keeps_type(name)) {
+            field.edit([&](edited_field& inside) {
+                if (inside.is_bytes(at_info::type)) {
+                    inside.set(tensor_type(tensors_.header(name)));
+                }
+            });
         }
     }
 

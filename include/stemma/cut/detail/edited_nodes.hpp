@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <string_view>
@@ -45,7 +46,9 @@ public:
         for (const auto& part : folder.parts()) {
             contents_.push_back(std::make_unique<graph_contents>(*part.model));
         }
+        find_given();
         gather_nodes();
+        drop_stored();
         replace_gone();
         sort_nodes();
     }
@@ -65,20 +68,40 @@ public:
         }
     }
 
-    /// Returns: the inputs of the model. Complexity: O(inputs).
-    [[nodiscard]] std::unordered_set<std::string_view> given_values() const {
-        std::unordered_set<std::string_view> given;
-        const auto& skeleton = *folder_.skeleton().model;
-        for (auto value : skeleton.graph(0).inputs) {
-            if (value != no_id) {
-                given.insert(skeleton.value_name(value));
-            }
-        }
-        return given;
+    /// Returns: the inputs of the model, without those whose initializer is gone, unless a part
+    /// still has such an input.
+    [[nodiscard]] const std::unordered_set<std::string_view>& given_values() const noexcept {
+        return given_;
     }
 
 private:
     [[nodiscard]] const wire_model& model(id part) const { return *folder_.parts()[part].model; }
+
+    /// Calls `f(name)` for the inputs of a model.
+    template <class Function>
+    static void for_each_input(const wire_model& of, Function f) {
+        for (auto value : of.graph(0).inputs) {
+            if (value != no_id) {
+                f(of.value_name(value));
+            }
+        }
+    }
+
+    void find_given() {
+        std::unordered_set<std::string_view> gone;
+        for_each_input(*folder_.skeleton().model, [&](std::string_view name) {
+            const bool stays =
+                !folder_.skeleton().tensors.contains(name) || tensors_.contains(name);
+            (stays ? given_ : gone).insert(name);
+        });
+        for (id p = 0; !gone.empty() && p < folder_.parts().size(); ++p) {
+            for_each_input(model(p), [&](std::string_view name) {
+                if (gone.contains(name)) {
+                    given_.insert(name);
+                }
+            });
+        }
+    }
 
     void gather_nodes() {
         std::vector<bool> done(folder_.parts().size(), false);
@@ -121,6 +144,17 @@ private:
                 nodes_.push_back({p, node});
             }
         }
+    }
+
+    /// A Constant that a part stores as an equal initializer gives way to that.
+    void drop_stored() {
+        std::erase_if(nodes_, [&](const entry& at) {
+            bool is_stored = false;
+            for_each_output(at, [&](std::string_view name) {
+                is_stored = is_stored || (tensors_.is_added(name) && is_weight(at, name));
+            });
+            return is_stored;
+        });
     }
 
     /// Where a constant is gone, its first clone takes its place, unless an initializer has.
@@ -186,15 +220,14 @@ private:
             });
         }
         check_clones(producer);
-        const auto inputs = given_values();
         for (const auto& name : tensors_.added()) {
-            if (inputs.contains(name)) {
+            if (given_.contains(name)) {
                 folder_.refuse(tensors_.part_of(name),
                                "its initializer '" + name + "' is an input of the model");
             }
         }
         const auto is_given = [&](std::string_view name) {
-            return inputs.contains(name) || tensors_.contains(name) ||
+            return given_.contains(name) || tensors_.contains(name) ||
                    tensors_.sparse().contains(name);
         };
         std::vector<std::vector<id>> readers(nodes_.size());
@@ -265,8 +298,7 @@ private:
             for_each_output(clone, [&](std::string_view name) {
                 const auto from = producer.find(name);
                 const bool is_made = from != producer.end();
-                if (is_made ? content_of(nodes_[from->second]) != content_of(clone)
-                            : !is_weight(clone, name)) {
+                if (is_made ? !are_equal(nodes_[from->second], clone) : !is_weight(clone, name)) {
                     const auto other = is_made ? nodes_[from->second].part : tensors_.part_of(name);
                     folder_.refuse(folder_.parts()[clone.part].edited ? clone.part : other,
                                    "changes the constant '" + std::string(name) +
@@ -274,6 +306,17 @@ private:
                 }
             });
         }
+    }
+
+    /// Whether two nodes compute the same, Constants however their tensors are stored.
+    [[nodiscard]] bool are_equal(const entry& a, const entry& b) const {
+        if (content_of(a) == content_of(b)) {
+            return true;
+        }
+        const auto first = constant_tensor(a);
+        const auto second = constant_tensor(b);
+        return first && second &&
+               edited_tensors::are_equal(model(a.part), *first, model(b.part), *second);
     }
 
     /// Returns: the fields of a node by number, without name and descriptions.
@@ -293,22 +336,25 @@ private:
         return content;
     }
 
+    /// Returns: the tensor of a Constant, if it has one.
+    [[nodiscard]] std::optional<tensor_ref> constant_tensor(const entry& at) const {
+        std::optional<tensor_ref> tensor;
+        if (model(at.part).op_type(at.node) == "Constant") {
+            node_attributes(model(at.part), at.node).for_each([&](auto, auto fields) {
+                for (wire_field field; fields.next(field);) {
+                    if (field.is_bytes(onnx_fields::attribute::t)) {
+                        tensor.emplace().message = {field.content, field.size(), no_id};
+                    }
+                }
+            });
+        }
+        return tensor;
+    }
+
     /// Whether the initializer of that name has the tensor of a Constant.
     [[nodiscard]] bool is_weight(const entry& constant, std::string_view name) const {
-        bool equal = false;
-        if (model(constant.part).op_type(constant.node) != "Constant") {
-            return false;
-        }
-        node_attributes(model(constant.part), constant.node).for_each([&](auto, auto fields) {
-            for (wire_field field; fields.next(field);) {
-                if (field.is_bytes(onnx_fields::attribute::t)) {
-                    tensor_ref tensor;
-                    tensor.message = {field.content, field.size(), no_id};
-                    equal = tensors_.equals(name, model(constant.part), tensor);
-                }
-            }
-        });
-        return equal;
+        const auto tensor = constant_tensor(constant);
+        return tensor && tensors_.equals(name, model(constant.part), *tensor);
     }
 
     const split_folder& folder_;
@@ -316,6 +362,7 @@ private:
     std::vector<std::unique_ptr<graph_contents>> contents_; // by part
     std::vector<entry> nodes_;
     std::vector<entry> clones_; // of constants of other parts
+    std::unordered_set<std::string_view> given_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -81,6 +81,14 @@ public:
                has_same_type(tensors_.find(name)->second.data, {no_id, source->second});
     }
 
+    /// Whether tensors of two models have type, shape and data in common. Complexity: O(bytes).
+    [[nodiscard]] static bool are_equal(const wire_model& model, const tensor_ref& tensor,
+                                        const wire_model& other_model, const tensor_ref& other) {
+        tensor_content_reader own(model);
+        tensor_content_reader of_other(other_model);
+        return is_equal(own.read(tensor), of_other.read(other));
+    }
+
     /// Whether an initializer has type, shape and data of a tensor of a model. Requires:
     /// contains(name). Complexity: O(bytes).
     [[nodiscard]] bool equals(std::string_view name, const wire_model& model,
