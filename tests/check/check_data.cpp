@@ -86,13 +86,13 @@ TEST_CASE("check_data: typed data must have as many elements as dims") {
         CHECK(told(type, data(needed - 1), few) == wrong);
         CHECK(told(type, data(needed + 1), few) == wrong);
     };
-    for (const std::uint64_t type : {2, 3, 4, 5, 6, 9, 10, 16, 17, 18, 19, 20, 24}) {
+    for (const std::uint64_t type : {2U, 3U, 4U, 5U, 6U, 9U, 10U, 16U, 17U, 18U, 19U, 20U, 24U}) {
         check(type, few, [&](auto count) { return numbers(5, count); });
     }
-    for (const std::uint64_t type : {21, 22, 23}) {
+    for (const std::uint64_t type : {21U, 22U, 23U}) {
         check(type, 3, [&](auto count) { return numbers(5, count); });
     }
-    for (const std::uint64_t type : {25, 26}) {
+    for (const std::uint64_t type : {25U, 26U}) {
         check(type, 2, [&](auto count) { return numbers(5, count); });
     }
     check(7, few, [&](auto count) { return numbers(7, count); });

@@ -89,23 +89,6 @@ TEST_CASE("find_parameter: finds parameters by path and alias, with shapes", "[c
     }
 }
 
-TEST_CASE("follow_path: ends at the last module that the tree has", "[captured_json]") {
-    stemma::module_tree_builder builder;
-    const auto a = builder.child(0, "a");
-    const auto b = builder.child(a, "b");
-    builder.add_alias("a.c", b);
-    const auto modules = builder.build();
-    const auto end = [&](std::string_view path) {
-        const auto found = stemma::detail::follow_path(modules, path);
-        return std::pair(found.module, path.substr(0, found.length));
-    };
-    CHECK(end("") == std::pair(stemma::id{0}, std::string_view()));
-    CHECK(end("x.a") == std::pair(stemma::id{0}, std::string_view()));
-    CHECK(end("a") == std::pair(a, std::string_view("a")));
-    CHECK(end("a.b") == std::pair(b, std::string_view("a.b")));
-    CHECK(end("a.c.b") == std::pair(a, std::string_view("a.")));
-}
-
 TEST_CASE("captured_paths: a path that leads nowhere has the module of its longest known part",
           "[captured_json]") {
     stemma::module_tree_builder builder;

@@ -44,7 +44,7 @@ TEST_CASE("elementwise_rules: numbers stay in a cast as far as the type holds th
     CHECK(cast_shape(3) == "float32[?,?,0,4,?]");    // int8
     CHECK(cast_shape(10) == "float32[?,300,0,4,?]"); // float16
     CHECK(cast_shape(8) == "float32[?,?,0,?,?]");    // string
-    for (const std::uint64_t wide : {1, 6, 7, 11, 12, 13}) {
+    for (const std::uint64_t wide : {1U, 6U, 7U, 11U, 12U, 13U}) {
         CHECK(cast_shape(wide) == "float32[N,300,0,4,70000]");
     }
 }

@@ -53,11 +53,11 @@ std::string replaced(const test::names& x, const test::dims& sought, const test:
 } // namespace
 
 TEST_CASE("exact_shapes: only quotients of whole numbers are rounded down", "[types]") {
-    for (const std::uint64_t whole : {6, 7}) {
+    for (const std::uint64_t whole : {6U, 7U}) {
         CHECK(halved({"N", "5", "6"}, 1, whole) == "[floor(N/2),2,3]");
         CHECK(halved({"N", "5", "6"}, 4, whole) == "[2*N,10,12]");
     }
-    for (const std::uint64_t real : {1, 11}) {
+    for (const std::uint64_t real : {1U, 11U}) {
         CHECK(halved({"N", "5", "6"}, 1, real) == "[?,?,3]");
         CHECK(halved({"N", "5", "6"}, 4, real) == "[2*N,10,12]");
     }
