@@ -4,6 +4,9 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/error.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
 #include <string>
 
 namespace test::onnx_detail_training_graphs {
@@ -33,6 +36,19 @@ TEST_CASE("training_graphs: all of a model, and the values of its graph that the
     CHECK(found == test::names{"b", "x"});
     const auto without = test::model(test::graph({test::node("Neg", {"x"}, {"y"})})).bytes();
     CHECK(stemma::detail::values_in_training(stemma::wire_model(without)).empty());
+}
+
+TEST_CASE("training_graphs: bodies nested more deeply than in any model are an error") {
+    auto graph = test::graph({test::node("Neg", {"x"}, {"y"})});
+    for (int i = 0; i < 40; ++i) {
+        graph = test::graph(
+            {test::owner_node("If", {"x"}, {"y"}, {test::graph_attribute("body", graph)})});
+    }
+    const auto bytes = test::model(test::graph({test::node("Neg", {"x"}, {"y"})}))
+                           .inner(20, test::message().inner(1, graph))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    CHECK_THROWS_AS(stemma::detail::values_in_training(model), stemma::error);
 }
 
 } // namespace test::onnx_detail_training_graphs

@@ -3,11 +3,13 @@
 #define STEMMA_ONNX_DETAIL_TRAINING_GRAPHS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
+#include <cstddef>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -15,7 +17,8 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Calls `f(wire_reader)` for the graphs in the training information of a model, which its tables
-/// leave out. Complexity: O(fields of the model and of that).
+/// leave out. Throws: as `for_each_tensor`, for messages nested too deeply.
+/// Complexity: O(fields of the model and of that).
 template <class Function>
 void for_each_training_graph(const wire_model& model, Function f) {
     using at = onnx_fields::training_info;
@@ -27,6 +30,8 @@ void for_each_training_graph(const wire_model& model, Function f) {
         auto parts = fields.inner(field);
         for (wire_field part; parts.next(part);) {
             if (part.is_bytes(at::initialization) || part.is_bytes(at::algorithm)) {
+                for_each_tensor(parts.inner(part), tensors_in::graph,
+                                [](const wire_reader&, std::size_t) {}); // for the depth
                 f(parts.inner(part));
             }
         }
