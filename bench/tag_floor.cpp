@@ -1012,10 +1012,60 @@ char* put_path(char* out, const model& m, u32 i) {
 
 // ---- Digest ------------------------------------------------------------------------------------
 
-/// Returns: the digest of operators and wiring. Values and graphs are already numbered by first
-/// mention.
-u64 digest_of(const model& m) {
+/// Returns: the XXH64 of a text, by the xxHash specification.
+u64 xxh64(std::string_view text) {
+    constexpr u64 p1 = 0x9e37'79b1'85eb'ca87U;
+    constexpr u64 p2 = 0xc2b2'ae3d'27d4'eb4fU;
+    constexpr u64 p3 = 0x1656'67b1'9e37'79f9U;
+    constexpr u64 p4 = 0x85eb'ca77'c2b2'ae63U;
+    constexpr u64 p5 = 0x27d4'eb2f'1656'67c5U;
+    const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
+    const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
+    const char* at = text.data();
+    auto left = text.size();
+    u64 hash = p5;
+    if (left >= 32) {
+        std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
+        for (; left >= 32; left -= 32) {
+            for (auto& lane : lanes) {
+                lane = round(lane, load(at));
+                at += 8;
+            }
+        }
+        hash =
+            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
+        for (const auto lane : lanes) {
+            hash = (hash ^ round(0, lane)) * p1 + p4;
+        }
+    }
+    hash += text.size();
+    for (; left >= 8; at += 8, left -= 8) {
+        hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
+    }
+    if (left >= 4) {
+        u32 word = 0;
+        std::memcpy(&word, at, 4);
+        hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
+        at += 4;
+        left -= 4;
+    }
+    for (; left > 0; ++at, --left) {
+        hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
+    }
+    hash = (hash ^ hash >> 33U) * p2;
+    hash = (hash ^ hash >> 29U) * p3;
+    return hash ^ hash >> 32U;
+}
+
+struct digests {
+    u64 structure = 0; ///< of operators and wiring
+    u64 names = 0;     ///< of results
+};
+
+/// Values and graphs are already numbered by first mention.
+digests digests_of(const model& m) {
     u64 digest = m.sizes.size();
+    u64 names = 0;
     std::size_t mention = 0;
     u32 node = 0;
     const auto digest_until = [&](u32 last, u32 graph) {
@@ -1024,6 +1074,7 @@ u64 digest_of(const model& m) {
             for (u32 i = m.mentions[node]; i > 0; --i) {
                 digest = mix(digest, m.numbers[mention++]);
             }
+            names = mix(names, xxh64(m.text(m.value_names[m.numbers[mention - 1]])));
         }
     };
     for (u32 b = 0; b < m.bodies.size(); ++b) {
@@ -1040,7 +1091,7 @@ u64 digest_of(const model& m) {
         }
         digest = mix(digest, value);
     }
-    return digest;
+    return {digest, names};
 }
 
 // ---- Attribution -------------------------------------------------------------------------------
@@ -1308,16 +1359,21 @@ u64 measure_graph(model& m) {
 // ---- Record ------------------------------------------------------------------------------------
 
 /// Returns: the model record, one line of JSON. Requires: names need no escapes.
-std::string_view spell_record(const model& m, u64 digest) {
+std::string_view spell_record(const model& m, digests of) {
     constexpr std::size_t beside_name = 64;
     const auto most = 1024 + m.modules.size() * beside_name + m.names.size();
     auto* const begin = static_cast<char*>(reserve(most, false));
     char* out = put_text(begin, R"({"schema": "stemma.model/1", "carriers": ["metadata"], )");
     out = put_text(out, R"("options": {}, "nodes": )");
     out = put_text(std::to_chars(out, out + 10, m.sizes.size()).ptr, R"(, "digest": ")");
-    for (unsigned shift = 64; shift > 0; shift -= 4) {
-        *out++ = "0123456789abcdef"[digest >> (shift - 4) & 15U];
-    }
+    const auto put_digest = [&](u64 digest) {
+        for (unsigned shift = 64; shift > 0; shift -= 4) {
+            *out++ = "0123456789abcdef"[digest >> (shift - 4) & 15U];
+        }
+    };
+    put_digest(of.structure);
+    out = put_text(out, R"(", "names": ")");
+    put_digest(of.names);
     out = put_text(out, R"(", "from_model": true, "classes": [""], "modules": [)");
     for (u32 i = 0; i < m.modules.size(); ++i) {
         const auto& module = m.modules[i];
@@ -1573,7 +1629,7 @@ void run(const char* from, const char* to, bool prints_phases) {
     watch.lap(phase::values);
     tree_maker(m).run();
     watch.lap(phase::tree);
-    const auto digest = digest_of(m);
+    const auto digests = digests_of(m);
     watch.lap(phase::digest);
     attributer found(m);
     found.attribute();
@@ -1582,7 +1638,7 @@ void run(const char* from, const char* to, bool prints_phases) {
     watch.lap(phase::propagation);
     const auto graph_size = measure_graph(m);
     watch.lap(phase::lengths);
-    const auto text = spell_record(m, digest);
+    const auto text = spell_record(m, digests);
     watch.lap(phase::record);
     output out(to);
     out.expect(graph_size + text.size());

@@ -82,7 +82,8 @@ inline void check_training(const wire_model& model) {
                 for_each_operator(graph.inner(field), [&](const operator_name& name) {
                     if (functions.contains(name)) {
                         STEMMA_THROW(error(error_code::unsupported, model.file(), "training_info",
-                                           "calls the function '" + std::string(name.type) + "'"));
+                                           "calls the function '" + std::string(name.type) +
+                                               "', so that it must stay"));
                     }
                 });
             }
