@@ -218,13 +218,15 @@ private:
     /// columns of costs, which depend on the shapes of inputs.
     [[nodiscard]] bool have_same_costs(id a, id b) const {
         const auto is_same = [&](const number_column* column) {
-            bool same = true;
-            for (id i = 0;
-                 column != nullptr && column->source == column_source::cost && a + i < tree_.end(a);
-                 ++i) {
-                same = same && column->number(known_, a + i) == column->number(known_, b + i);
+            if (column == nullptr || column->source != column_source::cost) {
+                return true;
             }
-            return same;
+            for (id i = 0; a + i < tree_.end(a); ++i) {
+                if (column->number(known_, a + i) != column->number(known_, b + i)) {
+                    return false;
+                }
+            }
+            return true;
         };
         return is_same(sorted_by_) && std::all_of(columns_.begin(), columns_.end(), is_same);
     }

@@ -33,6 +33,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,20 +76,23 @@ inline void check_functions(const wire_model& model) {
 /// Refuses to inline functions that are called elsewhere. Throws: `error` of `unsupported`.
 /// Complexity: O(fields of the model, of its functions and of training information).
 inline void check_training(const wire_model& model) {
-    const auto functions = read_function_bodies(model);
+    std::set<operator_name> called;
     for_each_training_graph(model, [&](wire_reader graph) {
-        for (wire_field field; graph.next(field);) {
-            if (field.is_bytes(onnx_fields::graph::node)) {
-                for_each_operator(graph.inner(field), [&](const operator_name& name) {
-                    if (functions.contains(name)) {
-                        STEMMA_THROW(error(error_code::unsupported, model.file(), "training_info",
-                                           "calls the function '" + std::string(name.type) +
-                                               "', so that it must stay"));
-                    }
-                });
-            }
-        }
+        for_each_node(graph, [&](wire_reader node) {
+            for_each_operator(node, [&](const operator_name& name) { called.insert(name); });
+        });
     });
+    if (called.empty()) { // as in most models
+        return;
+    }
+    const auto functions = read_function_bodies(model);
+    for (const auto& name : called) {
+        if (functions.contains(name)) {
+            STEMMA_THROW(
+                error(error_code::unsupported, model.file(), "training_info",
+                      "calls the function '" + std::string(name.type) + "', so that it must stay"));
+        }
+    }
 }
 
 /// Whether a file has a fold record, without reading the rest.

@@ -86,7 +86,7 @@ public:
                                         const wire_model& other_model, const tensor_ref& other) {
         tensor_content_reader own(model);
         tensor_content_reader of_other(other_model);
-        return is_equal(own.read(tensor), of_other.read(other));
+        return have_same_content(own.read(tensor), of_other.read(other));
     }
 
     /// Whether an initializer has type, shape and data of a tensor of a model. Requires:
@@ -96,7 +96,7 @@ public:
         const auto& at = tensors_.find(name)->second.data;
         tensor_content_reader own(*file_of(at).model);
         tensor_content_reader other(model);
-        return is_equal(content_of(at, own), other.read(tensor));
+        return have_same_content(content_of(at, own), other.read(tensor));
     }
 
     /// Returns: the names of new ones, sorted.
@@ -335,8 +335,7 @@ private:
         }
         const auto file = in_weights ? split_files::weights : split_files::other(folder_, other);
         const auto size = split_files::at(folder_, file).bytes().size();
-        const auto length =
-            external_size(header).value_or(header.offset <= size ? size - header.offset : 0);
+        const auto length = external_size(header, size);
         if (header.offset > size || length > size - header.offset) {
             folder_.refuse(at.part, "the data of '" + name + "' extend past the end of " +
                                         (in_weights ? "the file of weights"
@@ -353,12 +352,7 @@ private:
         const bool has_copy = a.part == no_id && header_of(a).external && is_in_weights(b) &&
                               !folder_.weights_edited();
         return (has_same_type(a, b) && (has_copy || has_same_place(a, b))) ||
-               is_equal(content_of(a, of_a), content_of(b, of_b));
-    }
-
-    [[nodiscard]] static bool is_equal(const tensor_content& a, const tensor_content& b) {
-        return a.readable && b.readable && a.header.dims == b.header.dims &&
-               a.header.data_type == b.header.data_type && have_same_data(a, b);
+               have_same_content(content_of(a, of_a), content_of(b, of_b));
     }
 
     [[nodiscard]] tensor_content content_of(const tensor_entry& at,

@@ -80,8 +80,7 @@ public:
         }
         const auto& file = external_file(header.location);
         const auto size = file.bytes().size();
-        const auto length =
-            external_size(header).value_or(header.offset <= size ? size - header.offset : 0);
+        const auto length = external_size(header, size);
         if (header.offset > size || length > size - header.offset) {
             const bool is_number = header.offset != tensor_header::unreadable &&
                                    header.length != tensor_header::unreadable;

@@ -159,11 +159,7 @@ struct python_slice {
         (step != ", None" && step != ", 1")) {
         return {};
     }
-    python_slice result{end + 1, 0};
-    for (const char digit : start == "None" ? "" : start) {
-        result.start = result.start * 10 + static_cast<std::size_t>(digit - '0');
-    }
-    return result;
+    return {end + 1, start == "None" ? 0 : std::stoul(std::string(start))};
 }
 
 /// Converts a Python expression for a module to its path: `L['self'].layers[0].fc` and

@@ -301,9 +301,8 @@ template <parameter_readers Ops>
             self(first, self);
         }
         // A guess is no surer than the module it was made in.
-        float limit = 1;
         const auto guess = [&](id m, float sureness) {
-            const auto at_most = std::min(limit, result.of_scope[scope.parent].confidence);
+            const auto at_most = result.of_scope[scope.parent].confidence;
             module = {m, no_id, no_id, std::min(sureness, at_most)};
         };
         const auto make = [&](std::string_view instance) {
@@ -368,8 +367,9 @@ template <parameter_readers Ops>
             self(first, self);
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else {
-            limit = parted->is_beside_apart(s) ? detail::confidence::shallow : 1;
+            const float at_most = parted->is_beside_apart(s) ? detail::confidence::shallow : 1;
             guess_by_name();
+            module.confidence = std::min(module.confidence, at_most);
         }
     };
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {

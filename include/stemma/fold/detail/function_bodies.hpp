@@ -70,17 +70,24 @@ void for_each_body(wire_reader fields, Function f) {
     }
 }
 
+/// Calls `f(wire_reader)` for the nodes of the GraphProto read by `fields`, not for those in their
+/// bodies. Complexity: O(fields).
+template <class Function>
+void for_each_node(wire_reader fields, Function f) {
+    for (wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::graph::node)) {
+            f(fields.inner(field));
+        }
+    }
+}
+
 /// Calls `f(operator_name)` for the NodeProto read by `fields` and those in its bodies, at any
 /// depth. Complexity: O(fields).
 template <class Function>
 void for_each_operator(wire_reader fields, Function f) {
     f(read_operator_name(fields));
     for_each_body(fields, [&](wire_reader graph) {
-        for (wire_field inside; graph.next(inside);) {
-            if (inside.is_bytes(detail::onnx_fields::graph::node)) {
-                for_each_operator(graph.inner(inside), f);
-            }
-        }
+        for_each_node(graph, [&](wire_reader node) { for_each_operator(node, f); });
     });
 }
 
@@ -111,11 +118,7 @@ template <class Function>
 void for_each_inner_name(wire_reader fields, Function f) {
     for_each_body(fields, [&](wire_reader graph) {
         for_each_defined_name(graph, f);
-        for (wire_field inside; graph.next(inside);) {
-            if (inside.is_bytes(detail::onnx_fields::graph::node)) {
-                for_each_inner_name(graph.inner(inside), f);
-            }
-        }
+        for_each_node(graph, [&](wire_reader node) { for_each_inner_name(node, f); });
     });
 }
 

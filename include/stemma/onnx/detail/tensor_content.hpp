@@ -50,6 +50,13 @@ struct tensor_content {
     return a.bytes() == b.bytes() && a.places == b.places;
 }
 
+/// Whether two tensors are readable and have type, shape and data in common, however stored.
+/// Complexity: O(bytes).
+[[nodiscard]] inline bool have_same_content(const tensor_content& a, const tensor_content& b) {
+    return a.readable && b.readable && a.header.dims == b.header.dims &&
+           a.header.data_type == b.header.data_type && have_same_data(a, b);
+}
+
 /// Reads the data of initializers; data in files are mapped.
 class tensor_content_reader {
 public:

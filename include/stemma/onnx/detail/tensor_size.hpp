@@ -43,6 +43,13 @@ external_size(const tensor_header& header) noexcept {
     return header.length != 0 ? std::optional(header.length) : data_size(header);
 }
 
+/// Returns: the same for data in a file of that size; the rest of it if neither is known.
+[[nodiscard]] inline std::uint64_t external_size(const tensor_header& header,
+                                                 std::uint64_t file_size) noexcept {
+    const auto rest = header.offset <= file_size ? file_size - header.offset : 0;
+    return external_size(header).value_or(rest);
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_ONNX_DETAIL_TENSOR_SIZE_HPP

@@ -45,8 +45,7 @@ struct recorded_evidence {
                                                   carrier_modules& by_carrier) {
     std::vector<id> origins;
     for (const auto path : carriers.modules) {
-        const auto module =
-            origins.size() < max_claim_tables ? find_module(lookup, std::string(path)) : no_id;
+        const auto module = origins.size() < max_claim_tables ? find_module(lookup, path) : no_id;
         if (module != no_id && !detail::range::contains(origins, module)) {
             origins.push_back(module);
         }

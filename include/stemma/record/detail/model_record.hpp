@@ -121,9 +121,9 @@ public:
         } else if (path == "nodes") {
             record_.nodes = number(part);
         } else if (path == "digest") {
-            record_.digest = std::stoull(std::string(part.text()), nullptr, 16);
+            record_.digest = hexadecimal(part);
         } else if (path == "names") {
-            record_.names = std::stoull(std::string(part.text()), nullptr, 16);
+            record_.names = hexadecimal(part);
         } else if (path == "from_model") {
             record_.from_model = part.boolean();
         } else if (path == "carried") {
@@ -165,6 +165,10 @@ private:
         carriers.name_space |= part == "namespace";
         carriers.model |= part == "model";
         carriers.mark |= part == "mark";
+    }
+
+    [[nodiscard]] static std::uint64_t hexadecimal(json_part part) {
+        return std::stoull(std::string(part.text()), nullptr, 16);
     }
 
     [[nodiscard]] id number(json_part part) const {

@@ -49,7 +49,10 @@ read_several(const wire_model& model, const tag_table& tags) {
     const tag_lookup lookup(tags);
     const auto find_modules = [&](const nlohmann::json& list) {
         std::vector<id> modules;
-        for (const auto& tag : list.is_array() ? list : nlohmann::json::array()) {
+        if (!list.is_array()) {
+            return modules;
+        }
+        for (const auto& tag : list) {
             const auto module =
                 tag.is_string() ? lookup.find(tag.get_ref<const std::string&>()) : no_id;
             if (module == no_id) {

@@ -118,19 +118,19 @@ inline void read_doc_string(std::string_view text, node_carriers& carriers) {
 /// a tagged file whose sketch may still tell their modules.
 /// Complexity: O(fields of the nodes), up to the first with a module.
 [[nodiscard]] inline bool has_lost_metadata(const wire_model& model, const carrier_set& carriers) {
-    bool lost = false;
-    for (id node = 0; node < model.node_count() && carriers.metadata && carriers.mark; ++node) {
+    if (!carriers.metadata || !carriers.mark) {
+        return false;
+    }
+    bool any = false;
+    for (id node = 0; node < model.node_count(); ++node) {
         if (model.graph_of(node) == 0) {
-            lost = true;
-            model.for_each_metadata(node, [&](std::string_view key, std::string_view) {
-                lost = lost && key != module_key;
-            });
-            if (!lost) {
-                break;
+            if (read_node_carriers(model, node).metadata.module) {
+                return false;
             }
+            any = true;
         }
     }
-    return lost;
+    return any;
 }
 
 [[nodiscard]] inline carried_tags first_of(const node_carriers& carriers) {
@@ -201,7 +201,7 @@ public:
             const module_lookup<module_tree> lookup(*modules_);
             auto module = find_module(lookup, *carried.module);
             for (const auto other : carriers.modules) {
-                const auto target = find_module(lookup, std::string(other));
+                const auto target = find_module(lookup, other);
                 module = module == no_id || target == no_id ? module
                                                             : modules_->index().lca(module, target);
             }
