@@ -518,7 +518,7 @@ def write_fx(model, args, kwargs, wanted, out, missing):
     """Writes the graph of the first tracer that works, or of both."""
     tracers = {"symbolic_trace": symbolic_graph, "torch.export": exported_graph}
     if wanted not in ("auto", "both", *tracers):
-        raise ValueError(f"fx: '{wanted}' is none of {', '.join(tracers)}, both and auto")
+        raise ValueError(f"fx: '{wanted}' is not one of {', '.join(tracers)}, both, auto")
     graphs = {}
     for name in [wanted] if wanted in tracers else tracers:
         try:

@@ -264,7 +264,7 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
         names.append(names.empty() ? "" : ", ").append(name);
     }
     if (!dims.empty()) {
-        put("not fixed: {}; --dim NAME=N gives a value\n", names);
+        put("not fixed: {}; set with --dim NAME=N\n", names);
     }
 }
 
@@ -399,9 +399,9 @@ void add_analyze(CLI::App& app, action& chosen) {
                         "what csv lists: tags, modules, operators, weights, below; with --cost "
                         "also nodes")
                 ->type_name("T");
-            takes.value("--rows", options.rows, "N", "maximal rows per table", "20");
+            takes.value("--rows", options.rows, "N", "maximum number of rows per table", "20");
             takes.choice("--by", options.by, "module|line",
-                         "list modules and tags, or lines of Python");
+                         "list by module and tag, or by line of Python");
             takes.flag("--cost", options.cost,
                        "print what modules cost: multiplications, weights, memory");
             takes.dims(options.dims, "fix a symbolic dimension, for --cost");

@@ -42,17 +42,18 @@ void command_line::common(common_options& options, const std::string& formats,
     auto& names = options.policies;
     const auto& known = known_policies();
     model(options.model, model_name);
-    captures(options.captures, "capture with what PyTorch knew (JSON), or the ONNX file that "
+    captures(options.captures, "capture of what PyTorch knew (JSON), or the ONNX file that "
                                "MODEL was made from; repeatable");
     value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
-    list("--keep", names.keep, "CLASS,...", "infrastructure classes that get tags too: LayerNorm");
+    list("--keep", names.keep, "CLASS,...",
+         "infrastructure classes to tag as well, such as LayerNorm");
     value("--naming", names.naming, "N", "format of tags: " + known.namings.names());
     value("--resolve", names.resolution, "R",
           "which claim wins when sources disagree: " + known.resolutions.names());
     value("--propagate", names.propagation, "P",
           "rule for nodes without evidence: " + known.propagations.names());
     list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(known));
-    value("--min-confidence", how.min_confidence, "X", "ignore claims below, 0 to 1")
+    value("--min-confidence", how.min_confidence, "X", "ignore claims with less confidence, 0 to 1")
         ->check([](const std::string& text) { return number_up_to(text, 1); });
     flag("--recompute", how.recompute, "ignore tags in the file");
     format(options.format, formats);
@@ -138,7 +139,7 @@ void check_output(const command_rules& rules, const std::string& option, const s
                               read->results() == std::vector{*rules.model};
         if (!is_model || !may_be_model) {
             throw stemma::error(stemma::error_code::refused, path, option,
-                                "would replace a file that is read: " + read->get_name());
+                                "would overwrite an input file: " + read->get_name());
         }
     }
 }
@@ -225,7 +226,7 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
         }
         if (!options.dims.emplace(text.substr(0, equals), size).second) {
             throw stemma::error(stemma::error_code::refused, "", "--dim " + text,
-                                "is the second value of this dimension");
+                                "this dimension already has a value");
         }
     }
     return options;
@@ -274,8 +275,8 @@ stemma::written_sources sources_to_write(const output_options& options) {
 
 void command_line::with(output_options& to) const {
     list("--with", to.with, "PART,...",
-         "keep more than tags: source, the lines of Python that nodes come from; parameters, which "
-         "entry of a state dict every initializer is");
+         "keep more than tags: source, the Python line of each node; parameters, the state dict "
+         "entry behind each initializer");
     flag("--full-paths", to.full_paths, "keep full paths of source files");
     applies(
         "--with", [&to] { return !has_part(to, "parameters") || !to.path.empty(); },
@@ -352,7 +353,7 @@ void print_notes(const stemma::attributed_model& opened) {
             text += fmt::format("node '{}': ", short_name(opened.model().name(one.node)));
         }
         print_error(text.append(one.text).append(
-            one.code == "tree.unnamed" ? "; a capture (-m) would" : ""));
+            one.code == "tree.unnamed" ? "; pass a capture with -m" : ""));
     }
 }
 

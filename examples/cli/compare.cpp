@@ -149,7 +149,8 @@ void add_compare(CLI::App& app, action& chosen) {
                 .list("--only", options.only, "PART,...",
                       "compare only: structure, initializers, tags")
                 ->check(CLI::IsMember({"structure", "initializers", "tags"}));
-            takes.value("--rows", options.rows, "N", "maximal differences printed per kind", "20");
+            takes.value("--rows", options.rows, "N",
+                        "maximum number of differences printed per kind", "20");
             takes.applies_to("--rows", options.common, "text");
             takes.footer("Exits with 1 if the models differ.\n\n"
                          "Examples:\n  stemma compare model.onnx optimized.onnx\n"

@@ -59,7 +59,7 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
                 print_error(fmt::format(
                     "{}: {}: {}: {}{}", asked.common.model, module, to_string(record.refusal),
                     record.text,
-                    gap ? "; --non-convex runs makes a part of each run, absorb includes what is "
+                    gap ? "; --non-convex runs makes one part per run, absorb includes the nodes "
                           "between"
                         : ""));
             }
@@ -69,7 +69,7 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
         }
     }
     if (refused > most_refusals && asked.to_folder()) {
-        print_error(fmt::format("{}: {} more refused: index.json says why", asked.common.model,
+        print_error(fmt::format("{}: {} more refused; see index.json", asked.common.model,
                                 refused - most_refusals));
     }
     if (asked.to_folder() && !asked.common.quiet) {
@@ -95,11 +95,11 @@ stemma::cut_subject find_subject(const cut_request& asked, const stemma::attribu
     }
     const auto modules = find_modules(opened, asked.module);
     if (modules.size() > 1) {
-        throw stemma::error(stemma::error_code::not_found, asked.common.model, "",
-                            fmt::format("'{}' names {} modules, among them '{}' and '{}': name one",
-                                        asked.module, modules.size(),
-                                        opened.modules().path(modules[0]),
-                                        opened.modules().path(modules[1])));
+        throw stemma::error(
+            stemma::error_code::not_found, asked.common.model, "",
+            fmt::format("'{}' matches {} modules, among them '{}' and '{}'; name one", asked.module,
+                        modules.size(), opened.modules().path(modules[0]),
+                        opened.modules().path(modules[1])));
     }
     return {.module = modules.front()};
 }
@@ -148,14 +148,14 @@ void add_cut(CLI::App& app, action& chosen) {
         [](command_line takes, cut_request& asked) {
             takes.common(asked.common);
             takes.value("--module", asked.module, "QUERY",
-                        "the module, or a query for nodes; with -d for modules");
+                        "the module, or a query for nodes; with -d several modules");
             takes.written("-o,--output", asked.output, "OUT", "the part");
             takes.flag("--all", asked.all, "write every module that has nodes");
             takes.written("-d,--directory", asked.folder, "DIR",
                           "folder for parts of several modules, with index.json");
             takes
                 .choice("--pull", asked.pull, "none,constants,weights,shapes,all",
-                        "copy instead of making an input: none, constants, weights, "
+                        "what to copy rather than make an input: none, constants, weights, "
                         "shapes, all")
                 ->type_name("P");
             takes.choice("--non-convex", asked.gaps, "refuse|absorb|runs",

@@ -260,7 +260,7 @@ private:
         if (entry.has(change::moved) || entry.has(change::renamed)) {
             const auto from = first_.modules().report_path(entry.first);
             const auto to = second_.modules().report_path(entry.second);
-            text += from == to ? " (runs in another order)" : " to " + to;
+            text += from == to ? " (runs in a different order)" : " to " + to;
         }
         if (entry.has(change::fused) && !entry.into.empty()) {
             const auto path = second_.modules().report_path(entry.into.front());
@@ -354,8 +354,8 @@ int diff(const diff_options& options) {
         const bool has_calls = !models[i]->model().functions().empty();
         if (models[i - 1]->model().functions().empty() == has_calls) {
             note(options.common,
-                 fmt::format("{}: has functions, which the other model lacks: 'stemma unfold' "
-                             "inlines them, for a comparison node by node",
+                 fmt::format("{}: has functions, which the other model lacks; 'stemma unfold' "
+                             "inlines them for a comparison node by node",
                              models[has_calls ? i : i - 1]->file().path()));
         }
     }
@@ -414,7 +414,7 @@ void add_diff(CLI::App& app, action& chosen) {
                 .value("--tolerance", options.tolerance, "X", "ignore relative differences up to X",
                        "0")
                 ->check([](const std::string& text) { return number_up_to(text); });
-            takes.value("--rows", options.rows, "N", "maximal modules printed", "100");
+            takes.value("--rows", options.rows, "N", "maximum number of modules printed", "100");
             const auto is = [&](std::string_view format) {
                 return options.common.format == format;
             };
@@ -436,7 +436,7 @@ void add_diff(CLI::App& app, action& chosen) {
                 "is given more than once; only --format html shows more than two models");
             takes.applies(
                 "OTHER", [&] { return options.others.size() < most_panes; },
-                fmt::format("is given too often: {} models fit side by side", most_panes));
+                fmt::format("is given too often: at most {} models fit side by side", most_panes));
             takes.footer("Exits with 1 if anything differs; for modules, if their functions\n"
                          "differ beyond weights and names.\n\n"
                          "Examples:\n  stemma diff old.onnx new.onnx\n"

@@ -168,7 +168,7 @@ void add_export(CLI::App& app, action& chosen) {
             takes.value("--depth", options.depth, "N",
                         "dot, svg: levels to expand; as many as fit by default");
             takes
-                .value("--max-nodes", options.max_boxes, "N", "dot, svg: maximal number of boxes",
+                .value("--max-nodes", options.max_boxes, "N", "dot, svg: maximum number of boxes",
                        "60")
                 ->check(CLI::Range(2, 100000));
             takes.written("--node-counts", options.node_counts, "FILE",
@@ -181,7 +181,7 @@ void add_export(CLI::App& app, action& chosen) {
                        "numerics, or of docs/overlay.schema.json; repeatable for html")
                 ->allow_extra_args(false);
             takes.value("--column", options.column, "NAME",
-                        "dot, svg: the column of the overlay that colours the boxes; without it "
+                        "dot, svg: the column of the overlay that colours the boxes; by default "
                         "the first one with numbers");
             const std::pair<const char*, std::string_view> fitting[]{
                 {"--flat", "graphml"},      {"--node-counts", "model-explorer"},

@@ -117,13 +117,13 @@ void add_fold(CLI::App& app, action& chosen) {
             takes.output(options.output.path, "the folded model");
             takes.value("--module", folding.modules, "QUERY",
                         "only these modules, and selected ones below them");
-            takes.value("--depth", folding.depth, "N", "maximal depth of modules");
+            takes.value("--depth", folding.depth, "N", "maximum depth of modules");
             takes.value("--least", folding.least, "N", "leave smaller modules in place", "2");
             takes.choice("--old-versions", options.old_versions, "lift|refuse",
                          "models of an IR version without functions: raise the version, or refuse");
             takes.choice("--constants", options.constants, "equal|attributes",
-                         "what calls that share a function may differ in: equal constants, or ones "
-                         "that become attributes");
+                         "constants of calls that share a function: equal, or turned into "
+                         "attributes where they differ");
             takes.data(options.output);
             takes.no_sync(options.output.no_sync);
             takes.footer("Examples:\n  stemma fold model.onnx -o folded.onnx\n"

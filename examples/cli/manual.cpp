@@ -596,16 +596,16 @@ void add_manual(CLI::App& app, action& chosen) {
     auto& command = *app.add_subcommand("manual", "print the manual page, or shell completion");
     command
         .add_option("WHAT", options->what,
-                    "the page for man, a script for a shell, or the words that it asks for")
+                    "the page for man, a completion script for a shell, or the words it asks for")
         ->check(CLI::IsMember({"page", "bash", "zsh", "fish", "words"}))
         ->required();
     command.add_option("MODEL", options->common.model,
                        "words: the model whose modules, classes and operators are completed");
     const command_line takes(command);
-    takes.captures(options->common.captures, "words: capture with what PyTorch knew of it");
-    takes.value("--begin", options->begin, "TEXT", "words: what is written so far");
+    takes.captures(options->common.captures, "words: capture of what PyTorch knew about it");
+    takes.value("--begin", options->begin, "TEXT", "words: the text typed so far");
     command.add_flag("--names", options->names,
-                     "words: also names of nodes and initializers, once something is written");
+                     "words: also names of nodes and initializers, once something is typed");
     command.footer("Examples:\n  stemma manual page | man -l -\n"
                    "  stemma manual bash > ~/.local/share/bash-completion/completions/stemma\n"
                    "  stemma manual fish > ~/.config/fish/completions/stemma.fish");

@@ -53,7 +53,7 @@ std::string describe(const std::optional<stemma::value_difference>& by,
     }
     if (by->unequal_nonfinite > 0) {
         return counted(by->unequal_nonfinite, "number") +
-               " infinite or NaN in one run, not so in the other";
+               " infinite or NaN in only one of the runs";
     }
     std::string text;
     const auto add = [&](const std::string& measure) {
@@ -278,7 +278,7 @@ void add_numerics(CLI::App& app, action& chosen) {
                         "copied into isolated parts, as for cut")
                 ->type_name("P");
             takes.data(asked.data);
-            takes.value("--rows", asked.rows, "N", "maximal rows of the table", "20");
+            takes.value("--rows", asked.rows, "N", "maximum number of rows in the table", "20");
             takes.flag("--force", asked.force, "replace existing files in DIR");
             takes.no_sync(asked.no_sync);
             for (const auto* option : {"--pull", "--data", "--force", "--no-sync"}) {

@@ -49,7 +49,7 @@ child_answer ask(std::vector<std::string> question, std::string_view input) {
     } else if (*answer.status == protocol::another_version) {
         answer.problem = "stemma-onnx was built for another version of this program";
     } else if (*answer.status >= protocol::failed) {
-        answer.problem = "the onnx library ended without an answer";
+        answer.problem = "the onnx library exited without an answer";
     }
     return answer;
 }
@@ -76,7 +76,7 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
         protocol::type_record record{};
         const auto bytes = take(left, sizeof record);
         if (bytes.empty()) {
-            return "the onnx library ended without an answer";
+            return "the onnx library exited without an answer";
         }
         std::memcpy(&record, bytes.data(), sizeof record);
         const auto name = take(left, record.name_size);

@@ -76,7 +76,7 @@ int check(const std::string& path) {
 
 int main(int argc, char** argv) {
     if (argc < 3 || argv[1] != std::to_string(protocol::version)) {
-        std::fputs("stemma-onnx: runs as a part of stemma, of the same version\n", stderr);
+        std::fputs("stemma-onnx: run by stemma of the same version, not by hand\n", stderr);
         return protocol::another_version;
     }
     // A crash counts as an answer here; no core dump.

@@ -56,15 +56,15 @@ int patch(patch_request& asked) {
     const auto opened = open_model(asked.common);
     const auto report = stemma::patch_weights(*opened, asked.output.path, options);
     if (report.assumed_epsilon > 0) {
-        note(asked.common,
-             fmt::format(
-                 "{} folded with an epsilon of {:g}, assumed; --checkpoint OLD determines it",
-                 counted(report.assumed_epsilon, "batch norm"), report.epsilon));
+        note(
+            asked.common,
+            fmt::format("{} folded with an assumed epsilon of {:g}; --checkpoint OLD determines it",
+                        counted(report.assumed_epsilon, "batch norm"), report.epsilon));
     }
     note_names(asked, report.missing, "initializer", "not in the new weights stay as they are");
     note_names(asked, report.unknown, "weight", "of unknown origin stay as they are");
     if (asked.options.modules.empty()) {
-        note_names(asked, report.unused, "tensor", "of the new weights in no initializer");
+        note_names(asked, report.unused, "tensor", "of the new weights used by no initializer");
     }
     if (!asked.common.quiet) {
         put("{}  {}{} changed\n", asked.output.path,
@@ -90,8 +90,8 @@ void add_patch(CLI::App& app, action& chosen) {
                         "the checkpoint with the new values: safetensors, an archive of torch, an "
                         "index of several");
             takes.value("--lora", asked.adapter, "ADAPTER",
-                        "a low-rank adapter to merge into them, or into the model's own values: "
-                        "a folder or a file of PEFT");
+                        "a low-rank adapter (PEFT folder or file) to merge into them, or into the "
+                        "model's own values");
             takes.value("--checkpoint", asked.known, "OLD",
                         "the checkpoint with the model's current values: identifies initializers "
                         "without names");

@@ -77,7 +77,7 @@ int list_for_tool(const plan_request& asked) {
     if (asked.to == "layer-ann") {
         if (asked.output.path == "-") {
             throw stemma::error(stemma::error_code::refused, "", "plan",
-                                "--to layer-ann writes a model: -o OUT is needed");
+                                "--to layer-ann writes a model, and requires -o OUT");
         }
         warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
         stemma::annotate_layers(*opened, made.nodes, asked.annotation, asked.output.path,
@@ -123,7 +123,7 @@ void add_plan(CLI::App& app, action& chosen) {
                         "stemma");
             takes.value("--placement", asked.placement, "LOG",
                         "a verbose log or a profile of ONNX Runtime: show what runs where");
-            takes.value("--depth", asked.depth, "N", "--placement: maximal depth of modules", "3");
+            takes.value("--depth", asked.depth, "N", "--placement: maximum depth of modules", "3");
             takes.output(asked.output);
             takes.data(asked.output);
             const auto lists = [&] { return asked.placement.empty(); };

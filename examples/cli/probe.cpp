@@ -41,10 +41,10 @@ int probe(const probe_request& asked) {
                    (std::filesystem::exists(asked.output.path, unknown) &&
                     std::filesystem::is_other(asked.output.path, unknown)))) {
         throw stemma::error(stemma::error_code::refused, asked.output.path, "-o",
-                            "is no file that a manifest can be beside: requires --manifest");
+                            "cannot have a manifest beside it: requires --manifest");
     }
     if (!named && !asked.output.force && std::filesystem::exists(manifest, unknown)) {
-        throw stemma::error(stemma::error_code::exists, manifest, "", "exists already");
+        throw stemma::error(stemma::error_code::exists, manifest, "", "already exists");
     }
     if (!named) {
         check_output(*asked.common.rules, "--manifest", manifest);
@@ -80,14 +80,14 @@ void add_probe(CLI::App& app, action& chosen) {
         app, chosen, "probe", "add the values at module boundaries to the outputs of a model",
         probe, [](command_line takes, probe_request& asked) {
             takes.common(asked.common);
-            takes.output(asked.output.path, "the model with more outputs");
+            takes.output(asked.output.path, "the model with additional outputs");
             takes.written("--manifest", asked.manifest, "FILE",
                           "the manifest of values and modules", "OUT.json");
             takes.value("--module", asked.module, "QUERY",
                         "only matching modules, their ancestors and descendants");
             takes.value("--depth", asked.depth, "N", "only modules down to this depth");
             takes.value("--like", asked.like, "MANIFEST",
-                        "add the values of another model's manifest that exist here");
+                        "add those values of another model's manifest that exist here");
             takes.data(asked.output);
             takes.no_sync(asked.output.no_sync);
             takes.footer("Examples:\n  stemma probe model.onnx -o probed.onnx\n"

@@ -312,7 +312,7 @@ int run_profile(const profile_options& options) {
 
 void add_profile(CLI::App& app, action& chosen) {
     add_command<profile_options>(
-        app, chosen, "profile", "show the time of a profile by module", run_profile,
+        app, chosen, "profile", "show the times in a profile by module", run_profile,
         [](command_line takes, profile_options& options) {
             takes.common(options.common, "text,json,csv");
             takes.argument("PROFILE", options.files,
@@ -335,14 +335,14 @@ void add_profile(CLI::App& app, action& chosen) {
             takes.choice("--by", options.by, "module|line",
                          "group by module, or by line of Python");
             takes.value("--depth", options.depth, "N", "text: levels below the root to show");
-            takes.value("--rows", options.rows, "N", "text: maximal rows per list", "10");
+            takes.value("--rows", options.rows, "N", "text: maximum number of rows per list", "10");
             takes.choice("--to", options.to, "flame|speedscope|chrome|model-explorer",
                          "write a flame graph (SVG), a trace, or an overlay instead");
             takes.written("-o,--output", options.output.path, "OUT",
                           "where to write it; standard output by default");
             takes.applies(
                 "--against-model", [&] { return !options.against.empty(); },
-                "needs --against PROFILE");
+                "requires --against PROFILE");
             takes.applies(
                 "--to", [&] { return options.against.empty(); }, "shows one profile, not two");
             takes.applies(

@@ -149,8 +149,8 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
             names.append(names.empty() ? "" : ", ").append(each);
         }
         const auto word = between(": ", " not in {");
-        return fmt::format("{}: '{}' is none of {}{}", text.substr(0, text.find(": ")), word, names,
-                           did_you_mean(word, known));
+        return fmt::format("{}: '{}' is not one of {}{}", text.substr(0, text.find(": ")), word,
+                           names, did_you_mean(word, known));
     }
     if (const auto word = between(": Value ", " not in range "); !word.empty()) {
         auto range = text.substr(text.find(" not in range ") + 14);
@@ -200,7 +200,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
             const auto like = did_you_mean(word, known);
             cli::print_error(
                 word.starts_with('-')
-                    ? fmt::format("unknown option '{}'; options follow a command", word)
+                    ? fmt::format("unknown option '{}'; options go after a command", word)
                     : fmt::format("unknown command '{}'{}", word,
                                   like.empty() ? "; 'stemma help' lists all" : like));
             return cli::bad_usage;
@@ -208,7 +208,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
         if (word.starts_with('-') && word.size() > 1) {
             if (word.starts_with("--") &&
                 used.front()->get_option_no_throw(word.substr(0, word.find('='))) != nullptr) {
-                cli::print_error(fmt::format("option '{}' follows the command {}", word,
+                cli::print_error(fmt::format("option '{}' must go after the command {}", word,
                                              used.front()->get_name()));
                 return cli::bad_usage;
             }

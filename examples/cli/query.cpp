@@ -131,7 +131,7 @@ void add_query(CLI::App& app, action& chosen) {
             takes.argument("QUERY", options.text,
                            "module paths, tags, conditions; see docs/query.md");
             takes.choice("--list", options.list, "nodes,modules,values,initializers",
-                         "what to list; modules for queries about sizes, else nodes by default");
+                         "what to list; by default modules for queries about sizes, else nodes");
             takes.choice("--sort", options.sort,
                          "nodes,parameters,bytes,name,macs,flops,activations",
                          "sort, largest first; by name ascending");
@@ -144,7 +144,7 @@ void add_query(CLI::App& app, action& chosen) {
                     return !stemma::parse_cost_measure(options.sort) ||
                            (options.list != "values" && options.list != "initializers");
                 },
-                "by cost is for nodes and modules");
+                "macs, flops and activations sort nodes and modules only");
             takes.applies(
                 "--dim", [&] { return stemma::parse_cost_measure(options.sort).has_value(); },
                 "requires --sort macs, flops or activations");

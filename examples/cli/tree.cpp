@@ -176,7 +176,7 @@ private:
                               : fmt::format(", of which {:.3f} ms without a node",
                                             times.per_run(times.unmatched_total()) / 1000);
         put("{}\n",
-            shaded(fmt::format("{:.3f} ms a run in {}{}", times.per_run(times.total()) / 1000,
+            shaded(fmt::format("{:.3f} ms per run in {}{}", times.per_run(times.total()) / 1000,
                                counted(times.runs(), "run"), rest),
                    shade::dim));
     }
@@ -373,8 +373,8 @@ tree_numbers find_numbers(const stemma::attributed_model& opened, const tree_opt
     if (uses(column_source::times) == options.profiles.empty()) {
         throw stemma::error(stemma::error_code::refused, "",
                             options.profiles.empty() ? "time" : "--profile",
-                            options.profiles.empty() ? "needs --profile FILE"
-                                                     : "needs --columns or --sort with time");
+                            options.profiles.empty() ? "requires --profile FILE"
+                                                     : "requires --columns or --sort with time");
     }
     if (!uses(column_source::cost) && !options.dims.empty()) {
         throw stemma::error(stemma::error_code::refused, "", "--dim",
@@ -422,7 +422,7 @@ void add_tree(CLI::App& app, action& chosen) {
                         "show only these modules, with their ancestors and descendants");
             takes
                 .list("--columns", options.columns, "C,...",
-                      "what is shown of each: nodes, own, parameters, bytes, macs, flops, "
+                      "columns to show: nodes, own, parameters, bytes, macs, flops, "
                       "activations, time; operators come last")
                 ->check(CLI::IsMember({"nodes", "own", "parameters", "bytes", "macs", "flops",
                                        "activations", "time", "operators"}))
@@ -441,7 +441,7 @@ void add_tree(CLI::App& app, action& chosen) {
                 .value("--profile", options.profiles, "FILE",
                        "a profile, as for `profile`: adds the column time")
                 ->allow_extra_args(false);
-            takes.flag("--all", options.all, "list every module, also identical ones");
+            takes.flag("--all", options.all, "list every module, including identical ones");
             for (const auto* option : {"--columns", "--sort", "--dim", "--profile", "--all"}) {
                 takes.applies_to(option, options.common, "text");
             }

@@ -38,7 +38,7 @@ struct validate_options {
 };
 
 std::vector<finding> find_all(const validate_options& options, const stemma::wire_model& model) {
-    const auto policy = known_policies().diagnostics.get("policy of findings", options.findings);
+    const auto policy = known_policies().diagnostics.get("diagnostics policy", options.findings);
     // A damaged capture is bad input, not a finding about the model.
     const auto expected = options.captures.empty()
                               ? std::optional<stemma::module_tree>()
@@ -123,7 +123,8 @@ void add_validate(CLI::App& app, action& chosen) {
                        "skip the ONNX checker, which reads all weights");
             takes.value("--findings", options.findings, "D",
                         "which findings count: " + known_policies().diagnostics.names());
-            takes.value("--rows", options.rows, "N", "maximal findings printed per kind", "10");
+            takes.value("--rows", options.rows, "N", "maximum number of findings printed per kind",
+                        "10");
             takes.format(options.format, "text,json");
             takes.quiet(options.quiet, "only errors and warnings");
             takes.applies(

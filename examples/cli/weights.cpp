@@ -91,14 +91,14 @@ int show_weights(const weights_request& asked) {
         return origin.basis != stemma::parameter_basis::none;
     };
     if (known && std::none_of(origins.begin(), origins.end(), is_known)) {
-        note(asked.common, fmt::format("{}: has the values of none of the initializers; it seems "
+        note(asked.common, fmt::format("{}: has values of none of the initializers; it seems "
                                        "to belong to another model",
                                        asked.checkpoint));
     }
     print_origins(origins, *opened);
     if (known) {
         if (const auto unused = stemma::unused_entries(*known, origins); !unused.empty()) {
-            note(asked.common, fmt::format("{}: {} in no initializer: {}", asked.checkpoint,
+            note(asked.common, fmt::format("{}: {} used by no initializer: {}", asked.checkpoint,
                                            counted(unused.size(), "tensor"), first_names(unused)));
         }
     }

@@ -138,7 +138,7 @@ class Cost(Case):
         self.assertIn("not fixed, taken as 64: batch\n",
                       self.succeed("tree", model, "--columns", "macs").stdout)
         self.fail_with(2, "tree", model, "--dim", "batch=2", saying="--dim: requires columns macs")
-        self.fail_with(2, "tree", model, "--columns", "time", saying="time: needs --profile FILE")
+        self.fail_with(2, "tree", model, "--columns", "time", saying="time: requires --profile FILE")
 
     def test_modules_that_are_alike_share_a_line_if_they_cost_the_same(self):
         def value(name, extents):
@@ -250,7 +250,7 @@ class Profile(Case):
         text = self.succeed("tree", model, "--profile", path, "--sort", "time").stdout
         times = [line.split(" ms")[0].split()[-1] for line in text.splitlines()[1:5]]
         self.assertEqual(times, ["2.040", "2.000", "0.030", "0.010"])
-        self.assertIn("2.045 ms a run in 1 run, of which 0.005 ms without a node\n", text)
+        self.assertIn("2.045 ms per run in 1 run, of which 0.005 ms without a node\n", text)
         self.fail_with(2, "tree", model, "--profile", path, "--format", "json",
                        saying="--profile: requires --format text")
 
@@ -271,7 +271,7 @@ class Profile(Case):
         self.assertRegex(text, r"0\.040 +0\.020 +-0\.020 +0\.50x +fc1")
         self.fail_with(2, *both, "--to", "flame", saying="shows one profile, not two")
         self.fail_with(2, "profile", model, before, "--against-model", model,
-                       saying="needs --against PROFILE")
+                       saying="requires --against PROFILE")
 
     def test_an_optimized_model_gets_the_modules_of_its_original(self):
         optimized = FIXTURES / self.MODEL / "unnamed.onnx"

@@ -176,7 +176,7 @@ class Fold(Case):
         out = self.folder / "out.onnx"
         again = run("fold", self.folded, "-o", out)
         self.assertEqual(again.returncode, 2)
-        self.assertIn("folded already", again.stderr)
+        self.assertIn("already folded", again.stderr)
         nothing = run("fold", FIXTURES / "mlp" / "model.onnx", "-o", out)
         self.assertEqual(nothing.returncode, 1)
         self.assertEqual(run("fold", MICRO / "model.onnx", "--module", "nowhere", "-o",

@@ -299,7 +299,7 @@ class OddModels(Case):
                         ["export", link, "--to", "dot", "-o", self.file],
                         ["tag", self.file, "-o", out, "--sidecar", link],
                         ["dag", self.file, "-o", out, "--operations", self.file]):
-            self.fail_with(2, *command, saying="would replace a file that is read")
+            self.fail_with(2, *command, saying="would overwrite an input file")
         self.fail_with(2, "tag", self.file, "-o", out, "--sidecar", out, saying="names the same file as --output")
         capture = self.folder / "modules.json"
         capture.write_bytes((MICRO.parent / "modules.json").read_bytes())
@@ -310,7 +310,7 @@ class OddModels(Case):
                               (["diff", self.file, other, "--format", "json", "-o", other], "OTHER"),
                               (["carry", other, self.file, "-o", other], "ORIGINAL"),
                               (["patch", self.file, "--weights", capture, "-o", capture], "--weights")):
-            self.fail_with(2, *command, saying=f"would replace a file that is read: {read}")
+            self.fail_with(2, *command, saying=f"would overwrite an input file: {read}")
         self.assertEqual(other.read_bytes(), MICRO.read_bytes())
         parts = self.folder / "parts"
         self.succeed("split", self.file, "--parts", "2", "-d", parts)

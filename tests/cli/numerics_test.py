@@ -65,7 +65,7 @@ class Probe(NumbersCase):
 
     def test_a_list_beside_is_replaced_with_force_only(self):
         self.probe()
-        self.fail_with(4, "probe", *self.model, "-o", self.probed, saying="exists already")
+        self.fail_with(4, "probe", *self.model, "-o", self.probed, saying="already exists")
         self.succeed("probe", *self.model, "-o", self.probed, "--manifest", self.folder / "probed.onnx.json")
 
     def test_what_no_output_shows_is_said(self):
@@ -159,7 +159,7 @@ class Numerics(NumbersCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         done = self.numerics(other, "--isolate", self.folder, "--no-sync", "--force")
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("inputs.npz: is read", done.stderr)
+        self.assertIn("inputs.npz: is an input", done.stderr)
         self.assertEqual(self.a.read_bytes(), before)
         self.assertFalse((self.folder / "index.json").exists())
 

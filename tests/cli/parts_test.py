@@ -90,7 +90,7 @@ class Cut(Case):
     def test_one_module_only(self):
         out = self.folder / "part.onnx"
         told = self.cut("--module", "encoder.layer.*", "-o", out, status=1)
-        self.assertIn("names 2 modules", told)
+        self.assertIn("matches 2 modules", told)
         self.assertFalse(out.exists())
 
     def test_usage(self):
@@ -158,11 +158,11 @@ class Cut(Case):
         whole.write_bytes(content)
         command = ["cut", whole, "-m", MICRO / "modules.json", "--all", "-d", self.folder]
         for options in [], ["--force"]:
-            self.fail_with(2, *command, *options, saying="BertModel.onnx: is read")
+            self.fail_with(2, *command, *options, saying="BertModel.onnx: is an input")
         other = self.folder / "other.onnx"
         other.write_bytes(content)
         self.fail_with(2, "cut", other, "-m", MICRO / "modules.json", "-m", whole, "--all", "-d", self.folder,
-                       "--force", saying="BertModel.onnx: is read")
+                       "--force", saying="BertModel.onnx: is an input")
         self.assertEqual([whole.read_bytes(), other.read_bytes()], [content] * 2)
         self.assertEqual(len(list(self.folder.iterdir())), 2)
 
@@ -198,7 +198,7 @@ class Split(Case):
         content = (MICRO / "model.onnx").read_bytes()
         whole.write_bytes(content)
         self.fail_with(2, "split", whole, "-m", MICRO / "modules.json", "--depth", "1", "-d", place, "--force",
-                       saying=f"{names[0]}: is read")
+                       saying=f"{names[0]}: is an input")
         self.assertEqual(whole.read_bytes(), content)
         self.assertEqual(len(list(place.iterdir())), 1)
 

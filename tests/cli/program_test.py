@@ -137,7 +137,7 @@ class TaggedFiles(Case):
         tagged.write_bytes(tagged.read_bytes().replace(b'"\x04Relu', b'"\x04Tanh'))
         result = self.succeed("tree", tagged)
         self.assertIn("changed since it was tagged", result.stderr)
-        self.assertIn("from their remains", result.stderr)
+        self.assertIn("from what is left of them", result.stderr)
         # The tree is still the captured one.
         self.assertIn("MLP", result.stdout)
         anew = self.succeed("tree", tagged, "--recompute")
@@ -393,7 +393,7 @@ class BadInput(Case):
         self.fail_with(2, "query", model, "fc1", "fc2", saying="unexpected argument 'fc2'")
         self.fail_with(2, "cut", model, "fc1", saying="--module QUERY selects modules")
         self.fail_with(2, saying="missing command")
-        self.fail_with(2, "--depth", "2", model, saying="options follow a command")
+        self.fail_with(2, "--depth", "2", model, saying="options go after a command")
         self.fail_with(3, self.folder / "nowhere.onnx", saying="No such file")
         self.assertNotIn(":{", self.succeed("help", "tree").stdout)
         self.assertEqual(self.succeed("help", "help").stdout, self.succeed("help").stdout)
@@ -402,7 +402,7 @@ class BadInput(Case):
         self.fail_with(2, "help", "tre", saying="unknown command 'tre'; did you mean 'tree'?")
         self.fail_with(2, "tag", model, "--name-nodes", saying="--name-nodes requires --output")
         self.fail_with(2, "diff", model, model, "--tolerance", "-1", saying="'-1' is not a number from 0")
-        self.fail_with(2, "analyze", model, "--cost", "--dim", "a=1", "--dim", "a=2", saying="second value")
+        self.fail_with(2, "analyze", model, "--cost", "--dim", "a=1", "--dim", "a=2", saying="already has a value")
 
     def test_truncated_models(self):
         whole = (FIXTURES / "bert_micro/model.onnx").read_bytes()

@@ -230,7 +230,7 @@ class Validate(Case):
             "": "stemma-onnx is not beside this program",
             "kill -SEGV $$": "the onnx library crashed (Segmentation fault)",
             "exit 3": "stemma-onnx was built for another version of this program",
-            "exit 9": "the onnx library ended without an answer",
+            "exit 9": "the onnx library exited without an answer",
         }
         for script, reason in reasons.items():
             if script:

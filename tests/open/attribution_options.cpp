@@ -164,8 +164,7 @@ TEST_CASE("attribution_options: unknown policies in a record are reported",
           "[attribution_options]") {
     auto chosen = stemma::attribution_options().set(numbers{});
     CHECK(read_again(chosen, {}).back() ==
-          "pkg.stemma.model was written with a naming policy that has no name to find it by; the "
-          "default is used");
+          "pkg.stemma.model was written with an unnamed naming policy; the default is used");
     stemma::onnx_policy_registry known;
     known.namings.add("numbers", numbers{});
     known.sources.add(labels{});

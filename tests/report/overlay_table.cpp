@@ -125,7 +125,7 @@ TEST_CASE("read_overlay: says in one line what is wrong, and where") {
          "modules[0].values[0]: neither number, string nor null"},
         {head + R"("nodes": [{"name": "/fc1/Gemm", "values": [1e999]}]})", "over.json"},
         {head + R"("modules": [{"path": "fc1", "values": [1]}, {"path": "fc1", "values": [1]}]})",
-         "modules[1]: a second row of 'fc1'"},
+         "modules[1]: a second row for 'fc1'"},
         {head + R"("modules": [{"path": "none", "values": [1]}]})",
          "matches no module or node of the model"},
         {R"({"schema": "stemma.profile/1", "modules": [{"us": 1}]})",

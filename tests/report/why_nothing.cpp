@@ -40,9 +40,9 @@ TEST_CASE("why_nothing: names the query that finds a class or an operator type")
         test::fixture("bert_micro/model.onnx"),
         {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})});
     CHECK(stemma::why_nothing(opened, "BertLayer") ==
-          "nothing is named 'BertLayer'; query 'class:BertLayer' finds what is of that kind");
+          "nothing is named 'BertLayer'; query 'class:BertLayer' finds everything of that kind");
     CHECK(stemma::why_nothing(opened, "Softmax") ==
-          "nothing is named 'Softmax'; query 'op:Softmax' finds what is of that kind");
+          "nothing is named 'Softmax'; query 'op:Softmax' finds everything of that kind");
 }
 
 } // namespace test::report_why_nothing

@@ -95,7 +95,7 @@ TEST_CASE("low_rank_adapter: biases and further adapters are refused, not mixed 
     CHECK_THROWS_WITH(stemma::low_rank_adapter(with("lora_B.bias", "[2]")),
                       Catch::Contains("fc.lora_B.bias: is not supported"));
     CHECK_THROWS_WITH(stemma::low_rank_adapter(with("lora_B.other.weight", "[2,1]")),
-                      Catch::Contains("is of another adapter than fc.lora_B"));
+                      Catch::Contains("belongs to a different adapter than fc.lora_B"));
 }
 
 } // namespace test::weights_low_rank_adapter

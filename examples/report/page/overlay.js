@@ -224,11 +224,11 @@ function showFlames(module) {
     burning = event.target.value;
     panel.replaceWith(showFlames(module));
   }}, ...titles.map(text => make("option", {value: text, ...(text === title ? {selected: "selected"} : {})}, text)));
-  panel.append(make("div", {class: "tools"}, choice, make("span", {}, "A click leads into a module.")));
+  panel.append(make("div", {class: "tools"}, choice, make("span", {}, "Click to go to a module.")));
   for (const measure of additive.filter(each => titleOfMeasure(each) === title)) {
     const total = cellOf(measure, "modules", module.m);
     panel.append(make("h3", {}, runs[measure.run].title, make("span", {class: "note"}, ` ${cellText(total)} ${measure.unit}`)));
-    panel.append(isNumber(total) && total > 0 ? drawFlames(module, measure, total) : make("p", {class: "note"}, "Nothing is known of this module."));
+    panel.append(isNumber(total) && total > 0 ? drawFlames(module, measure, total) : make("p", {class: "note"}, "Nothing is known about this module."));
   }
   return panel;
 }

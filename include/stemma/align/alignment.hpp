@@ -71,18 +71,18 @@ inline void doubt(alignment& result, std::span<const std::string> faults) {
     float limit = 1;
     if (!result.is_plausible()) {
         result.doubts.push_back(
-            result.partial ? "only the graph outside functions is searched, which lacks most of it"
+            result.partial ? "most of it is not found outside functions, which are not searched"
                            : "it seems to belong to another model");
         limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(
-            result.partial ? "only the graph outside functions is searched, which lacks much of it"
+            result.partial ? "much of it is not found outside functions, which are not searched"
                            : "much of it does not fit the model");
         limit = confidence::capture_doubt;
     }
     if (result.contradicted > 0) {
         result.doubts.push_back(std::to_string(result.contradicted) +
-                                " parameters are read by other operations than it records");
+                                " parameters are read by operations other than those it records");
         limit = std::min(limit, result.contradicted * 20 > result.reads ? confidence::capture_doubt
                                                                         : confidence::capture_flaw);
     }

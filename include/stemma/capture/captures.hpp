@@ -132,7 +132,7 @@ open_captures(const std::vector<std::string>& paths) {
             captured.push_back(path);
         } else if (weights) {
             STEMMA_THROW(error(error_code::contradiction, path, "",
-                               "is a second checkpoint; of several files, give their index"));
+                               "is a second checkpoint; for several files, give their index"));
         } else {
             weights = read_checkpoint(std::move(file));
         }

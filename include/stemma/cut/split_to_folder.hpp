@@ -156,7 +156,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     if (!store.empty() && !store.takes_external() &&
         detail::range::contains(external_files(model), detail::split_weights_name)) {
         STEMMA_THROW(error(error_code::refused, source, "external data",
-                           "is in a file named like that of the parts' weights"));
+                           "is in a file with the name of the parts' file of weights"));
     }
     auto spared = options.spared;
     spared.push_back(source);

@@ -112,7 +112,7 @@ struct asked_modules {
 [[nodiscard]] inline const attributed_model& unfolded(const attributed_model& opened) {
     if (find_model_metadata(opened.model(), fold_key)) {
         STEMMA_THROW(error(error_code::refused, opened.model().file(), "",
-                           "is folded already; unfold it first"));
+                           "is already folded; unfold it first"));
     }
     return opened;
 }
@@ -203,14 +203,15 @@ public:
         const auto& name = opened.model().file();
         if (plan_.functions.empty()) {
             STEMMA_THROW(error(error_code::not_found, name, "",
-                               "no module to fold: none of those chosen has " +
+                               "no module to fold: none of those selected has " +
                                    std::to_string(options.least) + " nodes or more"));
         }
         const auto version = opened.model().ir_version();
         lifted_ = version < detail::first_version_with_functions;
         if (lifted_ && !options.lift) {
             STEMMA_THROW(error(error_code::refused, name, "",
-                               "is of IR version " + std::to_string(version) + ", functions need " +
+                               "has IR version " + std::to_string(version) +
+                                   "; functions require " +
                                    std::to_string(detail::first_version_with_functions)));
         }
         const detail::fold_source_editor editor(opened.model(), contents_, plan_);

@@ -88,9 +88,9 @@ inline void check_training(const wire_model& model) {
     const auto functions = read_function_bodies(model);
     for (const auto& name : called) {
         if (functions.contains(name)) {
-            STEMMA_THROW(
-                error(error_code::unsupported, model.file(), "training_info",
-                      "calls the function '" + std::string(name.type) + "', so that it must stay"));
+            STEMMA_THROW(error(error_code::unsupported, model.file(), "training_info",
+                               "calls the function '" + std::string(name.type) +
+                                   "', which must therefore stay"));
         }
     }
 }

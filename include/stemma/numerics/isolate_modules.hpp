@@ -258,7 +258,7 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     if (json.is_discarded() || !json.is_object() || !json.contains("schema") ||
         json["schema"] != "stemma.isolate/1" || !json.contains("parts") ||
         !json["parts"].is_array()) {
-        fail("is not a list of parts to run, stemma.isolate/1");
+        fail("is not a stemma.isolate/1 list of parts to run");
     }
     const value_file results((std::filesystem::path(folder) / detail::isolation_results).string());
     std::map<std::string_view, std::string_view> mine; // names in b: names in a

@@ -26,7 +26,7 @@ namespace stemma::inline STEMMA_ABI {
     const auto schema = json.is_object() ? json.find("schema") : json.end();
     if (!json.is_object() || schema == json.end() || *schema != "stemma.probe/1" ||
         !json.contains("values") || !json["values"].is_array()) {
-        fail("is not a list of values, stemma.probe/1");
+        fail("is not a stemma.probe/1 list of values");
     }
     std::vector<std::string> names;
     for (const auto& value : json["values"]) {

@@ -147,8 +147,8 @@ void adopt_policy(Any& option, const std::string& name, const policies_by_name<A
         option = *std::move(policy);
     } else {
         const auto problem = name == unnamed_policy
-                                 ? " was written with a " + std::string(role) +
-                                       " policy that has no name to find it by; the default is used"
+                                 ? " was written with an unnamed " + std::string(role) +
+                                       " policy; the default is used"
                                  : " names a " + std::string(role) + " policy, '" + name +
                                        "', which is unknown here; the default is used";
         problems.push_back(std::string(model_key) + problem);

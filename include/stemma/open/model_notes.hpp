@@ -59,7 +59,7 @@ private:
         if (opened_.was_tagged() && !opened_.is_fresh()) {
             add("tags.stale",
                 std::string("the model changed since it was tagged; tags are recomputed") +
-                    (opened_.uses_record() ? " from their remains" : ""));
+                    (opened_.uses_record() ? " from what is left of them" : ""));
         }
         for (const auto& text : opened_.record_notes()) {
             add("tags.unreadable", text);

@@ -85,7 +85,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
     const auto schema = json.is_object() ? json.find("schema") : json.end();
     if (!json.is_object() || schema == json.end() || *schema != "stemma.numerics/1" ||
         !json.contains("modules") || !json["modules"].is_array()) {
-        fail("is not a report of numerics, stemma.numerics/1");
+        fail("is not a stemma.numerics/1 report");
     }
     const auto ratio_of = [](const nlohmann::json& by) -> std::optional<double> {
         const auto found = by.is_object() ? by.find("sqnr") : by.end();

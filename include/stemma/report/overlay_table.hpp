@@ -205,7 +205,7 @@ private:
             return; // an input of the model
         }
         if (!seen.insert(found->second).second) {
-            fail(place, "a second row of '" + shortened(name, 60) + "'");
+            fail(place, "a second row for '" + shortened(name, 60) + "'");
         }
         row.of = found->second;
         rows.push_back(std::move(row));

@@ -36,7 +36,8 @@ public:
             return why + "; the node at that position is '" + written + "'";
         }
         if (const auto* const term = term_of_query()) {
-            return why + "; query '" + term + std::string(text_) + "' finds what is of that kind";
+            return why + "; query '" + term + std::string(text_) +
+                   "' finds everything of that kind";
         }
         return why + similar();
     }

@@ -240,7 +240,7 @@ private:
             auto& matrix = up ? known.up : known.down;
             if (matrix != nullptr) {
                 STEMMA_THROW(error(error_code::unsupported, path_, entry.name,
-                                   "is of another adapter than " + matrix->name));
+                                   "belongs to a different adapter than " + matrix->name));
             }
             matrix = &entry;
             known.embedding = embedding;

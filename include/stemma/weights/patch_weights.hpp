@@ -70,7 +70,7 @@ public:
         : opened_(opened), model_(opened.model()), options_(options) {
         if (options.weights == nullptr && options.adapter == nullptr) {
             STEMMA_THROW(error(error_code::refused, model_.file(), "patch",
-                               "neither weights nor an adapter are given"));
+                               "neither weights nor an adapter is given"));
         }
         const auto* const known = options.known != nullptr ? options.known : options.weights;
         report_.origins =
@@ -107,7 +107,7 @@ public:
                 refuse_own_data(model_, path.string());
             }
             if (std::filesystem::exists(path, failed) && !options_.writing.replace_data) {
-                STEMMA_THROW(error(error_code::exists, path.string(), "", "exists already"));
+                STEMMA_THROW(error(error_code::exists, path.string(), "", "already exists"));
             }
             std::filesystem::create_directories(path.parent_path(), failed);
             sources.push_back(std::make_unique<mapped_file>((from / location).string()));

@@ -86,7 +86,7 @@ TEST_CASE("compare_structure: reports every kind of difference at its place") {
           "#1 goes on where the other one ends");
     check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x"}, {"h"},
                    {"w", "v"}),
-          "has other outputs");
+          "has different outputs");
     check(graph_of({node("Relu", {"x"}, {"h"}), node("Add", {"h", "w"}, {"y"})}, {"x", "z"}, {"y"},
                    {"w", "v"}),
           "has 1 inputs, the other one 2");
@@ -103,7 +103,7 @@ TEST_CASE("compare_structure: attributes count, in any order, and bodies are com
     CHECK(difference_of(with({a, b}), with({b})) ==
           "#0 has attribute 'a', which the other one lacks");
     CHECK(difference_of(with({a}), with({test::text_attribute("a", "2")})) ==
-          "#0 has another attribute 'a'");
+          "#0 differs in attribute 'a'");
     const auto body = [](const char* op, const char* output) {
         return test::graph_attribute("body",
                                      test::graph({test::node(op, {"x"}, {"i"})}, {}, {output}));
@@ -168,7 +168,7 @@ TEST_CASE(
     CHECK(difference_of(plain, value(test::message().number(1, 1).number(2, 1).fixed32(4, one)))
               .empty());
     CHECK(difference_of(plain, value(test::tensor("a", {1}, two))) ==
-          "#0 has another attribute 'value'");
+          "#0 differs in attribute 'value'");
     CHECK_FALSE(difference_of(plain, value(test::tensor("a", {}, one))).empty());
     const auto loose =
         with(test::message().text(1, "axes").number(8, 1).number(8, 0).number(20, 7));

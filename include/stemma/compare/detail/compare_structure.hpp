@@ -141,7 +141,7 @@ private:
             const auto x = a_.first_output(node) + i;
             const auto y = b_.first_output(node) + i;
             if (a_.value_name(x).empty() != b_.value_name(y).empty() || !binds(x, y)) {
-                return "makes another value at output " + std::to_string(i);
+                return "makes a different value at output " + std::to_string(i);
             }
         }
         return compare_attributes(node);
@@ -153,14 +153,14 @@ private:
         const auto b = b_.graph_of(node);
         if (graphs_[a] == no_id) {
             if (a_.graph_path(a) != b_.graph_path(b)) {
-                return "is in another graph";
+                return "is in a different graph";
             }
             bind_graphs(a, b);
         }
         const bool same = graphs_[a] == b &&
                           a_.graph(a).inputs.size() == b_.graph(b).inputs.size() &&
                           a_.position(node) == b_.position(node);
-        return same ? "" : "is in another graph";
+        return same ? "" : "is in a different graph";
     }
 
     [[nodiscard]] static std::string operator_text(const wire_model& model, id node) {
@@ -243,7 +243,7 @@ private:
                 return "lacks attribute '" + std::string(to[i].name) + "' of the other one";
             }
             if (!have_same_value(from[i], to[i])) {
-                return "has another attribute '" + std::string(to[i].name) + "'";
+                return "differs in attribute '" + std::string(to[i].name) + "'";
             }
         }
         return {};
@@ -268,7 +268,7 @@ private:
             }
             if (!same) {
                 const auto path = a_.graph_path(g);
-                return differ("has other outputs" + (path.empty() ? "" : " of " + path));
+                return differ("has different outputs" + (path.empty() ? "" : " of " + path));
             }
         }
         return std::nullopt;

@@ -236,7 +236,7 @@ private:
                 const auto known = versions.emplace(opset.domain, opset.version);
                 if (known.first->second != opset.version) {
                     folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
-                                          std::string(opset.domain) + "', the source " +
+                                          std::string(opset.domain) + "', the source version " +
                                           std::to_string(known.first->second));
                 }
                 if (known.second) {

@@ -50,10 +50,10 @@ inline void check_replaceable(const std::string& path, bool force,
                               std::span<const std::string> spared = {}) {
     if (is_one_of(path, spared)) {
         STEMMA_THROW(error(error_code::refused, path, "",
-                           "is read, and would be replaced; use another folder or name"));
+                           "is an input that would be overwritten; use another folder or name"));
     }
     if (!force && std::filesystem::exists(path)) {
-        STEMMA_THROW(error(error_code::exists, path, "", "exists already"));
+        STEMMA_THROW(error(error_code::exists, path, "", "already exists"));
     }
     if (std::filesystem::is_directory(path)) {
         STEMMA_THROW(error(error_code::cannot_write, path, "", "is a folder"));

@@ -106,7 +106,7 @@ public:
             if (std::filesystem::path(location).lexically_normal() == location_) {
                 STEMMA_THROW(error(error_code::refused, model_->file(), "external data",
                                    "nodes have data in '" + location +
-                                       "', as the file of weights is to be named"));
+                                       "', the name that the file of weights would get"));
             }
             const std::lock_guard lock(mutex_);
             whole_files_.emplace(std::move(location), false);

@@ -266,7 +266,7 @@ private:
             fail(error_code::malformed, function.name, "calls itself");
         }
         if (open_.size() > max_depth) {
-            fail(error_code::unsupported, function.name, "is called too deeply nested");
+            fail(error_code::unsupported, function.name, "its calls are nested too deeply");
         }
         ++calls_;
         check_versions(function);

@@ -81,14 +81,14 @@ struct data_move {
     }
     if (to == fs::absolute(output).lexically_normal() || fs::equivalent(to, output, failed)) {
         STEMMA_THROW(error(error_code::refused, output, "",
-                           "has the name of the weights that are to be put beside it"));
+                           "has the name of weights that would be put beside it"));
     }
     const auto status = fs::status(to, failed);
     if (status.type() == fs::file_type::none) {
         STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
     }
     if (fs::is_regular_file(status) && !replace) {
-        STEMMA_THROW(error(error_code::exists, to.string(), "", "exists already"));
+        STEMMA_THROW(error(error_code::exists, to.string(), "", "already exists"));
     }
     return data_move{from, to};
 }

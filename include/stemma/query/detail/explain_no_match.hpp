@@ -203,7 +203,7 @@ private:
             unknown += (rank ? fact.ranked : fact.bytes.has_value()) ? 0U : 1U;
         });
         const auto text =
-            std::string("no node produces a value of such a ") + (rank ? "rank" : "size");
+            std::string("no node produces a value of that ") + (rank ? "rank" : "size");
         return at_column(unknown == 0 ? text
                                       : text + "; it is unknown for " + std::to_string(unknown) +
                                             " of " + std::to_string(all),

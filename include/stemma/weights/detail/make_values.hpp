@@ -122,8 +122,8 @@ private:
         }
         if (values->data_type != type) {
             if (!is_convertible(values->data_type) || !is_convertible(type)) {
-                problem_ = name + " is of " + std::string(data_type_name(values->data_type)) +
-                           " and not of " + std::string(data_type_name(type));
+                problem_ = name + " is " + std::string(data_type_name(values->data_type)) +
+                           ", not " + std::string(data_type_name(type));
                 return std::nullopt;
             }
             values->own = convert_reals(values->bytes(), values->data_type, type);

@@ -108,8 +108,8 @@ public:
         const auto changed = std::find_if_not(held.begin(), held.end(), is_kept);
         return kept == held.end() || changed == held.end()
                    ? std::string()
-                   : "holds " + *changed + ", which is to change, and " + *kept +
-                         ", whose module is not asked for";
+                   : "holds " + *changed + ", which would change, and " + *kept +
+                         ", whose module is not selected";
     }
 
     /// Whether the adapter changes an entry of an initializer, or one that it stands for as well.
