@@ -153,7 +153,7 @@ public:
     /// Returns: the believed evidence, or the rule that filled the gap: `scope`, `between`.
     [[nodiscard]] std::string_view provenance() const;
 
-    /// Returns: how sure the module is, in [0, 1]: of the nodes at 0.9 and more, 99 in 100 are
+    /// Returns: the confidence in the module, in [0, 1]: of the nodes at 0.9 or more, 99 in 100 are
     /// right.
     [[nodiscard]] float confidence() const;
 
@@ -174,7 +174,7 @@ public:
     /// Returns: what each source of evidence says. Complexity: that of asking the sources.
     [[nodiscard]] std::vector<claim_ref> claims() const;
 
-    /// Returns: what disagreed, of the claims and of its neighbours; nothing if all agree.
+    /// Returns: the claims that disagreed, its own and those of its neighbours; none if all agree.
     /// Complexity: O(log of the number of such nodes + result).
     [[nodiscard]] std::vector<claim_ref> conflicts() const;
 

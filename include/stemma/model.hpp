@@ -78,7 +78,7 @@ public:
     /// Returns: the module that represents the whole model.
     [[nodiscard]] module_ref root() const&;
 
-    // What refers to a temporary would dangle.
+    // References into a temporary would dangle.
     void nodes() const&& = delete;
     void values() const&& = delete;
     void initializers() const&& = delete;
@@ -139,7 +139,7 @@ public:
     /// Returns: the nodes as a Boost graph: vertices are `to_index` of nodes.
     [[nodiscard]] const operator_graph& graph() const& noexcept;
 
-    /// Returns: the model with all its parts, the argument of everything that is no member here:
+    /// Returns: the model with all its parts, the argument of everything that is not a member here:
     /// folding, splitting, comparing, checking, explaining and reporting. A model converts to it.
     [[nodiscard]] const attributed_model& parts() const& noexcept;
 

@@ -335,7 +335,7 @@ TEST_CASE("align: layers in another order than the names of their parameters are
     CHECK_FALSE(found.doubts.empty());
 }
 
-TEST_CASE("align: having nothing to align is no error", "[align]") {
+TEST_CASE("align: having nothing to align is not an error", "[align]") {
     alignment_scene empty;
     CHECK(align_scene(empty).of.empty());
     auto scene = line_of_blocks(1);
@@ -522,7 +522,7 @@ TEST_CASE("align: the branch that ran may be any, and has the operators that fit
     CHECK(found.share_inside() == 1);
 }
 
-TEST_CASE("align: nothing is claimed about a body of which most does not fit", "[align]") {
+TEST_CASE("align: nothing is claimed about a body that mostly does not fit", "[align]") {
     alignment_scene scene;
     const auto loop = scene.add_module();
     const auto x = scene.linear({}, 0);

@@ -149,7 +149,7 @@ TEST_CASE("align_graphs: the reader of a folded constant stands for what compute
     }
 }
 
-TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") {
+TEST_CASE("align_graphs: names reused for other values are ignored", "[align]") {
     scene before({"x"});
     scene after({"x"});
     after.add("Identity", {"x"}, "v0");
@@ -170,7 +170,7 @@ TEST_CASE("align_graphs: names reused for other values say nothing", "[align]") 
     }
 }
 
-TEST_CASE("align_graphs: an input that has another name is none of those that kept theirs",
+TEST_CASE("align_graphs: a renamed input is not matched with those that kept their names",
           "[align]") {
     scene before({"a", "b"});
     before.add("Sigmoid", {"a"}, "l").add("Sigmoid", {"b"}, "r").result("l").result("r");

@@ -113,7 +113,7 @@ TEST_CASE("pair_modules: a module with another name is the one in a wrapper that
     CHECK(pair(a, renamed) == paths{{"head", "decoder"}, {"other", "other"}});
 }
 
-TEST_CASE("pair_modules: a wrapper with another number is no other wrapper's child") {
+TEST_CASE("pair_modules: a wrapper with another number is not another wrapper's child") {
     const scene a({{"0.0", {1, 1}}, {"1.0", {2, 2}}});
     const scene b({{"0.0", {3, 3}}, {"1.0", {1, 1}}, {"2.0", {2, 2}}});
     CHECK(pair(a, b) == paths{{"0", "1"}, {"0.0", "1.0"}, {"1", "2"}, {"1.0", "2.0"}});

@@ -23,7 +23,7 @@ TEST_CASE("read_profiles: merges runs of several files, without warm-up", "[prof
     CHECK_THROWS_AS(stemma::read_profiles(paths, 3), stemma::error);
 }
 
-TEST_CASE("read_profiles: a file without runs is none", "[profile]") {
+TEST_CASE("read_profiles: a file without runs is not a profile", "[profile]") {
     const test::scratch_folder folder;
     const std::vector<std::string> paths{folder.make("times.csv", "run,name,time\n")};
     try {

@@ -128,7 +128,7 @@ TEST_CASE("model_cutter: replaces existing files only with force", "[onnx][model
     CHECK_NOTHROW(forceful.write_all(opened, modules, folder.path()));
 }
 
-TEST_CASE("model_cutter: parts do not replace their model, nor what is to be spared",
+TEST_CASE("model_cutter: parts replace neither their model nor spared files",
           "[onnx][model_cutter]") {
     const test::scratch_folder folder;
     const auto content = test::read_bytes(test::fixture("mlp/model.onnx"));

@@ -156,7 +156,7 @@ TEST_CASE("split_planner: initializers that the model returns are outputs of one
     CHECK(manifest.tensors.size() == 6); // x, a, b, y, w, unread
 }
 
-TEST_CASE("split_planner: what is computed from a constant output of the model is no copy",
+TEST_CASE("split_planner: what is computed from a constant output of the model is not copied",
           "[onnx][split_plan]") {
     const test::scratch_folder folder;
     const auto graph = test::graph({test::node("Constant", {}, {"k"}, "/Constant"),

@@ -95,7 +95,7 @@ TEST_CASE("split_to_folder: replaces existing files only with force", "[onnx][sp
     CHECK_NOTHROW(stemma::split_to_folder(opened, folder.path(), options));
 }
 
-TEST_CASE("split_to_folder: parts do not replace their model, nor what is to be spared",
+TEST_CASE("split_to_folder: parts replace neither their model nor spared files",
           "[onnx][split_to_folder]") {
     const test::scratch_folder folder;
     stemma::split_options options{

@@ -35,7 +35,7 @@ TEST_CASE("named_modules: collects those of parameters, and scopes for later", "
     CHECK(named.scopes.find(0, "enc") != no_id);
 }
 
-TEST_CASE("named_modules: operators that parameters are named after are no modules",
+TEST_CASE("named_modules: operators that parameters are named after are not modules",
           "[named_modules]") {
     test::operator_scene ops;
     const auto product = ops.add({}, "/enc/fc/MatMul", "MatMul");

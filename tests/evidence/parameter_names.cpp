@@ -52,7 +52,7 @@ TEST_CASE("parameter_names: claim the owner, but not as the deepest module") {
     CHECK(made[0].confidence > 0.5F);
 }
 
-TEST_CASE("parameter_names: say nothing without a parameter that has an owner") {
+TEST_CASE("parameter_names: claim nothing without a parameter that has an owner") {
     const auto tree = test::tree_of({"enc.fc"});
     CHECK(claims_of(tree, {}).empty());
     CHECK(claims_of(tree, {"onnx::MatMul_7", "scale"}).empty());

@@ -150,7 +150,7 @@ TEST_CASE("parameter_regions: after the last parameters, all modules before coun
     CHECK(scene.paths<parameter_regions>("last") == texts{"heads"});
 }
 
-TEST_CASE("parameter_regions: a constant without an owner says nothing about its readers") {
+TEST_CASE("parameter_regions: a constant without an owner is no evidence about its readers") {
     auto graph = test::graph({bare("MatMul", {"x", "a.fc1.weight"}, "m1"),
                               bare("Reshape", {"m1", "shape"}, "r"),
                               bare("MatMul", {"r", "a.fc2.weight"}, "m2")},

@@ -53,7 +53,7 @@ TEST_CASE("scope_names: claim the module of the scope as the deepest") {
     CHECK(claims_of(ops, tree, plain).empty());
 }
 
-TEST_CASE("scope_names: say nothing about scopes without a module in the tree") {
+TEST_CASE("scope_names: claim nothing about scopes without a module in the tree") {
     test::operator_scene ops;
     const auto v = ops.add({}, "/elsewhere/fc/MatMul", "MatMul");
     CHECK(claims_of(ops, test::tree_of({"enc.norm"}), v).empty());

@@ -356,7 +356,7 @@ TEST_CASE("infer_shapes: endlessly growing shapes are left open", "[hostile]") {
     CHECK_FALSE(types.type_of(model.first_output(200)));
 }
 
-TEST_CASE("infer_shapes: a negative extent says nothing", "[hostile]") {
+TEST_CASE("infer_shapes: a negative extent is unknown", "[hostile]") {
     auto graph = test::graph({test::node("Relu", {"x"}, {"y"})}, {}, {}, {});
     graph.inner(11, typed("x", {minus(7), 3}));
     const auto bytes = test::model(graph).bytes();

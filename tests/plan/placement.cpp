@@ -82,7 +82,7 @@ TEST_CASE("placement: nodes of one name match one node of the log", "[plan][plac
     CHECK(place(opened, twice.c_str()).unmatched == 1);
 }
 
-TEST_CASE("placement: an unnamed node of the log says nothing about other nodes",
+TEST_CASE("placement: an unnamed node of the log does not affect other nodes",
           "[plan][placement]") {
     const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"r"}, "n"),
                                                 test::node("Tanh", {"r"}, {"t"}, "m"),

@@ -87,7 +87,7 @@ TEST_CASE("propagate: an owner of bodies takes the common ancestor of the eviden
     CHECK(made.source == provenance::owner);
 }
 
-TEST_CASE("propagate: an owner of bodies is no surer than the evidence in them") {
+TEST_CASE("propagate: an owner of bodies has no more confidence than the evidence in them") {
     scene s;
     const auto owner = s.add();
     s.know(s.add_inside(owner, {}), "blocks.0.fc", 0.6F);

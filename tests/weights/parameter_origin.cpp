@@ -22,7 +22,7 @@ TEST_CASE("parameter_origin: transforms and bases have names that differ",
     CHECK(names.size() == 5);
 }
 
-TEST_CASE("parameter_origin: words say what came behind the transform",
+TEST_CASE("parameter_origin: words name conversions after the transform",
           "[weights][parameter_origin]") {
     stemma::parameter_origin origin;
     CHECK(transform_text(origin) == "none");

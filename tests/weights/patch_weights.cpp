@@ -89,7 +89,7 @@ struct patched_model {
 
 } // namespace
 
-TEST_CASE("patch_weights: of an initializer of several modules, those asked for change",
+TEST_CASE("patch_weights: in an initializer of several modules, only selected ones change",
           "[weights][patch_weights]") {
     const auto joined = [](const std::vector<test::float_tensor>& parts) {
         std::vector<float> values;
@@ -130,7 +130,7 @@ TEST_CASE("patch_weights: of an initializer of several modules, those asked for 
     CHECK(holds(scene.patch("attn.out"), 0, 0, 0));
 }
 
-TEST_CASE("patch_weights: an initializer for entries of which only some change is refused",
+TEST_CASE("patch_weights: refuses an initializer if only some of its entries change",
           "[weights][patch_weights]") {
     const auto with = [](float table, float head, float bias) {
         return std::vector{matrix("emb.weight", table, 6), matrix("head.weight", head, 6),

@@ -20,8 +20,8 @@ namespace stemma::inline STEMMA_ABI {
 /// Values are matched first: by computation, by contents, by name (if names were kept, also with
 /// tools' affixes), and by their neighbours. An operator then stands for what lies in the original
 /// between the values it reads and those it produces; several that share values missing from the
-/// original divide that among them, according to the lexicon. An operator after which nothing
-/// remains was inserted.
+/// original divide that among them, according to the lexicon. An operator for which nothing is left
+/// was inserted.
 /// Complexity: O(operators + values + inputs) of both graphs, expected, provided that little lies
 /// between matched values.
 template <lexicon_policy Lexicon = rewritten_operators>

@@ -55,18 +55,19 @@ struct alignment {
                            : static_cast<double>(fitting_inside) / static_cast<double>(inside);
     }
 
-    /// Returns: whether capture and model may be of the same model at all.
+    /// Returns: whether the capture may be one of this model at all.
     [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
 
-    /// Returns: whether data flow between the operators as between their operations. If not, many
-    /// were taken for others, as in a graph without names that an optimizer reordered.
+    /// Returns: whether data flow between the operators matches that between their operations. If
+    /// not, many operators were mistaken for others, as in a graph without names that an optimizer
+    /// reordered.
     [[nodiscard]] bool is_consistent() const noexcept { return flows * 100 >= links * 85; }
 };
 
 namespace detail {
 
 /// If much of one side has no counterpart on the other, or something else is wrong, apparent
-/// matches may be chance: caps all confidences accordingly.
+/// matches may be due to chance: caps all confidences accordingly.
 inline void doubt(alignment& result, std::span<const std::string> faults) {
     float limit = 1;
     if (!result.is_plausible()) {

@@ -17,8 +17,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// What two graphs have in common, by kind of evidence: shares, from 0 to 1, of what the smaller
-/// one has of it.
+/// What two graphs have in common, by kind of evidence: as shares, from 0 to 1, of what the smaller
+/// one has of each kind.
 struct graph_overlap {
     double contents = 0;   ///< stored values large enough to be distinctive
     double sizes = 0;      ///< the numbers of their elements that are not zero

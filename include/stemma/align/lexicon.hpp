@@ -54,7 +54,7 @@ concept has_fuses = requires(const P& p, std::string_view captured, std::string_
 
 } // namespace detail
 
-/// Determines which operators an exporter makes of which captured ones.
+/// Determines which operators an exporter turns captured ones into.
 ///
 /// `correspond(captured, type)`: how an exported operator type fits a captured operator.
 /// `trail_of(captured)`: whether a captured one leaves anything. Names of captured operators are as

@@ -51,8 +51,8 @@ inline constexpr std::string_view passing_operators =
     " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Identity ReorderInput "
     "ReorderOutput MemcpyFromHost MemcpyToHost ";
 
-/// Types that take and give matrices only: what is inserted around them to change the rank is
-/// theirs.
+/// Types that read and produce matrices only: operators inserted around them to change the rank
+/// belong to them.
 inline constexpr std::string_view matrix_operators = " Gemm FusedGemm QGemm ";
 
 /// Whether such a list contains a type, in any domain. Complexity: O(length).
@@ -62,8 +62,8 @@ inline constexpr std::string_view matrix_operators = " Gemm FusedGemm QGemm ";
 
 } // namespace detail
 
-/// Which operators tools make of which: of the same type, or those that runtimes fuse, converters
-/// lower or quantizers replace, from tables.
+/// Which operators tools turn into which: those of the same type, or those that runtimes fuse,
+/// converters lower or quantizers replace, from tables.
 class rewritten_operators {
 public:
     using policy_category = lexicon_category;

@@ -25,8 +25,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Returns: the length of the wrapper names that prefix every name of a checkpoint: of modules that
-/// run a model on several devices or compiled. Complexity: O(entries).
+/// Returns: the length of the wrapper names that prefix every name of a checkpoint: modules that
+/// run a model on several devices, or compiled. Complexity: O(entries).
 [[nodiscard]] inline std::size_t wrapper_length(const checkpoint& saved) {
     constexpr std::array<std::string_view, 2> wrappers{"module.", "_orig_mod."};
     std::size_t length = 0;

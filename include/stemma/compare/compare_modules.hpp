@@ -166,7 +166,7 @@ private:
 }
 
 /// Writes the differences between two modules (`stemma.module_diff/1`), with `nodes` including
-/// every changed node. Both models are those that were compared. Complexity: O(length).
+/// every changed node. Both must be the compared models. Complexity: O(length).
 template <text_sink Sink>
 void write_module_diff(Sink& sink, const module_comparison& comparison,
                        const attributed_model& first, const attributed_model& second,

@@ -74,7 +74,7 @@ group_links(std::size_t first_count, std::size_t second_count,
 } // namespace detail
 
 /// Returns: pairs of corresponding nodes of two compared models, ascending: nodes with their
-/// origins as found by `align_graphs`, and partners of which at least one has no other pair.
+/// origins as found by `align_graphs`, and partners at least one of which is in no other pair.
 /// Inserted nodes without a partner are in no pair. Complexity: that of `align_graphs`, and O(data)
 /// with `options.weights`.
 [[nodiscard]] inline std::vector<std::pair<id, id>> linked_pairs(const model_diff& diff,

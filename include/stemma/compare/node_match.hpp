@@ -166,15 +166,15 @@ private:
         match_keys(a, b, false);
     }
 
-    /// Matches operators of a place that have the same surroundings, the farther the better, and
-    /// spreads from them. With `unique`, only those that no other one there has; others are told
-    /// apart by their order.
+    /// Matches operators of a place that have the same surroundings, widest first, and spreads from
+    /// them. With `unique`, only surroundings that no other operator there has; otherwise order
+    /// tells operators apart.
     void match_in_place(bool unique) {
         spread_from_all(closeness::same_place);
         for (const std::size_t steps : {far, std::size_t{1}, std::size_t{0}}) {
             constexpr int most_rounds = 8;
             auto before = count_ + 1;
-            // What is left open may be unique then.
+            // What is left may be unique then.
             for (int round = 0; round < most_rounds && count_ != before; ++round) {
                 before = count_;
                 match_around(steps, true, unique);

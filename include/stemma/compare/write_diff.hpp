@@ -127,7 +127,7 @@ void write_diff_module(json_writer<Sink>& json, const module_difference& entry,
 } // namespace detail
 
 /// Writes the differences between two models (`stemma.diff/1`), with `nodes` including every
-/// changed node. Both are those that were compared. Complexity: O(length).
+/// changed node. Both must be the compared models. Complexity: O(length).
 template <text_sink Sink>
 void write_diff(Sink& sink, const model_diff& diff, const attributed_model& first,
                 const attributed_model& second, bool nodes = false) {

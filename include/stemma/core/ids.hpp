@@ -35,7 +35,7 @@ template <typed_id Id>
 }
 
 /// A node, value, module or weight as an argument: a handle, an id or a number. Requires, wherever
-/// it is an argument: one of the model that was asked.
+/// it is an argument: it belongs to the model that is queried.
 template <typed_id Id>
 class index_arg {
 public:

@@ -39,7 +39,7 @@ struct module_cost {
     polynomial flops;          ///< two per MAC, plus all other operations
     polynomial in;             ///< bytes of values from outside, without weights
     polynomial out;            ///< bytes of values read outside
-    polynomial peak;           ///< maximal bytes of live values while it runs
+    polynomial peak;           ///< maximum bytes of live values while it runs
     polynomial activations;    ///< bytes of all values its nodes produce
     std::uint64_t unknown = 0; ///< nodes whose cost is unknown
     std::uint64_t loops = 0;   ///< nodes whose bodies count once
@@ -49,8 +49,8 @@ struct module_cost {
 class model_cost {
 public:
     /// `module_of(node, around)` is the module of a node; `around` is the module of the call for
-    /// nodes in functions, else `no_id`. Throws: `error` of `error_code::refused` for a name of an
-    /// extent that the model does not have, and for a negative extent. Complexity: O(nodes +
+    /// nodes in functions, else `no_id`. Throws: `error` of `error_code::refused` for the name of
+    /// an extent that the model does not have, and for a negative extent. Complexity: O(nodes +
     /// values), and the nodes of functions for each call.
     model_cost(const wire_model& model, const tree_index& tree,
                const std::function<id(id, id)>& module_of, const cost_options& options = {})

@@ -34,7 +34,7 @@ struct module_time {
 /// The time of an unmatched kernel.
 struct unmatched_time {
     std::string name;        ///< as given by the runtime
-    std::string op_type;     ///< "" where it is not said
+    std::string op_type;     ///< "" if not given
     double microseconds = 0; ///< in all runs
     std::uint64_t calls = 0; ///< in all runs
 };

@@ -38,8 +38,8 @@ public:
     /// All measurements of one kernel.
     struct kernel {
         std::string name;             ///< as the runtime calls it
-        std::string op_type;          ///< "" where it is not said
-        std::string provider;         ///< "" where it is not said
+        std::string op_type;          ///< "" if not given
+        std::string provider;         ///< "" if not given
         id node_index = no_id;        ///< the runtime's number of the node
         std::uint64_t calls = 0;      ///< in all runs
         std::vector<kernel_run> runs; ///< those in which it ran, ascending

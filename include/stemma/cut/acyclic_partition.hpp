@@ -87,7 +87,7 @@ template <operator_graph_like Graph>
 
 } // namespace detail
 
-/// Divides parts on cycles by level: a vertex's level is the maximal number of transitions between
+/// Divides parts on cycles by level: a vertex's level is the maximum number of transitions between
 /// such parts on a path to it. Parts on no cycle stay whole.
 ///  `part` is by vertex index, below `part_count` or `no_id`; `order` holds the vertices with a
 /// part in topological order. Complexity: O(V + E + parts), and O(log n) for each of n pieces and

@@ -29,7 +29,7 @@ struct cut_options {
     data_placement data = data_placement::copy; ///< of external weights
     bool many = false;                          ///< parts of many modules are requested
     bool force = false;                         ///< replace existing files
-    std::vector<std::string> spared{};          ///< files never replaced, as the model is not
+    std::vector<std::string> spared{};          ///< files never replaced, like the model
     bool sync = true;                           ///< wait until the bytes are on the medium
     thread_limit threads{};                     ///< for many parts
     type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown

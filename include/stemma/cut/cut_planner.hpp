@@ -273,7 +273,7 @@ private:
         auto& prepared = facts(g);
         cut_plan plan;
         plan.graph = g;
-        // A module of constants has nothing but what elsewhere belongs to its readers.
+        // A module of constants consists of operators that elsewhere belong to their readers.
         const bool constant = prepared.are_apart(members);
         if (constant) {
             prepared.put_apart(members, false);
@@ -317,7 +317,8 @@ private:
             // The values produced here and read outside.
             for (auto [it, last] = out_edges(model_.position(node), graph); it != last; ++it) {
                 const auto reader = (*it).target;
-                // Set apart as constants are, nodes on and after a cycle still need their inputs.
+                // Nodes on and after a cycle are set apart like constants, but still need their
+                // inputs.
                 const bool stays =
                     pulls_data &&
                     shared_->depends_on[prepared.view().nodes[reader]] > dependence::weight;

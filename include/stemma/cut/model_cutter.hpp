@@ -104,7 +104,7 @@ public:
     /// Throws: `error` of `not_found` for a module without nodes, of `exists` for a file of weights
     /// or with a number that may not be replaced, of `cannot_write`, of `too_large`; of `refused`
     /// for a node or module that the model does not have, if `path` has the model's weights, and
-    /// for a numbered file that is to be spared, as the model is.
+    /// for a numbered file that is to be spared, like the model.
     /// Complexity: O(bytes).
     std::vector<cut_record> write(const attributed_model& opened, cut_subject subject,
                                   const std::string& path) {

@@ -182,7 +182,7 @@ struct parts_by_modules {
     }
 };
 
-/// A part for every so many levels: the level of a vertex is the length of the longest path to it.
+/// A part for every `levels` levels: the level of a vertex is the length of the longest path to it.
 struct parts_by_level {
     using policy_category = partition_category;
 

@@ -69,7 +69,7 @@ public:
                   [&](const auto& a, const auto& b) { return rank_[at(a)] < rank_[at(b)]; });
         members.erase(std::unique(members.begin(), members.end()), members.end());
         put(set_.inside, members, true);
-        // A part of constants has nothing but what would otherwise belong to its readers.
+        // A part of constants consists of vertices that would otherwise belong to their readers.
         if (std::all_of(members.begin(), members.end(),
                         [&](const auto& v) { return bool{set_.apart[at(v)]}; })) {
             put(set_.apart, members, false);

@@ -24,7 +24,7 @@ struct split_options {
     bool merge = false;                           ///< merge levels of a part where possible
     data_placement data = data_placement::copy;   ///< of external weights
     bool force = false;                           ///< replace existing files
-    std::vector<std::string> spared{};            ///< files never replaced, as the model is not
+    std::vector<std::string> spared{};            ///< files never replaced, like the model
     bool sync = true;                             ///< wait until the bytes are on the medium
     thread_limit threads{};                       ///< for writing
     type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown

@@ -126,7 +126,7 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
 /// Returns: the manifest. Throws: `error` of `refused` if the model cannot be divided so, also for
 /// a value of unknown type between parts; of `exists` for a file that may not be replaced (`force`
 /// also removes the parts of a replaced split model), of `refused` for the model or another file to
-/// spare; of `cannot_write`, of `too_large`; as `place_external_data`. What is there stays if the
+/// spare; of `cannot_write`, of `too_large`; as `place_external_data`. Existing files stay if the
 /// model or its external data cannot be read. Complexity: O(bytes).
 inline split_manifest split_to_folder(const attributed_model& opened, const std::string& folder,
                                       const split_options& options = {}) {

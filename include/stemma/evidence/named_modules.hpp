@@ -25,8 +25,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Adds the modules that functions are called after, as far as a parameter's path confirms that
-/// they are; most have parameters, and are known. Complexity: that of `printed_paths::resolve`.
+/// Adds the modules that functions are named after, as far as a parameter's path confirms that they
+/// are; most have parameters, and are known. Complexity: that of `printed_paths::resolve`.
 template <named_operators Ops>
 void grow_called(const Ops& ops, module_tree_builder& builder) {
     if constexpr (calling_operators<Ops>) {

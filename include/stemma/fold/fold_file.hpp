@@ -39,8 +39,8 @@ namespace stemma::inline STEMMA_ABI {
 /// Which modules become functions, and how.
 struct module_folding {
     std::string modules{}; ///< a query: these, and selected descendants; "": all selected ones
-    id depth = no_id;      ///< maximal depth of modules
-    std::size_t least = 2; ///< minimal number of nodes of a function
+    id depth = no_id;      ///< maximum depth of modules
+    std::size_t least = 2; ///< minimum number of nodes of a function
     bool lift = true;      ///< raise the IR version if it has no functions
     bool vary_constants = false; ///< whether equal bodies may differ in Constants
 };
@@ -279,14 +279,14 @@ private:
     bool lifted_ = false;
 };
 
-/// What other options would fold, where the given ones fold nothing.
+/// What other options would fold if the given ones fold nothing.
 struct foldable {
     std::size_t functions = 0; ///< their number
-    std::size_t least = 0;     ///< minimal number of nodes of each
+    std::size_t least = 0;     ///< minimum number of nodes of each
 };
 
-/// Returns: what `folding` would find with all modules selected or, failing that, also functions of
-/// one node allowed; nothing if that finds none either.
+/// Returns: what `folding` would find with all modules selected or, failing that, with functions of
+/// one node allowed as well; nothing if even that finds none.
 /// Throws, Complexity: as `model_fold`.
 [[nodiscard]] inline std::optional<foldable> find_foldable(const attributed_model& opened,
                                                            const module_folding& folding) {

@@ -289,8 +289,8 @@ private:
 /// operators' modules.
 ///
 /// `order` contains the vertices, producers first; `module` is by vertex index. `modules` says
-/// which modules get regions; the graph itself is in `top`, and operators not below that stay in
-/// place. `least` is the minimal number of operators of a region. `calls(m, v)` returns the call of
+/// which modules get regions; the graph itself is in `top`, and operators outside `top` stay in
+/// place. `least` is the minimum number of operators of a region. `calls(m, v)` returns the call of
 /// module `m`, or of an ancestor, that vertex `v` belongs to: a number, or `no_id`. Each call is
 /// one region, or several if it cannot be contracted as one. `constant(v)` says whether an operator
 /// depends on no data; such an operator stays outside if several regions read it.

@@ -169,8 +169,8 @@ unfold_rope(const untagged_model& source, const attributed_model* known, unfolde
     return unfolded;
 }
 
-/// Calls `write(file, plan)` with a copy of what unfolding made of a tagged model, and what writes
-/// the tags into it; not if the nodes' modules are not known. The copy is as of `temporary_model`.
+/// Calls `write(file, plan)` with a copy of the unfolded form of a tagged model, and the plan that
+/// writes the tags into it; not if the nodes' modules are unknown. The copy is a `temporary_model`.
 /// Returns: whether it did. Complexity: O(bytes), and that of `tag_inlined`.
 template <class Write>
 bool tag_unfolded(const attributed_model& known, const untagged_model& source, unfolded_rope& made,

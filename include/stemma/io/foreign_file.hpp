@@ -64,8 +64,8 @@ inline constexpr std::array<file_mark, 17> file_marks{{
     return end != 0 && (rest.starts_with(':') || rest.starts_with(" {") || rest.starts_with("{"));
 }
 
-/// Returns: what a file that is no ONNX model contains, and what to do about it, as the end of a
-/// sentence about the file; "" if unrecognized. Complexity: O(1) after leading blanks.
+/// Returns: what a file that is not an ONNX model contains, and what to do about it, as the end of
+/// a sentence about the file; "" if unrecognized. Complexity: O(1) after leading blanks.
 [[nodiscard]] inline std::string_view foreign_file_text(std::string_view bytes) noexcept {
     for (const auto& mark : detail::file_marks) {
         const bool marked = bytes.size() >= mark.at + mark.bytes.size() &&

@@ -39,8 +39,8 @@ enum class target_state : std::uint8_t {
 /// A file that appears whole or not at all: `commit` replaces the target, keeping its permissions.
 ///
 /// Output goes to an unnamed file in the target's folder, so a killed process leaves nothing
-/// behind; on file systems without unnamed files, to a temporary one. A target that is no regular
-/// file (a device, a pipe) is written directly.
+/// behind; on file systems without unnamed files, to a temporary one. A target that is not a
+/// regular file (a device, a pipe) is written directly.
 class output_file {
 public:
     /// Throws: `error` of `error_code::cannot_write`, as do all members.

@@ -132,7 +132,7 @@ private:
 };
 
 /// One source's statement about one operator. Several claims of one source are alternatives or, if
-/// doubtful, say that the operator was fused from operators of all of them.
+/// doubtful, mean that the operator was fused from operators of all these modules.
 struct claim {
     id module = no_id;    ///< preorder rank
     id call = no_id;      ///< which call of the module, from 0; `no_id` where unknown

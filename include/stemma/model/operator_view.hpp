@@ -164,7 +164,7 @@ concept calling_operators = operator_view<Ops> &&
 
 /// Operators some of which are in functions that stemma made from modules, or call such a function,
 /// and know their origin: `fold_path` is the path from the module of the enclosing call. Their
-/// names say nothing, as calls share them.
+/// names are no evidence, as calls share them.
 template <class Ops>
 concept folded_operators = calling_operators<Ops> && requires(const Ops& ops, operator_t<Ops> v) {
     { ops.is_folded(v) } -> std::convertible_to<bool>;

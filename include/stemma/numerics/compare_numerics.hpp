@@ -207,8 +207,8 @@ void write_difference(Json& json, const value_difference& by) {
 } // namespace detail
 
 /// Writes a report as JSON (`stemma.numerics/1`). An infinite ratio is `null`; that of a value that
-/// should be all zeros is -999. Differences beyond the largest double are that. Complexity:
-/// O(length of the result).
+/// should be all zeros is -999. Differences beyond the largest double are written as the largest
+/// double. Complexity: O(length of the result).
 template <text_sink Sink>
 void write_numerics(Sink& sink, const numerics_report& report, const observed_model& a,
                     const observed_model& b) {

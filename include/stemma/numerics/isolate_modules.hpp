@@ -223,7 +223,7 @@ private:
 
 } // namespace detail
 
-/// Prepares to distinguish modules that add error from those that pass it on: cuts the
+/// Prepares to distinguish modules that add errors from those that pass them on: cuts the
 /// out-of-bounds modules out of the second model, and writes them to a folder with `inputs.npz`,
 /// their inputs from the first run, and `isolate.json`, which says what to run. A runner
 /// (docs/numerics.md) writes the results beside them, for `add_isolated`.

@@ -111,7 +111,7 @@ public:
         return size;
     }
 
-    /// Returns: the bytes that `write` writes. Throws, Complexity: as that.
+    /// Returns: the bytes that `write` writes. Throws, Complexity: as `write`.
     [[nodiscard]] std::string bytes() const {
         detail::string_splice splice(model_.bytes());
         write_to(splice);

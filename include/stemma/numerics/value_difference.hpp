@@ -39,7 +39,7 @@ struct value_difference {
     }
 };
 
-/// Bounds on differences. The default is a minimal SQNR of `usual_sqnr`.
+/// Bounds on differences. The default is a minimum SQNR of `usual_sqnr`.
 struct difference_bounds {
     std::optional<double> max_abs{};    ///< the most
     std::optional<double> max_rel{};    ///< the most
@@ -49,7 +49,7 @@ struct difference_bounds {
     /// Noise of a thousandth: float16 mostly meets it, int8 does not.
     static constexpr double usual_sqnr = 60;
 
-    /// Returns: the minimal ratio, if any.
+    /// Returns: the minimum ratio, if any.
     [[nodiscard]] std::optional<double> least_sqnr() const noexcept {
         const bool others = max_abs || max_rel || min_cosine;
         return min_sqnr || others ? min_sqnr : std::optional(usual_sqnr);

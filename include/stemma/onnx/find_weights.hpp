@@ -46,7 +46,8 @@ struct stored_weight {
 
 namespace detail {
 
-/// What all readers of each value use it as, including behind operators and calls that pass it on.
+/// The roles in which each value is used by its readers, including those behind operators and calls
+/// that pass it on.
 class value_roles {
 public:
     /// Requires: `model` and `table` outlive this.

@@ -29,7 +29,7 @@ namespace stemma::inline STEMMA_ABI {
 ///
 /// Parameters are the initializers, and the outputs of nodes that only pass one on: of Identity,
 /// which exporters create for merged initializers, named as the merged ones were; and of
-/// DequantizeLinear, whose readers use what that was given.
+/// DequantizeLinear, whose readers use its input.
 ///
 /// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
@@ -97,8 +97,8 @@ public:
     /// Returns: the number of parameters, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.count(); }
 
-    /// Returns: the name of the value that is parameter `p`, of what that was made from if it was
-    /// dequantized, or its name by `rename_parameters`.
+    /// Returns: the name of the value that is parameter `p` or, if it was dequantized, of its
+    /// source; or the name given by `rename_parameters`.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
         return parameters_.name(p);
     }

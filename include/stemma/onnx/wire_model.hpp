@@ -29,7 +29,7 @@ namespace stemma::inline STEMMA_ABI {
 class wire_model : public detail::model_scan {
 public:
     /// Requires: `bytes` outlives the model. `file` names it in errors.
-    /// Throws: `error` if the bytes are no model (`malformed`), or are 4 GiB or more, or nest
+    /// Throws: `error` if the bytes are not a model (`malformed`), or are 4 GiB or more, or nest
     /// bodies deeper than protobuf allows (`unsupported`).
     /// Complexity: O(bytes that are not tensor data).
     explicit wire_model(std::string_view bytes, std::string file = "model",

@@ -231,7 +231,7 @@ private:
         const bool takes_tags = uses_record_ && fresh_ && !options_.retag;
         std::optional<detail::edited_tags> edited;
         if (takes_tags && detail::decide_otherwise(options_, *record_)) {
-            // What was edited shows only beside what the record's own options give.
+            // Edits show only by comparison with what the record's own options give.
             auto asked = std::exchange(options_, detail::without_choices(options_));
             static_cast<void>(tag());
             edited = detail::find_edited_tags(model(), modules_, found_);
@@ -290,7 +290,7 @@ private:
             modules_ = std::move(kept->modules);
             return {};
         }
-        // The exporter's name of the graph is no module's; a record keeps its own.
+        // The exporter's name of the graph is not that of a module; a record keeps its own.
         const auto root_name =
             uses_record_ && !options_.retag ? record_->modules.name(0) : std::string_view();
         auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
@@ -377,7 +377,7 @@ private:
     }
 
     /// From claims to tags, by the options and what they leave to the record. Returns: messages
-    /// about unknown names in that.
+    /// about unknown names in the record.
     [[nodiscard]] std::vector<std::string> tag() {
         auto unknown = uses_record_ && !options_.retag ? detail::adopt_options(options_, *record_)
                                                        : std::vector<std::string>();

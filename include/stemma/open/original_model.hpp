@@ -46,8 +46,8 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Whether a file holds a model rather than a checkpoint, or text, which begins with no control
-/// characters but white space.
+/// Whether a file holds a model rather than a checkpoint or text; text begins with no control
+/// characters except white space.
 [[nodiscard]] inline bool holds_model(const std::string& path) {
     std::error_code failed; // a pipe can be read only once
     if (!std::filesystem::is_regular_file(path, failed)) {
@@ -318,10 +318,10 @@ inline void refuse_stranger(const attributed_model& opened, const std::string& o
 
 } // namespace detail
 
-/// Returns: a model that some tool made from `original`, attributed by what is known about that:
-/// every node has the modules of its origins, and names these (`tagging::origins`). Nodes without
-/// origins are attributed as in `options`, but without its captures, which belong to `original`;
-/// `write_tagged` and `write_sidecar` write all of it. For handles, open the file with
+/// Returns: a model that some tool made from `original`, attributed by what is known about
+/// `original`: every node has the modules of its origins, which it names (`tagging::origins`).
+/// Nodes without origins are attributed as in `options`, but without its captures, which belong to
+/// `original`; `write_tagged` and `write_sidecar` write all of it. For handles, open the file with
 /// `carried_from`. Throws: `error` if a file cannot be read or is damaged, and of
 /// `error_code::not_found` if the original is of another model.
 /// Complexity: that of attributing both, and of `align_graphs`.

@@ -62,8 +62,8 @@ template <carrier_policy Carrier>
 }
 
 /// Returns: an editor that writes these tags into a model's file, with everything that belongs to
-/// them: the record, for which `record(carriers)` is asked, the sketch, table and tags of values
-/// that the carrier needs.
+/// them: the record that `record(carriers)` returns, the sketch, table and tags of values that the
+/// carrier needs.
 ///
 /// Requires: the arguments outlive it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier, class Record>
@@ -93,7 +93,7 @@ make_tag_editor(const wire_model& model, const module_tree& modules, const taggi
 }
 
 /// Whether tagging keeps the parameters of initializers and the names given to nodes that the file
-/// has from before. Complexity: O(1).
+/// already has. Complexity: O(1).
 [[nodiscard]] inline bool keeps_additions(const attributed_model& opened) {
     return opened.is_fresh() && !opened.options().recompute;
 }

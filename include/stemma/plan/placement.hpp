@@ -28,7 +28,7 @@ namespace stemma::inline STEMMA_ABI {
 struct placed_node {
     std::string provider{}; ///< `CPUExecutionProvider`
     std::string name{};     ///< of the node; "" if it has none
-    bool all = false;       ///< whether all nodes without a line of their own are meant
+    bool all = false;       ///< whether it stands for all nodes without a line of their own
 };
 
 namespace detail {

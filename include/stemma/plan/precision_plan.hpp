@@ -40,7 +40,7 @@ struct precision_plan {
 struct sensitive_module {
     std::string path{}; ///< of the module
     double ratio = 0;   ///< SQNR of its outputs in dB, on correct inputs if known
-    bool adds = false;  ///< it is known to add error
+    bool adds = false;  ///< it is known to add errors
 };
 
 namespace detail {
@@ -73,7 +73,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
 }
 
 /// Returns: the modules in a report of `numerics` (`stemma.numerics/1`) that exceed a bound and
-/// contain no other such module: those known to add error first, then the worst first.
+/// contain no other module that does: those known to add errors first, then the worst first.
 /// Throws: `error` of `error_code::cannot_read`, or of `malformed` for anything else.
 /// Complexity: O(bytes + n log n of the modules).
 [[nodiscard]] inline std::vector<sensitive_module> sensitive_modules(const std::string& report) {

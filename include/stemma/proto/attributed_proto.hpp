@@ -63,7 +63,7 @@ public:
     /// The same, const.
     [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
 
-    /// Removes everything of stemma from the message and writes the tags, including record, mark,
+    /// Removes all stemma data from the message and writes the tags, including record, mark,
     /// origins and the source lines it had, as into a file. Parameters and given names are kept if
     /// the message is as it was tagged before.
     ///

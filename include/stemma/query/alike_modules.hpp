@@ -81,8 +81,8 @@ public:
         return digest(a, how) == digest(b, how) && match(*this, a, *this, b, how).has_value();
     }
 
-    /// Returns: the modules like one, without itself, its ancestors and descendants, in tree order.
-    /// None for a module without nodes by function.
+    /// Returns: the modules like a given one, without that module, its ancestors and descendants,
+    /// in tree order. By function, none for a module without nodes.
     /// Complexity: O(modules with as many of the same operators), and as above for those.
     [[nodiscard]] std::vector<id> like(index_arg<module_id> m,
                                        module_likeness how = module_likeness::form) {

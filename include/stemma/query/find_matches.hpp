@@ -65,7 +65,7 @@ public:
 private:
     using left_t = vertices_left<graph_of<Ops>>;
 
-    /// Keeps only those that match `asked`, or do not, as `wanted`.
+    /// Keeps only those that match `asked` or, if not `wanted`, only the others.
     void narrow(const query& asked, bool wanted, left_t& candidates) const {
         if (!asked.asks_for_operators()) {
             const auto fitting = modules_.fitting(asked);
@@ -81,7 +81,8 @@ private:
         }
     }
 
-    /// Keeps only those whose attribution satisfies `fits(made)`, or not, as `wanted`.
+    /// Keeps only those whose attribution satisfies `fits(made)` or, if not `wanted`, only the
+    /// others.
     template <class Fits>
     void keep_if_made(left_t& candidates, bool wanted, Fits fits) const {
         candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {

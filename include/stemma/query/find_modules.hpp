@@ -50,8 +50,8 @@ namespace detail {
 
 } // namespace detail
 
-/// Returns: what a text asks of a model. The path of a module, as a whole, is that module, also
-/// where a query would need quotes: `heads.it's`. Throws: as `parse_query`.
+/// Returns: what a text asks of a model. A text that is the path of a module means that module,
+/// even where a query would need quotes: `heads.it's`. Throws: as `parse_query`.
 /// Complexity: O(length).
 [[nodiscard]] inline query parse_query(const attributed_model& opened, std::string_view text) {
     if (text.empty() || detail::find_by_path(opened.modules(), text) == no_id) {

@@ -25,8 +25,8 @@ enum class query_kind : std::uint8_t {
     depth,      ///< module: its depth below the root
     leaf,       ///< module: it has no children
     selected,   ///< module: it has its own tag
-    like,  ///< module: its path or tag matches the pattern, or its function is that of such a one
-    nodes, ///< module: operators, including descendants
+    like,       ///< module: its path or tag matches the pattern, or its function is that of a match
+    nodes,      ///< module: operators, including descendants
     parameters, ///< module: elements of its parameters, including descendants
     weights,    ///< module: bytes of its parameters, including descendants
     has,        ///< module: an operator in or below it matches the only part

@@ -44,8 +44,8 @@ struct value_at_node {
     id value;
 };
 
-/// Keeps only values for which a query holds, or does not, as `wanted`: terms about values apply to
-/// the value, all others to the node.
+/// Keeps only values for which a query holds or, if not `wanted`, only the others: terms about
+/// values apply to the value, all others to the node.
 template <class Matcher, query_facts Facts>
 void narrow_values(const query& asked, bool wanted, std::span<const value_at_node> all,
                    const Matcher& matcher, const Facts& facts, vertex_marks& candidates) {
@@ -76,7 +76,7 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
     }
 }
 
-/// Returns: by value, the initializer that it is, also if nodes passed it on; or `no_id`.
+/// Returns: by value, the initializer that it is, even if nodes passed it on; or `no_id`.
 /// Complexity: O(nodes + values).
 [[nodiscard]] inline std::vector<id> initializers_of(const onnx_model& model) {
     std::vector<id> initializers(model.value_count(), no_id);

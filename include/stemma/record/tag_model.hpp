@@ -80,7 +80,7 @@ struct recorded_modules {
     /// tagged. Complexity: that of `wire_model`.
     [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
                                                         std::string_view path) const {
-        // Text begins with no control characters but white space.
+        // Text begins with no control characters except white space.
         const bool is_text =
             bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
             std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
@@ -101,7 +101,7 @@ struct recorded_modules {
     return record && records_namespaces(*record);
 }
 
-/// Removes everything of stemma from a model. A `model_editor`.
+/// Removes all stemma data from a model. A `model_editor`.
 class strip_editor {
 public:
     /// Requires: `model` outlives the editor.
@@ -126,7 +126,7 @@ private:
 
 } // namespace detail
 
-/// Replaces everything of stemma in a model by a new tagging. A `model_editor`.
+/// Replaces all stemma data in a model by a new tagging. A `model_editor`.
 ///
 /// `Carrier` determines what is written on nodes; initializers and value infos get `values`,
 /// see `find_value_tags`, or none if it is empty; record, table, sketch and source lines, unless

@@ -55,8 +55,8 @@ struct collapse_options {
     id root = 0;      ///< the module to show
     id depth = no_id; ///< the number of levels below it to open, if they fit
 
-    /// Beyond these, modules stay closed, and what gets no box of its own, operators first, is in
-    /// one for the rest.
+    /// Beyond these, modules stay closed, and whatever gets no box of its own, operators first,
+    /// goes into one box for the rest.
     std::size_t max_boxes = 60;
 };
 

@@ -279,7 +279,7 @@ private:
     grouped_ids readers_;
     graph_calls calls_;
     std::vector<bool> apart_;              // by node: copied to every reader
-    std::vector<bool> constant_;           // by value: weights, and what is made of them
+    std::vector<bool> constant_;           // by value: weights, and what is made from them
     std::optional<std::vector<id>> order_; // producers first; empty if cyclic
     std::vector<id> rank_;                 // by node: place in the order
 };

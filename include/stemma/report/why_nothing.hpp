@@ -15,7 +15,7 @@ namespace stemma::inline STEMMA_ABI {
 
 namespace detail {
 
-/// Says why `explainer` finds nothing of a name.
+/// Explains why `explainer` finds nothing with a name.
 class unknown_name {
 public:
     unknown_name(const attributed_model& opened, std::string_view text)
@@ -101,7 +101,7 @@ private:
 
 } // namespace detail
 
-/// Returns: why `explainer::explain` finds nothing of a text: similar names, the number of nodes,
+/// Returns: why `explainer::explain` finds nothing for a text: similar names, the number of nodes,
 /// the syntax of positions, or the query that finds a class or an operator type.
 /// Complexity: that of `nearest_texts` for all names.
 [[nodiscard]] inline std::string why_nothing(const attributed_model& opened,

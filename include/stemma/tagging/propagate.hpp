@@ -28,8 +28,9 @@ namespace stemma::inline STEMMA_ABI {
 namespace detail {
 
 /// Assigns owners of bodies without evidence to the common ancestor of the evidence in their
-/// bodies, innermost bodies first. If that is a layer, of which only weights are read beside
-/// operators that nothing is known about, its parent runs the body: a layer has no control flow.
+/// bodies, innermost bodies first. If that is a layer whose weights are the only evidence there,
+/// beside operators about which nothing is known, its parent runs the body: a layer has no control
+/// flow.
 template <operator_view Ops>
 void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attribution> result) {
     const auto inner = operators_in_bodies(ops);
@@ -84,8 +85,9 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 ///
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is up to the policy, which is not called if nothing remains. No
-/// operator is surer than those it follows. `independent` is the result of `data_independent` for
-/// `ops`, if known. Requires: `ops` may be read by as many threads as are given.
+/// operator has more confidence than those it follows. `independent` is the result of
+/// `data_independent` for `ops`, if known. Requires: `ops` may be read by as many threads as are
+/// given.
 /// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,

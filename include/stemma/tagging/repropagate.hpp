@@ -14,8 +14,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// Updates modules after a graph was changed: of operators without one, and of those whose module
-/// was inferred, as their neighbours may have changed.
+/// Updates modules after a change of the graph: those of operators without one, and of operators
+/// whose module was inferred, as their neighbours may have changed.
 ///
 /// `result` is by vertex index of the changed graph. Afterwards it is what `propagate` computes
 /// from the evidence alone.

@@ -58,10 +58,10 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
 /// below its own; if it leads, an aligned operation decides between them. Several claims of one
-/// source are alternatives: the one that fits the rest counts; if none does, the surest, or the
-/// common ancestor of those equally sure or doubtful. A doubtful claim yields to the common
-/// ancestor of it and whatever contradicts it, or stands for an ancestor. Any disagreement is a
-/// conflict.
+/// source are alternatives: the one that fits the rest counts; if none does, the most confident
+/// one, or the common ancestor of those equally confident or doubtful. A doubtful claim yields to
+/// the common ancestor of it and whatever contradicts it, or stands for an ancestor. Any
+/// disagreement is a conflict.
 struct by_trust {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "trust";

@@ -85,8 +85,8 @@ struct infrastructure_packages {
     }
 };
 
-/// Every module that is no infrastructure, and infrastructure whose class is requested. A module of
-/// unknown class that never runs is assumed to be a container, and thus infrastructure.
+/// Every module that is not infrastructure, and infrastructure whose class is requested. A module
+/// of unknown class that never runs is assumed to be a container, and thus infrastructure.
 struct not_infrastructure {
     using policy_category = selection_category;
 

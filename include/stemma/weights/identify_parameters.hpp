@@ -63,8 +63,8 @@ public:
         from_ = std::max(from_, first_again(search));
     }
 
-    /// Whether an initializer with a generated name is computed, or with one that is no entry's
-    /// while others are; if all names are generated, by position.
+    /// Whether an initializer is computed, if its name is generated, or not an entry's although
+    /// others are; if all names are generated, by position.
     /// Complexity: O(length of the name * log entries).
     [[nodiscard]] bool operator()(std::size_t t) const {
         const auto name = search_->name(t);
@@ -73,7 +73,7 @@ public:
         return known_names_ ? other || names_->is_made_up(name) : t >= from_;
     }
 
-    /// Whether a name tells nothing: none is an entry's, and this one is not generated.
+    /// Whether a name is uninformative: none is an entry's, and this one is not generated.
     /// Complexity: O(length of the name * log names).
     [[nodiscard]] bool is_unclear(std::size_t t) const {
         return known_names_ && !entry_names_ && !names_->is_made_up(search_->name(t));

@@ -122,7 +122,7 @@ public:
     }
 
 private:
-    /// Which entries of an initializer are of modules that are asked for.
+    /// Which entries of an initializer belong to selected modules.
     enum class wanted_entries : unsigned char { none, some, all };
 
     /// Notes that the others keep their values. Throws: `error` of `contradiction` if these are

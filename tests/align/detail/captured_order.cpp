@@ -64,13 +64,13 @@ TEST_CASE("captured_order: exchanged operands stand for each other's operations"
     CHECK(found.operation == std::vector<id>{0, 2, 3});
 }
 
-TEST_CASE("captured_order: operands that exporters exchange tell nothing", "[alignment]") {
+TEST_CASE("captured_order: operands that exporters swap are no evidence", "[alignment]") {
     for (const auto* reader : {"aten.rsub.Scalar", "torch.rsub", "aten.kl_div.default"}) {
         CHECK(scene(reader).find(1, 0).crossed == 0);
     }
 }
 
-TEST_CASE("captured_order: operands of unknown operations tell nothing", "[alignment]") {
+TEST_CASE("captured_order: operands of unknown operations are no evidence", "[alignment]") {
     const auto found = scene().find(no_id, 0);
     CHECK(found.crossed == 0);
     CHECK(found.operation == std::vector<id>{no_id, 0, 3});

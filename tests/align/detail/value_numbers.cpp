@@ -77,7 +77,7 @@ TEST_CASE("value_numbers: an Identity has the number of its input") {
     CHECK(numbers.of_value(a) == numbers.of_value(b));
 }
 
-TEST_CASE("value_numbers: shapes and constants are no data") {
+TEST_CASE("value_numbers: shapes and constants are not data") {
     scene s;
     const auto w = s.graph.add_value(value_role::stored, "w", {.exact = 5});
     const auto shape = s.add("Shape", {s.x}, true);

@@ -61,7 +61,7 @@ TEST_CASE("oracle_file: reads the truth of every fixture", "[oracle][fixtures]")
     }
 }
 
-TEST_CASE("oracle_file: a name shared by nodes of several modules says nothing", "[oracle]") {
+TEST_CASE("oracle_file: a name shared by nodes of several modules is ignored", "[oracle]") {
     const stemma::detail::oracle_file oracle(
         R"({"nodes":[{"original":"a","module":"m"},{"original":"a","module":"n"},)"
         R"({"original":"b","module":"m"},{"original":"b","module":"m"}]})",

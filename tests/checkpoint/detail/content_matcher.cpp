@@ -98,7 +98,7 @@ TEST_CASE("content_matcher: finds entries unchanged, transposed, or reshaped") {
                 {{{4, 6}, b}, {{4, 6}, a}}) == std::vector<indices>{{1}, {0}, {1}, {}});
 }
 
-TEST_CASE("content_matcher: ambiguous, uniform or short contents say nothing") {
+TEST_CASE("content_matcher: ambiguous, uniform or short contents are no evidence") {
     const auto a = random_floats(24, 1);
     CHECK(match({{{24}, a}}, {{{24}, a}, {{24}, a}}) == std::vector<indices>{{}});
     CHECK(match({{{24}, floats(24, 1.0F)}}, {{{24}, floats(24, 1.0F)}}) ==

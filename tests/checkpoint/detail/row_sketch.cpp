@@ -83,7 +83,7 @@ TEST_CASE("row_sketch: recognizes transposed and rounded tensors along the other
     CHECK(alike(row_sketch({bytes, 1, {10, 12}, {1, 10}}, 1), before));
 }
 
-TEST_CASE("row_sketch: uniform or few rows say nothing") {
+TEST_CASE("row_sketch: uniform or few rows are no evidence") {
     const auto bytes = bytes_of(random_floats(64, 4));
     CHECK(row_sketch({bytes, 1, {64, 1}, {1, 1}}, 0).keys().empty());
     CHECK(row_sketch({bytes, 1, {2, 32}, {32, 1}}, 0).keys().empty());

@@ -61,7 +61,7 @@ TEST_CASE("check_replaceable: an existing file needs force") {
     CHECK_THROWS_AS(stemma::detail::make_folder(file), stemma::error);
 }
 
-TEST_CASE("check_replaceable: a file to be spared stays even with force") {
+TEST_CASE("check_replaceable: a spared file stays even with force") {
     const test::scratch_folder folder;
     const std::vector<std::string> spared{folder.file("none"), folder.make("a", "text")};
     const auto other = folder.make("b", "text");

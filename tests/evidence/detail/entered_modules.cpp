@@ -80,7 +80,7 @@ TEST_CASE("entered_modules: not what leads elsewhere too, or to a module that re
     CHECK(one.module_of(act).empty());
 }
 
-TEST_CASE("entered_modules: several operators of one step are no other readers") {
+TEST_CASE("entered_modules: several operators of one step are not further readers") {
     network net;
     const auto x = net.add({}, "stem.conv");
     const auto sigmoid = net.add({x});

@@ -55,7 +55,7 @@ TEST_CASE("joined_sums: steps may be on both sides, and read from elsewhere") {
                          "b.1.conv2.weight", "zero"}) == "b.1");
 }
 
-TEST_CASE("joined_sums: branches that never meet say nothing") {
+TEST_CASE("joined_sums: branches that never meet are no evidence") {
     CHECK(module_of_sum({conv({"x", "a.weight"}, "c"), conv({"c", "b.weight", "zero", "t"}, "y")},
                         "y", {"a.weight", "b.weight", "zero"}) == "none");
 }

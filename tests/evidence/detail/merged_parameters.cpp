@@ -82,7 +82,7 @@ TEST_CASE("find_merged_parameters: a module that runs twice reads each of its pa
     CHECK(ops.merged(test::tree_of({"block.norm", "block.fc"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: finds copies of a layer, one of which is left") {
+TEST_CASE("find_merged_parameters: finds copies of a layer only one of which is left") {
     scene ops;
     for (const std::string layer : {"/net/layers.0", "/net/layers.1"}) {
         ops.add_reader(layer + "/fc1/Add", "net.layers.0.fc1.bias");

@@ -50,7 +50,7 @@ TEST_CASE("module_behind_fork: counts both ways, and nothing before the fork") {
     CHECK(behind_fork(ops, {"b", "b", "a.left", "", "a.right", ""}, 2) == "none");
 }
 
-TEST_CASE("module_behind_fork: what comes in from elsewhere is not behind the fork") {
+TEST_CASE("module_behind_fork: what comes in from elsewhere is not after the fork") {
     test::operator_scene ops;
     const auto fork = ops.add({ops.add()});
     const auto side = ops.add();

@@ -64,7 +64,8 @@ TEST_CASE("owner_paths: a quantizer's suffix is not part of the reader's name") 
           path_list{"lm_head"});
 }
 
-TEST_CASE("owner_paths: names of values in TorchScript say nothing, those of list members do") {
+TEST_CASE(
+    "owner_paths: names of values in TorchScript are no evidence, those of list members are") {
     CHECK(owner_paths(reader_of("/Add", {"input.7", "weight.5", "fc.weight"})) ==
           path_list{"", "", "fc"});
     CHECK(owner_paths(reader_of("/Add", {"scales.0", "scales.1"})) ==

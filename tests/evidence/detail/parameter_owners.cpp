@@ -106,7 +106,7 @@ TEST_CASE("find_parameter_owners: a tied parameter has all its owners") {
     CHECK(owners_of(owners, 1) == id_list{test::module_at(tree, "head")});
 }
 
-TEST_CASE("find_parameter_owners: the name of a merged parameter says nothing") {
+TEST_CASE("find_parameter_owners: the name of a merged parameter is no evidence") {
     const auto tree = test::tree_of({"a.norm", "a.fc"});
     const auto ops = reader_of({"a.norm.weight", "a.fc.weight"});
     const std::vector<bool> merged{true, false};

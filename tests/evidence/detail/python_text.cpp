@@ -118,7 +118,7 @@ TEST_CASE("module_path_of: members of slices are numbered as in the list") {
     }
 }
 
-TEST_CASE("module_path_of: the dictionary of children is no level") {
+TEST_CASE("module_path_of: the dictionary of children is not a level") {
     CHECK(module_path_of("L['self']._modules['layers']._modules['0']") == "layers.0");
 }
 

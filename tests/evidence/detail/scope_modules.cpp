@@ -281,7 +281,7 @@ TEST_CASE("grow_scopes: equal names that read the same parameters are calls of o
     CHECK(s.path(second) == "q");
 }
 
-TEST_CASE("grow_scopes: a series that does not take turns with others tells nothing about them") {
+TEST_CASE("grow_scopes: a series that does not alternate with others is no evidence about them") {
     grown_scene<> s;
     for (const auto* path : {"h.0.norm", "h.1.norm"}) {
         s.builder.at_path(path);
@@ -325,7 +325,7 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
     CHECK(s.tree.size() == 4);
 }
 
-TEST_CASE("grow_scopes: equal operators are no further call if they read another weight") {
+TEST_CASE("grow_scopes: equal operators that read another weight are not a further call") {
     const auto grown = [](const std::string& weight) {
         grown_scene<weighted_operators> s;
         const auto first = s.ops.add({}, "/conv/Conv", "Conv");

@@ -58,7 +58,7 @@ TEST_CASE("find_by_weights: the scopes that read weights stand for the modules t
     CHECK(all.module_of(1, {1, 2}, {2}, 2) == 2); // the second call
 }
 
-TEST_CASE("find_by_weights: says nothing if all or none have parameters, or numbers differ") {
+TEST_CASE("find_by_weights: finds nothing if all or none have parameters, or numbers differ") {
     const scene s(3, {0, 1, 2});
     CHECK(s.module_of(0, {1, 2, 3}, {1, 2, 3}) == no_id);
     CHECK(s.module_of(0, {1, 2, 3}, {}) == no_id);

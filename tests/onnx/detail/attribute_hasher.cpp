@@ -61,7 +61,7 @@ TEST_CASE("attribute_hasher: neither the order of attributes nor that of fields 
     CHECK(hash({p}) == hash({test::message().number(20, 3).text(4, "1").text(1, "p")}));
 }
 
-TEST_CASE("attribute_hasher: defaults, documentation and tags say nothing", "[onnx]") {
+TEST_CASE("attribute_hasher: defaults, documentation and tags do not count", "[onnx]") {
     CHECK(hash({}) == 0);
     CHECK(hash({test::text_attribute("mode", "constant")}) == 0);
     CHECK(hash({test::text_attribute("mode", "constant")}, "Resize") != 0);

@@ -44,7 +44,7 @@ TEST_CASE("origin_texts: round-trip", "[origins]") {
     CHECK(stemma::detail::modules_of(again, 0) == std::vector<id>{a, b});
 }
 
-TEST_CASE("origin_texts: malformed texts say nothing", "[origins]") {
+TEST_CASE("origin_texts: malformed texts are ignored", "[origins]") {
     const auto modules = test::tree_of({"a"});
     stemma::node_origins origins;
     stemma::detail::origin_reader reader(modules, origins);

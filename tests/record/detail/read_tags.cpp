@@ -91,7 +91,7 @@ TEST_CASE("read_tags: a namespace counts only if stemma wrote it") {
     CHECK(modules.path(read(tagged).front()) == "fc");
 }
 
-TEST_CASE("read_tags: an ambiguous namespace says nothing") {
+TEST_CASE("read_tags: an ambiguous namespace is ignored") {
     stemma::module_tree_builder builder("");
     const auto a = builder.child(0, "a");
     static_cast<void>(builder.child(a, "b"));

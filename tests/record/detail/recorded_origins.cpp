@@ -122,7 +122,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("find_recorded_origins: the name of a node that took in others is no evidence") {
+TEST_CASE("find_recorded_origins: the name of a node that absorbed others is no evidence") {
     const auto doubtful = [](const message& moved) {
         const auto bytes =
             bytes_of({node("Conv", {"x", "w"}, {"c"}), moved, node("MaxPool", {"new"}, {"p"}),

@@ -120,7 +120,7 @@ TEST_CASE("tag_edits: a namespace is theirs unless the record says it is ours") 
     CHECK(stripped(saved, true) == node.bytes());
 }
 
-TEST_CASE("tag_edits: a namespace behind a saved one is ours without a record") {
+TEST_CASE("tag_edits: a namespace after a saved one is ours even without a record") {
     const auto foreign = plain().inner(9, test::entry("namespace", "a/b"));
     const auto written = sink();
     const auto tagged = message().raw(edited(foreign, &written));

@@ -51,7 +51,7 @@ TEST_CASE("shape_rules: a Constant is known from any of its attributes", "[detai
           "float32[6,7]");
 }
 
-TEST_CASE("shape_rules: a zero copies the extent of the input, unless it is asked for",
+TEST_CASE("shape_rules: a zero copies the extent of the input, unless zeros are allowed",
           "[detail]") {
     auto s = test::inference_scene()
                  .open_input("x", {"B", "S", "8"})

@@ -63,7 +63,7 @@ TEST_CASE("keep_common: keeps only what both say", "[detail][tensor_facts]") {
     CHECK_FALSE(facts.ranked());
 }
 
-TEST_CASE("as_extents: a negative number says nothing", "[detail][tensor_facts]") {
+TEST_CASE("as_extents: a negative number is unknown", "[detail][tensor_facts]") {
     CHECK(d::as_extents({3, -7, 0}) == d::extents{3, d::any_extent, 0});
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("make_values: a batch norm multiplies the weight and moves the bias",
     CHECK(known.make(bias, {2}) == std::vector<float>{19, 90});
 }
 
-TEST_CASE("make_values: what does not fit is said", "[weights][make_values]") {
+TEST_CASE("make_values: reports what does not fit", "[weights][make_values]") {
     entries known;
     known.add("a", {2, 3}, {1, 2, 3, 4, 5, 6});
     std::string problem;

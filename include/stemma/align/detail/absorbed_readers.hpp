@@ -20,8 +20,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// A value with more readers says little, and costs much.
 inline constexpr std::size_t most_readers = 64;
 
-/// Finds how far an operator of a changed graph computes that is known to compute a value of the
-/// original: it may have absorbed what came next.
+/// Finds how far an operator of a changed graph goes on computing beyond a value of the original
+/// that it is known to compute: it may have absorbed what came next.
 class absorbed_readers {
 public:
     /// `values` maps values of the changed graph to those of the original, or to `no_id`; `left`

@@ -69,7 +69,7 @@ struct alignment_weights {
     double entry = 2;  ///< starting or ending a body anywhere in what its owner skipped
     double beam = 25;  ///< alignments less likely than the best one by more are hopeless
     /// The same if operators fit worse than `poor_fit`, and better with this one: more than `jump`,
-    /// so that a wrong start is left again.
+    /// so that a wrong start is corrected.
     double wide_beam = 35;
     double poor_fit = -0.6;   ///< logarithm of the likelihood for each operator
     double hopeless_fit = -1; ///< the same: then the wide beam is of no use

@@ -148,7 +148,8 @@ private:
         return true;
     }
 
-    /// Whether a value is stored that the original computed: its reader stands for that, too.
+    /// Whether a value that the original computed is stored: its reader stands for the computation,
+    /// too.
     [[nodiscard]] bool is_folded(id v, id before) const {
         const auto maker = before_.maker(before);
         return after_.maker(v) == no_id && after_.role(v) == value_role::stored && maker != no_id &&

@@ -18,14 +18,14 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// What an alignment and the positions of operands tell about the order in which operators ran.
 struct captured_order {
-    std::size_t crossed = 0;   ///< operators that read two results of others in exchanged positions
+    std::size_t crossed = 0;   ///< operators that read two results of others in swapped positions
     std::vector<id> operation; ///< by vertex index: the operation that its position stands for;
                                ///< without a position that of the alignment, `no_id` if unknown
 };
 
 /// Compares the operands of operators with those of their operations. Two equal branches that a
-/// file holds in another order than they ran align as well with each other's operations as with
-/// their own; which is which only shows where both are read.
+/// file holds in a different order than they ran align with each other's operations as well as with
+/// their own; only an operator that reads both tells them apart.
 template <operator_view Ops>
 class captured_order_finder {
 public:

@@ -12,9 +12,8 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Aligns a sequence of operators with a narrow beam, or with a wide one if operators fit badly
-/// with the former and well with the latter: a wrong start in a stretch of similar operations is
-/// left again. Not if hardly any fit: an optimizer reordered them, and equal branches would be
-/// confused.
+/// with the former and well with the latter: a wrong start among similar operations is corrected.
+/// Not if hardly any fit: an optimizer reordered them, and equal branches would be confused.
 class fitted_lattice {
 public:
     fitted_lattice(const aligned_nodes& nodes, const aligned_items& items,

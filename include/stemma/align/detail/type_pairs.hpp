@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool had(id after) const { return had_[after]; }
     /// Whether operators of a type of the changed graph pass on their input.
     [[nodiscard]] bool passes(id after) const { return passes_[after]; }
-    /// Whether they take and give matrices only.
+    /// Whether they read and produce matrices only.
     [[nodiscard]] bool takes_matrices(id after) const { return takes_matrices_[after]; }
     /// Whether they only rearrange their input.
     [[nodiscard]] bool lays_out(id after) const { return lays_out_[after]; }

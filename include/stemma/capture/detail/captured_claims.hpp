@@ -212,7 +212,7 @@ public:
 
 private:
     /// If two graphs, or a trace and a graph, give different modules, both lose confidence by the
-    /// weight of the other; if the first one's word weighs much less, it is dropped.
+    /// weight of the other; if the first one weighs much less, it is dropped.
     void settle(claim_table& first_table, claim_table& second_table) const {
         for (id node = 0; node < model_.node_count(); ++node) {
             auto& a = first_table.of[node];

@@ -90,8 +90,8 @@ public:
         for (id node = 0; node < table.of.size(); ++node) {
             auto& kept = table.of[node];
             const auto keep = [&](const claim& candidate) {
-                // Among owners of a shared tensor the surest counts; among equals, their common
-                // ancestor.
+                // Among owners of a shared tensor, the one with the most confidence counts; among
+                // equals, their common ancestor.
                 if (kept.module == no_id || candidate.confidence > kept.confidence) {
                     kept = candidate;
                 } else if (candidate.confidence == kept.confidence &&

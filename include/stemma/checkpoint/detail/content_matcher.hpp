@@ -28,7 +28,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// - several entries concatenated;
 /// - the same rows, each multiplied by a factor, after folding a normalization, also transposed and
 /// rounded to another type.
-/// Tensors with all elements equal, or without floating-point elements, say nothing.
+/// Tensors with all elements equal, or without floating-point elements, are no evidence.
 class content_matcher {
 public:
     /// Requires: the arguments outlive this.

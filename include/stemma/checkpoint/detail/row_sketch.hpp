@@ -172,7 +172,7 @@ private:
     }
 
     /// Returns: how many numbers of two rows agree beyond the one that determined the factor;
-    /// nothing if one disagrees. Small ones say nothing, as they may be rounded away.
+    /// nothing if one disagrees. Small ones are no evidence, as they may be rounded away.
     [[nodiscard]] static std::optional<std::size_t> compare(std::span<const double> mine,
                                                             std::span<const double> others) {
         std::size_t best = 0;

@@ -66,7 +66,7 @@ private:
             }
         }
 
-        /// Returns: the value that a value of a body starts as; itself if it is none.
+        /// Returns: the value that a value of a body starts as; for any other, itself.
         [[nodiscard]] id origin(id value) const {
             while (!initial.empty() && initial[value] != no_id) {
                 value = initial[value];
@@ -79,7 +79,7 @@ private:
     };
 
     void compare(id reader, id x, id y, bool is_result) {
-        // Whether an input is given belongs to the node.
+        // Whether an input is present is a property of the node.
         if (x == no_id || y == no_id || are_same_formal(x, y)) {
             return;
         }

@@ -75,7 +75,7 @@ private:
     }
 
     /// Returns: a minimal set of some siblings that explains why data flows the other way; of very
-    /// many, why their operators stand in another order.
+    /// many, why their operators are in a different order.
     [[nodiscard]] std::vector<id> find_moved(std::vector<id> modules) const {
         std::erase_if(modules, [&](id m) {
             const auto n = pairs_.to_second[m];

@@ -10,7 +10,7 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A value that changes when it is asked, by one thread at a time.
+/// A value that changes when queried, by one thread at a time.
 template <class T>
 class guarded {
 public:
@@ -23,14 +23,14 @@ public:
     /// Removes the value. Not thread-safe.
     void reset() noexcept { value_.reset(); }
 
-    /// The value, while no other thread can ask it.
+    /// The value, while no other thread can query it.
     [[nodiscard]] T& operator*() noexcept {
         STEMMA_ASSERT(value_.has_value(), "guarded: the value has not been removed");
         return *value_;
     }
     [[nodiscard]] T* operator->() noexcept { return &**this; }
 
-    /// Returns: what `f(value)` returns; other threads wait. Requires: `f` does not ask again.
+    /// Returns: what `f(value)` returns; other threads wait. Requires: `f` does not query it again.
     template <class Function>
     decltype(auto) ask(Function f) const {
         STEMMA_ASSERT(value_.has_value(), "guarded: the value has not been removed");

@@ -87,7 +87,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 }
 
 /// Returns: two values with one name that a plan for nodes of a body brings together, as it takes
-/// one of an enclosing graph along; empty if there are none. Complexity: O(values of the plan).
+/// along one of an enclosing graph; empty if there are none. Complexity: O(values of the plan).
 [[nodiscard]] inline std::vector<id> find_shadowed(const cut_plan& plan, const wire_model& model) {
     std::unordered_map<std::string_view, id> by_name;
     std::vector<id> found;

@@ -102,7 +102,7 @@ public:
     /// Returns: the names of new ones, sorted.
     [[nodiscard]] const std::vector<std::string>& added() const noexcept { return added_; }
 
-    /// Returns: the sparse ones, which are none of the others.
+    /// Returns: the sparse ones, which are not among the others.
     [[nodiscard]] const edited_sparse& sparse() const noexcept { return sparse_; }
 
     /// Returns: the facts about an initializer. Requires: contains(name).

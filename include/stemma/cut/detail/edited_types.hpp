@@ -83,7 +83,7 @@ private:
         return by.part != no_id && folder_.parts()[by.part].edited;
     }
 
-    /// Returns: the type, of no name if it is unknown or not that of a tensor.
+    /// Returns: the type, without a name if it is unknown or not that of a tensor.
     [[nodiscard]] static described_type tensor_type_of(std::string_view bytes) {
         const auto type = read_type(bytes);
         return type.is_tensor() ? describe_type(type, 0) : described_type();

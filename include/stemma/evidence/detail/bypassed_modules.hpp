@@ -20,8 +20,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// sorted.
 ///
 /// `torch.nn.MultiheadAttention` is recognized by its own parameters, `in_proj_weight` and
-/// `in_proj_bias`. It never calls its `out_proj`. Where there is one, a module of which only a
-/// child `out_proj` is left is taken as another, whose own parameters were merged or split.
+/// `in_proj_bias`. It never calls its `out_proj`. If there is one, a module of which only a child
+/// `out_proj` is left is taken for another, whose own parameters were merged or split.
 /// Complexity: O(modules + parameters), and O(children) of each such module.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] std::vector<id> find_bypassed_modules(const Ops& ops, const Modules& modules,

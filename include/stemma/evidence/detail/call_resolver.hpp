@@ -143,7 +143,7 @@ private:
     /// Returns: the same for a call below `top`, restricted to ancestors of the owners that may
     /// make it: parameters that a call passes on belong to a module further down.
     [[nodiscard]] id common_caller(std::span<const id> parameters, id top, id function) const {
-        // Functions of operators, such as those that torch's exporter adds, are no modules.
+        // Functions of operators, such as those that torch's exporter adds, are not modules.
         const bool levels = !std::string_view(ops_.function_domain(function)).starts_with("pkg.");
         id common = no_id;
         for (std::size_t slot = 0; slot < parameters.size(); ++slot) {

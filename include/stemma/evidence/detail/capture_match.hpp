@@ -56,8 +56,8 @@ struct capture_match {
     std::size_t scopes = 0;       ///< operators with a scope
     std::size_t known_scopes = 0; ///< those with a scope named like a module
 
-    /// Whether the capture clearly is of another model: hardly anything matches. False for a model
-    /// with few paths and few scopes, unless there are some of both and none matches.
+    /// Whether the capture clearly belongs to another model: hardly anything matches. False for a
+    /// model with few paths and few scopes, unless there are some of both and none matches.
     [[nodiscard]] bool is_foreign() const noexcept {
         constexpr std::size_t share = 10;
         const auto hardly = [](std::size_t count, std::size_t all) {

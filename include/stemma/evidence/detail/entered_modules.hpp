@@ -192,7 +192,7 @@ private:
     }
 
     /// Returns: what `v` is computed with from the result of `from`, and what unknown operators
-    /// compute with its result; nothing if that is much.
+    /// compute with its result; nothing if that is a lot.
     [[nodiscard]] std::vector<std::size_t> operators_with(id from, std::size_t v) const {
         std::vector<std::size_t> way{v};
         const auto add = [&](std::size_t u) {

@@ -61,7 +61,7 @@ public:
     /// runs just its children.
     [[nodiscard]] bool is_list(id m) const { return holds_only_numbers_[m]; }
 
-    /// Returns: the module, or its nearest ancestor that is no list.
+    /// Returns: the module, or its nearest ancestor that is not a list.
     [[nodiscard]] id nearest(id m) const {
         while (m != 0 && is_list(m)) {
             m = tree_.parent(m);

@@ -84,7 +84,7 @@ private:
         }
     }
 
-    /// What lies between one value and the scale of a normalization, has no other use, and is no
+    /// What lies between one value and the scale of a normalization, has no other use, and is not a
     /// product itself.
     void complete_normalizations() {
         for (std::size_t v = 0; v < owner_.size(); ++v) {

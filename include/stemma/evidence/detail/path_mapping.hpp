@@ -54,8 +54,8 @@ namespace stemma::inline STEMMA_ABI::detail {
                : name;
 }
 
-/// Whether what follows the last dot in a name is no member: a tool put something behind a number,
-/// or the dot is a decimal point, and the only one: `const_-3.4e+38_f32`.
+/// Whether what follows the last dot in a name is not a member: a tool appended something to a
+/// number, or the dot is a decimal point, and the only one: `const_-3.4e+38_f32`.
 [[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,
                                               std::string_view last) noexcept {
     if (last.front() < '0' || last.front() > '9') {

@@ -128,7 +128,7 @@ private:
     }
 
     /// Returns: all ways to read a name: a path follows a class, which is capitalized, or the name
-    /// of the model itself, and ends before a positive number with something behind.
+    /// of the model itself, and ends before a positive number that something follows.
     [[nodiscard]] static std::vector<call> calls_in(std::string_view name) {
         std::vector<call> calls;
         const auto words = words_of(name);
@@ -142,7 +142,8 @@ private:
             for (auto k = first + 1; k + 1 < words.size(); ++k) {
                 const auto end =
                     static_cast<std::size_t>(words[k].data() - name.data()) + words[k].size();
-                // `getattr_L__self___layers___1___2_mul`: three stand between parts of a path.
+                // `getattr_L__self___layers___1___2_mul`: three of them separate the parts of a
+                // path.
                 const bool inner = name.substr(end).starts_with("___") || is_number(words[k + 1]);
                 if (is_number(words[k]) && words[k].front() != '0' && name[end] == '_' && !inner) {
                     calls.push_back({name.substr(0, end), path});

@@ -164,8 +164,8 @@ struct python_slice {
 
 /// Converts a Python expression for a module to its path: `L['self'].layers[0].fc` and
 /// `getattr(getattr(L['self'].layers, '0'), 'fc')` to `layers.0.fc`, as is
-/// `L['self'].layers[slice(None, 2, None)]._modules['0'].fc`. A text that is no such expression is
-/// taken as a path.
+/// `L['self'].layers[slice(None, 2, None)]._modules['0'].fc`. A text that is not such an expression
+/// is taken for a path.
 ///
 /// Returns: nothing for a malformed expression.
 // One loop over the tokens, whose state has no parts. NOLINTNEXTLINE(readability-function-size)

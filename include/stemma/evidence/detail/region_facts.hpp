@@ -99,7 +99,7 @@ private:
     }
 
     /// Records whether an operator reads weights, and whether it reads one whose name is lost: that
-    /// belongs to some unknown module. Other constants without an owner say nothing.
+    /// belongs to some unknown module. Other constants without an owner are no evidence.
     void note_weights(operator_t<Ops> vertex, std::size_t v) {
         if constexpr (sized_parameters<Ops>) {
             ops_.for_each_parameter(vertex, [&](id p) {

@@ -273,7 +273,8 @@ private:
             joins_[v] =
                 joined != no_id && !tree_.is_ancestor(joined, between) && !left.holds(v, joined);
             found[v] = joins_[v] ? joined : between;
-            // A Concat puts parts together for its module; an Add may be the last that it does.
+            // A Concat puts parts together for its module; an Add may be the last thing its module
+            // does.
             const std::string_view type = ops_.op_type(vertex);
             goes_on[v] = joins_[v] && (type == "Concat" || (skipped[v] == no_id && type != "Add"));
             const auto u = only_source(graph_, vertex, steady_);

@@ -146,7 +146,7 @@ public:
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
-    /// two scopes in `first` do of which one has the number of `s`. Without weights, a scope with
+    /// two scopes in `first` do, one of which has the number of `s`. Without weights, a scope with
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) {
@@ -215,7 +215,7 @@ private:
         return count.alike > count.others;
     }
 
-    /// Returns: `q`, `q_1`, `q_2`, ... of which `s` is one; nothing for a single one.
+    /// Returns: the series `q`, `q_1`, `q_2`, ... that contains `s`; nothing for a single scope.
     /// Complexity: O(log scopes), and O(length of series) once for each.
     [[nodiscard]] const std::vector<id>& series_of(id s) {
         if (table_.scopes[s].style != scope_style::called) {

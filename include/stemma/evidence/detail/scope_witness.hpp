@@ -30,7 +30,7 @@ struct scope_witness {
     common_module deep;
 };
 
-/// Whether an operator has the name of one behind it that it was joined with, which reads no
+/// Whether an operator has the name of one after it that it was joined with and that reads no
 /// parameters. Complexity: O(length of the name).
 template <operator_view Ops>
 [[nodiscard]] bool is_named_after_reader(const Ops& ops, operator_t<Ops> v) {

@@ -132,8 +132,8 @@ private:
         return std::string_view(ops_.op_type(vertex_[v])) == type;
     }
 
-    /// Whether an operator was joined of several, and the parameters of the first have no name:
-    /// that may be of a member before.
+    /// Whether an operator was joined from several, and the parameters of the first have no name:
+    /// that one may be of a member before.
     [[nodiscard]] bool starts_inside(id v) const {
         bool lost = false;
         if constexpr (joined_operators<Ops>) {

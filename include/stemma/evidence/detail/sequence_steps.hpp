@@ -191,7 +191,7 @@ private:
         }
     }
 
-    /// Gives sequences alike the same last step.
+    /// Gives similar sequences the same last step.
     void end_alike() {
         std::map<std::pair<std::uint64_t, std::string>, std::size_t> known;
         std::vector<bool> has_end(tree_.size(), false);
@@ -298,7 +298,7 @@ private:
                 }
             }
         } else if (units.size() == 1 && !vacant.empty() && (folded || !is_convolution(first))) {
-            // A gap that remains does nothing any more, as a dropout: it comes last.
+            // A gap that remains does nothing any more, like a dropout: it comes last.
             take(vacant.front(), sequence, std::move(units.front()));
         } else if (vacant.empty() && units.size() == 1 && is_elementwise_step(units.front()) &&
                    (mixed || (holds_several(members[a].module) &&

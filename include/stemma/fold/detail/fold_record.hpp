@@ -118,7 +118,7 @@ struct fold_record : folded_graph_record {
     std::vector<folded_graph_record> bodies{};                    ///< with calls in them
 };
 
-/// Writes the members of a record that say how one graph was.
+/// Writes the members of a record that describe one graph before folding.
 template <class Writer>
 void write_folded_graph(Writer& json, const folded_graph_record& record) {
     if (!record.layout.empty()) {

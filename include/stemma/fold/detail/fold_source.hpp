@@ -20,9 +20,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Makes of a model the one that is folded: without tags and, in nodes that may move into
-/// functions, without entries left of an earlier folding, which unfolding removes, and without the
-/// name `ai.onnx` of the standard domain, which ONNX Runtime does not know there. A `model_editor`.
+/// Turns a model into the one that is folded: without tags and, in nodes that may move into
+/// functions, without entries left over from an earlier folding, which unfolding removes, and
+/// without the name `ai.onnx` for the standard domain, which ONNX Runtime does not know there. A
+/// `model_editor`.
 class fold_source_editor {
 public:
     /// Requires: `model`, which may have tags, outlives it; the others are of the same nodes.

@@ -16,7 +16,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// What becomes of calls when functions are inlined; the largest number for that and anything more.
+/// What calls become when functions are inlined; the largest number stands for itself and anything
+/// beyond.
 struct inlined_size {
     std::uint64_t nodes = 0; ///< of functions, also those that are calls
     std::uint64_t names = 0; ///< of these nodes, what they read and make, and formals

@@ -18,8 +18,8 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Calls `write(plan)` with the rewriting that tags a model like the tagged one that it was made of
-/// by inlining functions: with that tree and those carriers.
+/// Calls `write(plan)` with the rewriting that tags a model like the tagged one that it was made
+/// from by inlining functions: with the same tree and carriers.
 /// Requires: the attributions are those of its nodes, in the tree of the opened model.
 /// Complexity: that of `make_tag_editor`.
 template <class Write>
@@ -38,7 +38,7 @@ void tag_inlined(const attributed_model& opened, const wire_model& inlined,
         [&](const carrier_set& carriers) {
             auto record = opened.record(carriers);
             record.describe(inlined.node_count(), find_digests(inlined));
-            record.claims.clear(); // they are of nodes that are no more
+            record.claims.clear(); // they belong to nodes that no longer exist
             return record;
         },
         known ? known->carriers : usual_carriers);

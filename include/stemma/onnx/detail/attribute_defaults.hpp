@@ -115,7 +115,7 @@ Resize : coordinate_transformation_mode=half_pixel cubic_coeff_a=-0.75 exclude_o
 /// Tells which attributes have their defaults, remembering what it found.
 class default_attributes {
 public:
-    /// Whether an attribute says nothing. `content` is a hash of it, `op` the number of the
+    /// Whether an attribute has its default. `content` is a hash of it, `op` the number of the
     /// operator of that `type`. Complexity: that of `is_default` for new contents, else constant.
     [[nodiscard]] bool holds(id op, std::string_view type, std::uint64_t content,
                              const wire_reader& attribute) {

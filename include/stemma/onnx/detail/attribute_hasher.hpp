@@ -25,8 +25,8 @@ struct attributes_read {
 };
 
 /// Hashes the attributes of nodes regardless of their order, of the order of fields, of how numbers
-/// are packed and how tensors are called and stored; without defaults, documentation and what
-/// stemma wrote.
+/// are packed and how tensors are named and stored; without defaults, documentation and what stemma
+/// wrote.
 class attribute_hasher {
 public:
     /// Requires: `model` outlives this.

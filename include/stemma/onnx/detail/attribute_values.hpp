@@ -22,7 +22,7 @@ struct attribute_value {
 };
 
 /// Returns: name and value of an attribute, independent of documentation, of how numbers are packed
-/// and of how a tensor is called and stored. Requires: it is of the model that `tensors` reads.
+/// and of how a tensor is named and stored. Requires: it is of the model that `tensors` reads.
 /// Complexity: O(fields), and O(data) of tensors stored in typed fields.
 [[nodiscard]] inline attribute_value read_attribute_value(wire_reader fields,
                                                           tensor_content_reader& tensors) {

@@ -23,8 +23,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Hashes the tensors of two models so that equal hashes mean equal contents, within and across
 /// models, as those of `content_hasher` do.
 ///
-/// Data that can equal no others, as their beginning shows, are only added up: where all weights
-/// changed, that is hardly slower than reading them. Sums that agree are followed by hashes.
+/// Data whose beginning shows that they cannot equal any others are only summed: if all weights
+/// changed, that is hardly slower than reading them. Where sums agree, hashes follow.
 class common_contents {
 public:
     /// Requires: both outlive this. Complexity: O(bytes), and O(n log n) in tensors.
@@ -136,8 +136,8 @@ private:
         result.loose = one.bits == 0 ? 0 : one.beginning;
     }
 
-    /// Marks what may hold the elements of another tensor in another order. Nothing was added up of
-    /// those that were hashed.
+    /// Marks what may hold the elements of another tensor in another order. Those that were hashed
+    /// have no sums.
     void mark_shuffled() {
         const auto count = [this](const large_tensor& one) {
             return std::tuple(one.bits, one.bytes, hashes_[one.side][one.number].nonzero);

@@ -127,9 +127,9 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
     return comparable_model(stored, hashes);
 }
 
-/// Returns: two models as `comparable_model` returns each. They are compared with each other only,
-/// so of most contents that only one of them has the hash is arbitrary and distinct, and the data
-/// are read without hashing them. Complexity: O(bytes), and O(n log n) in tensors.
+/// Returns: two models as `comparable_model` returns each. They are compared only with each other,
+/// so most contents that only one of them has get an arbitrary, distinct hash, and are read without
+/// being hashed. Complexity: O(bytes), and O(n log n) in tensors.
 [[nodiscard]] inline std::array<comparable_graph, 2>
 comparable_models(const wire_model& before, const wire_model& after, thread_limit threads = {}) {
     const stored_tensors first(before);

@@ -66,8 +66,8 @@ inline constexpr auto tensors_by_field = [] {
 }
 
 /// Calls `f(reader, depth)` for every tensor in a message: initializers, and those in attributes,
-/// bodies, functions and sparse tensors; `depth` messages are around it, of which `message` is the
-/// first. Throws: `error` of `malformed` for more than 100, where protobuf gives up too.
+/// bodies, functions and sparse tensors; `depth` messages are around it, the first of which is
+/// `message`. Throws: `error` of `malformed` for more than 100, where protobuf gives up as well.
 /// Complexity: O(fields).
 template <class Function>
 void for_each_tensor(wire_reader fields, tensors_in message, const Function& f,

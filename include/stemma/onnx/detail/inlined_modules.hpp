@@ -22,10 +22,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Finds the modules of nodes that stood in functions, after ONNX Runtime inlined the calls of a
 /// model in which torch wrote each call of a module as a function.
 ///
-/// A value is called `_inlfunc_<function>_<name>`, after the innermost function that it does not
-/// leave, so whatever makes or reads it runs in that module or below. A node is called after its
-/// own function, often one of a library that all modules share; what the nodes of one such call
-/// pass on to each other has its name, too.
+/// A value is named `_inlfunc_<function>_<name>`, after the innermost function that it does not
+/// leave, so whatever makes or reads it runs in that module or below. A node is named after its own
+/// function, often one of a library that all modules share; values that nodes of one such call pass
+/// on to each other carry that name, too.
 class inlined_modules {
 public:
     /// Requires: the model outlives it. Complexity: O(nodes + edges + bytes of their names) and

@@ -77,7 +77,7 @@ public:
                are_parameters_.contains(model_->first_output(node));
     }
 
-    /// Returns: the parameters that a node reads, in the order of its inputs; not that which an
+    /// Returns: the parameters that a node reads, in the order of its inputs; not the one that an
     /// Identity passes on.
     [[nodiscard]] std::span<const id> read_by(id node) const noexcept { return reads_.of(node); }
 

@@ -140,7 +140,7 @@ inline void place_data_file(const wire_model& model, const std::string& location
 /// if that fails, none that was not there.
 ///
 /// An existing file is left alone if it is the same one, otherwise it is an error unless it may be
-/// replaced. Copies are synced as the output that refers to them, which `sync` stands for.
+/// replaced. Copies are synced like the output that refers to them, as `sync` says.
 /// Throws: `error`: `malformed` for a location outside the model's folder, `cannot_read` for a
 /// missing file, `exists` for one that may not be replaced, `cannot_write`; `refused` if `output`
 /// has the name of one; as `refuse_own_data`.

@@ -108,7 +108,7 @@ private:
     numbering graphs_;
 };
 
-/// What tells models apart that differ in more than data.
+/// What distinguishes models that differ in more than data.
 struct model_digests {
     std::uint64_t structure = 0; ///< see `structure_digester`
     std::uint64_t names = 0;     ///< of the values that nodes compute, in their order

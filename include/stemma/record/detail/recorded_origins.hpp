@@ -89,9 +89,9 @@ private:
         bool by_hint = false; // by name only
     };
 
-    // An operator is made from a handful; a larger region says nothing.
+    // An operator is made from a handful; a larger region is no evidence.
     static constexpr std::size_t max_region = 128;
-    // Of a node's inputs or readers, no more are looked at for each other node.
+    // No more of a node's inputs or readers are examined for each other node.
     static constexpr std::size_t max_neighbours = 4096;
 
     [[nodiscard]] static std::span<const id> some(std::span<const id> all) {
@@ -149,8 +149,8 @@ private:
         }
     }
 
-    /// Tools that renumber all values reuse names for others. Operators of types that are new,
-    /// or gone, say nothing about that.
+    /// Tools that renumber all values reuse names for others. Operators of types that are new, or
+    /// gone, are no evidence of that.
     [[nodiscard]] bool names_are_kept() const {
         std::size_t total = 0;
         std::size_t same = 0;
@@ -369,7 +369,7 @@ private:
         if (region_.size() >= max_region) {
             candidate.exact = false;
         }
-        // What a call did is done by others now, in its module or below.
+        // Others now do what a call did, in its module or below.
         if (types_.is_gone_call(region_.front()) &&
             modules_.end(candidate.module) != candidate.module + 1) {
             return {};

@@ -65,7 +65,7 @@ public:
 
     /// The same for a name with a suffix: `<value>_nchwc`, `<value>_token_12`, and for that of a
     /// fusion: `node_<value>/QuickGeluFusion/`. A bare number is part of another value's name, and
-    /// names around a fused product, as `gemm_input_reshape_arg`, contain none.
+    /// names around a fused product, such as `gemm_input_reshape_arg`, contain none.
     [[nodiscard]] id maker_within(std::string_view name) const {
         if (name.starts_with("gemm_input_") || name.starts_with("gemm_output_")) {
             return no_id;

@@ -46,7 +46,7 @@ public:
         return !types_.contains(std::string(then_.type(before)));
     }
 
-    /// The same of a node that called a function, or was of another domain's type.
+    /// The same for a node that called a function, or had a type of another domain.
     [[nodiscard]] bool is_gone_call(id before) const {
         return then_.type(before).find("::") != std::string_view::npos && is_gone(before);
     }

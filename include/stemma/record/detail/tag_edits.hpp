@@ -107,7 +107,7 @@ private:
     bool has_mark_ = false;
 };
 
-/// Edits that remove everything of stemma from a message and, for a node, add new tags.
+/// Edits that remove all stemma data from a message and, for a node, add new tags.
 class tag_edits {
 public:
     /// `our_namespaces`: entries `namespace` of nodes were written by stemma, not only those behind

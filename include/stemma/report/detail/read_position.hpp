@@ -16,7 +16,7 @@ struct written_position {
     id index = no_id;       ///< among the nodes of that graph; `no_id` for a larger number
 };
 
-/// Returns: the position that a text is, if it is one. Complexity: O(length).
+/// Returns: the position that a text spells, if it is one. Complexity: O(length).
 [[nodiscard]] inline std::optional<written_position> read_position(std::string_view text) {
     const auto hash = text.rfind('#');
     if (hash == text.npos || hash + 1 == text.size()) {

@@ -58,8 +58,8 @@ public:
     }
 
 private:
-    /// Returns: the number of elements between two positions, negative ones counted from the end.
-    /// What starts within an open extent is taken to have elements.
+    /// Returns: the number of elements between two positions, negative ones counted from the end. A
+    /// range that starts within an open extent is assumed to have elements.
     [[nodiscard]] std::int64_t between(const polynomial& start, const polynomial& end,
                                        std::int64_t step, std::int64_t extent) {
         if (extent >= 0 && start.constant() && end.constant()) {

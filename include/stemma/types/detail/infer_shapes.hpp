@@ -339,7 +339,7 @@ private:
 
     // Deeper than any modules nest; bounds stack use.
     static constexpr std::size_t max_open_calls = 200;
-    // More than models need that call functions many times; a few seconds.
+    // More than models that call functions many times need; a few seconds.
     static constexpr std::size_t usual_effort = 4'000'000;
 
     struct function_calls {

@@ -18,10 +18,10 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: by entry of the model, the name in an adapter: the same, a shorter one that only this
-/// entry ends with, or a longer one. What longer names have in front is the same for all, as it is
-/// where an adapter is for a part of a larger model.
-/// Throws: `error` of `contradiction`, with the adapter's `path`, for a name that is no entry or
-/// is that of another one, and for names in several parts.
+/// entry ends with, or a longer one. The additional prefix of longer names is the same for all, as
+/// for an adapter for a part of a larger model.
+/// Throws: `error` of `contradiction`, with the adapter's `path`, for a name that is not an
+/// entry's, or is another one's, and for names in several parts.
 /// Complexity: O(names * length * log entries).
 [[nodiscard]] inline std::map<std::string, std::string>
 match_adapter_names(std::span<const std::string> names, std::span<const parameter_origin> origins,

@@ -28,7 +28,7 @@ struct data_place {
     std::size_t tensor = 0;  ///< number of the initializer
 };
 
-/// Returns: how a location is spelled that names the same file: `./w.bin` is `w.bin`.
+/// Returns: the normal spelling of a location: `w.bin` for `./w.bin`.
 [[nodiscard]] inline std::string normal_location(std::string_view location) {
     return std::filesystem::path(location).lexically_normal().generic_string();
 }

@@ -41,11 +41,10 @@ struct folded_bias {
 /// Returns: for each convolution with a folded norm whether it had a bias.
 ///
 /// PyTorch numbers values in the order it makes them, so the number in the first name that it
-/// generates for a folded one is that of all before: inputs, entries of the `state_dict`, outputs
-/// of nodes, one, and for each weight that is transposed later the result of that. What is left are
-/// biases: of all, of none, or of those that are called alike. With more left than that, other
-/// values were removed, and it is a guess: in one dimension and beside recurrent layers most have
-/// one.
+/// generates for a folded one counts all before it: inputs, entries of the `state_dict`, outputs of
+/// nodes, one more, and the result for each weight that is transposed later. The remaining ones are
+/// biases: of all, of none, or of those with similar names. If still more remain, other values were
+/// removed, and it is a guess: in one dimension and beside recurrent layers most have one.
 /// Complexity: O(nodes + initializers + folded * length of paths).
 [[nodiscard]] inline std::vector<folded_bias>
 find_folded_biases(const weight_search& search, std::span<const convolution> folded) {

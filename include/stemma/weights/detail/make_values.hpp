@@ -69,7 +69,7 @@ class value_maker {
 public:
     explicit value_maker(Get get) : get_(std::move(get)) {}
 
-    /// Why nothing was made: `fc.weight is [3,2] and not [2,3]`.
+    /// Why nothing was made: `fc.weight is [3,2] where [2,3] is needed`.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
     /// Returns: the elements of an initializer by its origin; nothing if entries are missing or do

@@ -100,7 +100,7 @@ public:
     /// An entry that keeps its present value.
     void keep(const std::string& name) { kept_.insert(name); }
 
-    /// Returns: that some entries of an initializer change and others do not, "" if not so.
+    /// Returns: a message if some entries of an initializer change and others do not, else "".
     [[nodiscard]] std::string conflict_of(const parameter_origin& origin) const {
         const auto held = held_by(origin);
         const auto is_kept = [&](const std::string& name) { return kept_.contains(name); };

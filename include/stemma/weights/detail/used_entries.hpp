@@ -140,7 +140,7 @@ private:
                 return name.ends_with(tool.suffix) && is_weight(weight) && name_as(t, weight, tool);
             });
         };
-        // Any name of a module's would do without entries.
+        // Without entries, any name of a module would do.
         if (search_.entries.empty() &&
             by_tool([&](std::string_view weight) { return derived_.is_quantized(weight); })) {
             return;
@@ -322,8 +322,8 @@ private:
         }
     }
 
-    /// Whether an exporter had no reason to compute a weight, but its being a function of several
-    /// entries: it does not move those of convolutions and of transposing products.
+    /// Whether an exporter had no reason to compute a weight other than that it is a function of
+    /// several entries: it does not move those of convolutions and of transposing products.
     [[nodiscard]] bool is_read_as_stored(std::size_t t, const weight_use& use) const {
         return search_.headers[t].dims.size() > 2 ||
                (search_.model.op_type(use.node) == "Gemm" && use.slot == 1 &&
@@ -331,7 +331,8 @@ private:
                 node_attributes(search_.model, use.node).whole("transB").value_or(0) != 0);
     }
 
-    /// Whether an exporter computed a weight as weight norm is: in three steps, before transposing.
+    /// Whether an exporter computed a weight the way it computes weight norm: in three steps,
+    /// before transposing.
     [[nodiscard]] bool is_normed(std::size_t t, const weight_use& use) const {
         const auto steps = numbers_.steps(t);
         const bool first = numbers_.of(t) != 0 && steps == 0;

@@ -57,7 +57,7 @@ public:
         float sure = 0;
     };
 
-    /// Returns: the norm behind a convolution. Complexity: O(siblings * log modules).
+    /// Returns: the norm after a convolution. Complexity: O(siblings * log modules).
     [[nodiscard]] likely_norm behind(id module) const {
         const auto& modules = search_.modules;
         if (module == 0) {
@@ -123,7 +123,7 @@ private:
         return usual || word.size() < name.size() ? word : std::string_view();
     }
 
-    /// Returns: the name of a module so many places behind one in a list; "" for other names.
+    /// Returns: the name of a module so many places after one in a list; "" for other names.
     [[nodiscard]] static std::string neighbour(std::string_view name, int places) {
         int number = 0;
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);

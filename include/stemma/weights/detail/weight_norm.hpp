@@ -49,8 +49,8 @@ length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t
     return result;
 }
 
-/// Returns: the sum of squares of numbers side by side, in eight columns, with the rounding steps
-/// of PyTorch on processors with AVX2. Complexity: O(numbers).
+/// Returns: the sum of squares of contiguous numbers, in eight columns, with the rounding steps of
+/// PyTorch on processors with AVX2. Complexity: O(numbers).
 [[nodiscard]] inline float sum_of_squares(std::span<const float> row) {
     constexpr std::size_t columns = 8;
     std::array<float, columns> sums{};
@@ -75,7 +75,7 @@ length_axis_of(std::span<const std::int64_t> shape, std::span<const std::int64_t
 }
 
 /// The lengths of the parts of a tensor, rounded as by `sum_of_squares`; numbers of a part that are
-/// not side by side are summed one after another. Complexity: O(elements).
+/// not contiguous are summed one after another. Complexity: O(elements).
 [[nodiscard]] inline std::vector<float> weight_lengths(std::span<const float> values,
                                                        const length_axis& axis) {
     std::vector<float> lengths(axis.extent, 0);
