@@ -8,7 +8,7 @@ import json
 import sys
 import unittest
 
-from onnx_edits import Message, Model
+from onnx_edits import Message, Model, Node
 from program_test import FIXTURES, Case, run
 
 DIALECTS = FIXTURES.parent / "dialects" if FIXTURES else None
@@ -167,7 +167,87 @@ class NamesThatNoModelHas(Case):
                 self.assertEqual(json.loads(result.stdout)["provenance"], {"scope": 2})
 
 
-class TaggedBefore(Case):
+class NodeModules(Case):
+    def modules(self, path):
+        sidecar = self.folder / "sidecar.json"
+        sidecar.unlink(missing_ok=True)
+        self.succeed("tag", path, "--sidecar", sidecar)
+        return [node["module"] for node in json.loads(sidecar.read_text())["nodes"]]
+
+
+class Rewritten(NodeModules):
+    """Files whose weights or names a tool wrote otherwise."""
+
+    FOLDERS = [folder.name for folder in sorted(FIXTURES.iterdir())
+               if folder.name != "scale_1000" and (folder / "model.onnx").exists()] if FIXTURES else []
+
+    def test_weights_in_constants(self):
+        for folder in self.FOLDERS:
+            path = FIXTURES / folder / "model.onnx"
+            model = Model(path)
+            constants = []
+            for tensor in model.tensors:
+                value = Message().add(1, "value").add(5, tensor).add(20, 4)
+                constants.append(Node().add(2, tensor.text(8)).add(4, "Constant").add(5, value))
+            model.nodes[:0] = constants
+            model.tensors = []
+            rewritten = self.modules(model.write(self.folder / f"{folder}.onnx"))
+            self.assertEqual(rewritten[len(constants):], self.modules(path), folder)
+
+    def prefixed(self, path, prefix):
+        """Returns: the model as tools write it before they merge it with another."""
+        model = Model(path)
+        for node in model.nodes:
+            for number in (1, 2):
+                node.put(number, [prefix + v.decode() if v else v for v in node.all(number)])
+            node.put(3, [prefix + node.name] if node.name else [])
+        for tensor in model.tensors:
+            tensor.put(8, [prefix + tensor.text(8)])
+        for number in (11, 12, 13):
+            values = [Message(value) for value in model.graph.all(number)]
+            model.graph.put(number, [v.put(1, [prefix + v.text(1)]) for v in values])
+        return model
+
+    def merged(self, path, first, second):
+        for number in (11, 12, 13):
+            first.graph.put(number, first.graph.all(number) + second.graph.all(number))
+        first.nodes += second.nodes
+        first.tensors += second.tensors
+        return self.modules(first.write(path))
+
+    def test_names_with_a_prefix(self):
+        for folder in self.FOLDERS:
+            path = FIXTURES / folder / "model.onnx"
+            if Model(path).has_bodies():
+                continue
+            expected = self.modules(path)
+            rewritten = self.folder / f"{folder}.onnx"
+            for prefix in ("enc_", "If_0_else_branch__Inline_0__", "m1/", "x."):
+                self.assertEqual(self.modules(self.prefixed(path, prefix).write(rewritten)), expected,
+                                 (folder, prefix))
+
+    def test_merged_models_are_modules(self):
+        first, second = (FIXTURES / folder / "model.onnx" for folder in ("bert_micro", "unet_tiny"))
+        plain = self.modules(first)
+        scoped = [f"b_.{module}" if module else "b_" for module in self.modules(second)]
+        rewritten = self.merged(self.folder / "merged.onnx", Model(first), self.prefixed(second, "b_"))
+        self.assertEqual(rewritten, plain + scoped)
+        rewritten = self.merged(self.folder / "both.onnx", self.prefixed(first, "a/"),
+                                self.prefixed(second, "b_"))
+        self.assertEqual(rewritten, [f"a.{module}" if module else "a" for module in plain] + scoped)
+
+    def test_queries_and_pictures_have_the_names_of_the_file(self):
+        path = FIXTURES / "unet_tiny" / "model.onnx"
+        rewritten = self.prefixed(path, "p_").write(self.folder / "prefixed.onnx")
+        for term in ("name:{}*Conv*", "reads:{}**.weight"):
+            plain = self.succeed("query", path, term.format("")).stdout.splitlines()
+            self.assertEqual(self.succeed("query", rewritten, term.format("p_")).stdout.splitlines(),
+                             [f"p_{name}" for name in plain])
+        names = self.succeed("export", rewritten, "--to", "graphml").stdout
+        self.assertIn(">p_/inc/", names)
+
+
+class TaggedBefore(NodeModules):
     """Files that a tool changed after they were tagged, in what names their modules."""
 
     def tagged(self, model, *arguments):
@@ -175,12 +255,6 @@ class TaggedBefore(Case):
         path = self.folder / f"{model.parent.name}.{model.stem}.tagged.onnx"
         self.succeed("tag", model, "-o", path, "--force", *arguments)
         return path, self.modules(path)
-
-    def modules(self, path):
-        sidecar = self.folder / "sidecar.json"
-        sidecar.unlink(missing_ok=True)
-        self.succeed("tag", path, "--sidecar", sidecar)
-        return [node["module"] for node in json.loads(sidecar.read_text())["nodes"]]
 
     def check(self, path, expected):
         self.assertEqual(self.modules(path), expected)

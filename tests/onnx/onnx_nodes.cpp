@@ -75,4 +75,28 @@ TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a reco
     }
 }
 
+TEST_CASE("onnx_nodes: Constants that hold weights called by a path are parameters",
+          "[onnx_nodes]") {
+    const auto constant = [](std::string_view result, const test::message& tensor) {
+        return test::node("Constant", {}, {std::string(result)})
+            .inner(5, test::message().text(1, "value").inner(5, tensor).number(20, 4));
+    };
+    const auto integers = test::message().number(1, 2).number(2, 7);
+    const auto bytes =
+        test::model(
+            test::graph({constant("fc.weight", test::tensor("", {2, 2})),
+                         constant("fc.scale", test::tensor("")), constant("fc.shape", integers),
+                         constant("/fc/Constant_output_0", test::tensor("", {2})),
+                         constant("12", test::tensor("", {2}))},
+                        {}, {}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const nodes_of_file nodes(model);
+    REQUIRE(nodes.parameter_count() == 1);
+    CHECK(nodes.parameter_name(0) == "fc.weight");
+    std::vector<bool> marked{true};
+    nodes.keep_matrices(marked);
+    CHECK(marked[0]);
+}
+
 } // namespace test::onnx_onnx_nodes

@@ -47,6 +47,11 @@ std::optional<stemma::error> refusal_of(std::string_view bytes, stemma::thread_l
     return std::nullopt;
 }
 
+test::message constant(std::string_view result, const test::message& tensor) {
+    return test::node("Constant", {}, {std::string(result)})
+        .inner(5, test::message().text(1, "value").inner(5, tensor).number(20, 4));
+}
+
 void check_same(const wire_model& one, const wire_model& other) {
     const auto same_message = [](stemma::message_ref a, stemma::message_ref b) {
         return a.begin == b.begin && a.size == b.size && a.container == b.container;
@@ -345,6 +350,8 @@ TEST_CASE("wire_model: finds uniform initializers among those marked", "[onnx][w
     graph.inner(5, test::tensor("a third").text(9, "\xab\xaa\xaa\x3e"));
     graph.inner(5, test::tensor("not asked").text(9, ones));
     graph.inner(5, test::tensor("elsewhere").number(14, 1));
+    graph.inner(1, constant("held", test::tensor("").text(9, ones)));
+    graph.inner(1, constant("held differently", test::tensor("").text(9, others)));
     const auto bytes = test::model(graph).bytes();
     const wire_model model(bytes);
     std::vector<bool> asked(model.value_count(), true);
@@ -354,7 +361,8 @@ TEST_CASE("wire_model: finds uniform initializers among those marked", "[onnx][w
     const auto uniform = model.find_uniform(asked);
     for (id value = 0; value < model.value_count(); ++value) {
         const auto name = model.value_name(value);
-        CHECK(uniform[value] == (name == "raw" || name == "floats" || name == "one"));
+        CHECK(uniform[value] ==
+              (name == "raw" || name == "floats" || name == "one" || name == "held"));
     }
 }
 
@@ -364,6 +372,8 @@ TEST_CASE("wire_model: finds initializers that must be weights", "[onnx][wire_mo
     graph.inner(5, test::tensor("vector", {8}));
     graph.inner(5, test::message().number(1, 4).number(1, 8).number(2, 7).text(8, "indices"));
     graph.inner(5, test::tensor("not asked", {4, 8}));
+    graph.inner(1, constant("held", test::tensor("", {4, 8})));
+    graph.inner(1, constant("held vector", test::tensor("", {8})));
     const auto bytes = test::model(graph).bytes();
     const wire_model model(bytes);
     std::vector<bool> asked(model.value_count(), true);
@@ -372,7 +382,21 @@ TEST_CASE("wire_model: finds initializers that must be weights", "[onnx][wire_mo
     }
     const auto matrices = model.find_matrices(asked);
     for (id value = 0; value < model.value_count(); ++value) {
-        CHECK(matrices[value] == (model.value_name(value) == "matrix"));
+        const auto name = model.value_name(value);
+        CHECK(matrices[value] == (name == "matrix" || name == "held"));
+    }
+}
+
+TEST_CASE("wire_model: Constants may hold weights", "[onnx][wire_model]") {
+    const auto counts = test::message().number(1, 2).number(2, 7);
+    const auto bytes =
+        test::model(test::graph({constant("vector", test::tensor("", {8})),
+                                 constant("scalar", test::tensor("")), constant("counts", counts),
+                                 test::node("Constant", {}, {"nothing"})}))
+            .bytes();
+    const wire_model model(bytes);
+    for (id node = 0; node < model.node_count(); ++node) {
+        CHECK(model.may_hold_weight(node) == (node == 0));
     }
 }
 

@@ -115,6 +115,7 @@ void check_like_wire(const Proto& model) {
     CHECK(tables.find_matrices(all) == wire.find_matrices(all));
     for (stemma::id node = 0; node < wire.node_count(); ++node) {
         CHECK(tables.sets_attribute(node, "axis") == wire.sets_attribute(node, "axis"));
+        CHECK(tables.may_hold_weight(node) == wire.may_hold_weight(node));
     }
     REQUIRE(tables.tensor_count() == wire.tensors().size());
     for (std::size_t i = 0; i < tables.tensor_count(); ++i) {

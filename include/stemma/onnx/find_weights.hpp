@@ -282,18 +282,6 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
                : std::nullopt;
 }
 
-/// Calls `f(tensor)` with a reader of the tensor of a Constant, if it has one.
-template <class Function>
-void with_constant_tensor(const wire_model& model, id node, Function f) {
-    node_attributes(model, node).for_each([&](std::string_view name, wire_reader attribute) {
-        for (wire_field part; name == "value" && attribute.next(part);) {
-            if (part.is_bytes(onnx_fields::attribute::t)) {
-                f(attribute.inner(part));
-            }
-        }
-    });
-}
-
 } // namespace detail
 
 /// Finds the weights of a model: parameters, and what is stored along with them. docs/formats.md
@@ -328,7 +316,7 @@ void with_constant_tensor(const wire_model& model, id node, Function f) {
     for (id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
             model.output_count(node) == 1) {
-            detail::with_constant_tensor(model, node, [&](detail::wire_reader fields) {
+            model.with_constant_tensor(node, [&](const detail::wire_reader& fields) {
                 add(model.first_output(node), read_tensor_header(fields), true);
             });
         }

@@ -5,10 +5,12 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/python_text.hpp>
 #include <stemma/model/detail/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/glued_names.hpp>
 #include <stemma/onnx/detail/inlined_nodes.hpp>
 #include <stemma/onnx/detail/model_parameters.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -27,9 +29,10 @@ namespace stemma::inline STEMMA_ABI {
 /// The nodes of an ONNX model as an operator view without the tensors between them: names, metadata
 /// and parameters can be read while the graph is built.
 ///
-/// Parameters are the initializers, and the outputs of nodes that only pass one on: of Identity,
-/// which exporters create for merged initializers, named as the merged ones were; and of
-/// DequantizeLinear, whose readers use its input.
+/// Parameters are the initializers; the weights that Constants hold, if their names are paths; and
+/// the outputs of nodes that only pass one on: of Identity, which exporters create for merged
+/// initializers, named as the merged ones were; and of DequantizeLinear, whose readers use its
+/// input.
 ///
 /// `Model` is `wire_model` or `proto_model`, which also know metadata, or plain `onnx_model`.
 template <class Model = onnx_model>
@@ -41,11 +44,17 @@ public:
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
     explicit onnx_nodes(const Model& model, thread_limit threads = {})
-        : model_(&model), graph_(model.node_count()), parameters_(model, threads) {
+        : model_(&model)
+        , graph_(model.node_count())
+        , parameters_(model, find_constant_weights(model), threads) {
         for (id op = 0; op < model.operator_count(); ++op) {
             const auto type = model.operator_type(op);
             hides_data_.push_back(model.operator_domain(op).empty() &&
                                   (type == "Shape" || type == "Size"));
+        }
+        if (auto names = std::make_shared<const detail::glued_names>(model, parameters_);
+            !names->empty()) {
+            glued_ = std::move(names);
         }
         number_formals();
         if constexpr (requires(void (*take)(std::string_view, std::string_view)) {
@@ -68,8 +77,16 @@ public:
     /// Valid as long as the view.
     [[nodiscard]] const detail::edgeless_graph& graph() const noexcept { return graph_; }
 
+    /// Returns: the name that the exporter gave a node: `onnx_model::name` without a prefix that
+    /// was glued to all names when models were merged, or with that as the first module.
+    [[nodiscard]] std::string_view name(id node) const noexcept {
+        return glued_ ? glued_->node(node) : model_->name(node);
+    }
+
     /// Returns: the same as `onnx_model::name`.
-    [[nodiscard]] std::string_view name(id node) const noexcept { return model_->name(node); }
+    [[nodiscard]] std::string_view stored_name(id node) const noexcept {
+        return model_->name(node);
+    }
 
     /// Returns: the same as `onnx_model::op_type`.
     [[nodiscard]] std::string_view op_type(id node) const noexcept { return model_->op_type(node); }
@@ -77,8 +94,11 @@ public:
     /// Returns: the same as `onnx_model::domain`.
     [[nodiscard]] std::string_view domain(id node) const noexcept { return model_->domain(node); }
 
-    /// Returns: the name of a node's first output, "" if it has none.
+    /// Returns: the name of a node's first output, as for `name`; "" if it has none.
     [[nodiscard]] std::string_view result_name(id node) const noexcept {
+        if (glued_) {
+            return glued_->result(node);
+        }
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
     }
@@ -97,9 +117,14 @@ public:
     /// Returns: the number of parameters, read or not.
     [[nodiscard]] std::size_t parameter_count() const noexcept { return parameters_.count(); }
 
-    /// Returns: the name of the value that is parameter `p` or, if it was dequantized, of its
-    /// source; or the name given by `rename_parameters`.
+    /// Returns: as for `name`, the name of the value that is parameter `p` or, if it was
+    /// dequantized, of its source; or the name given by `rename_parameters`.
     [[nodiscard]] std::string_view parameter_name(id p) const noexcept {
+        return glued_ && !parameters_.is_renamed(p) ? glued_->parameter(p) : parameters_.name(p);
+    }
+
+    /// Returns: the name of parameter `p` in the file, or by `rename_parameters`.
+    [[nodiscard]] std::string_view stored_parameter_name(id p) const noexcept {
         return parameters_.name(p);
     }
 
@@ -160,7 +185,7 @@ public:
         }
     }
 
-    /// Returns: the initializer behind a parameter. Complexity: O(1).
+    /// Returns: the initializer behind a parameter, or what a Constant makes. Complexity: O(1).
     [[nodiscard]] id initializer_of(id p) const noexcept { return parameters_.initializer(p); }
 
     /// Whether a node uses only the shape of its inputs.
@@ -295,6 +320,25 @@ public:
     }
 
 private:
+    /// Returns: the Constants that hold weights, as far as their names are paths, ascending.
+    [[nodiscard]] static std::vector<id> find_constant_weights(const Model& model) {
+        std::vector<id> nodes;
+        if constexpr (requires { model.may_hold_weight(id()); }) {
+            for (id node = 0; node < model.node_count(); ++node) {
+                if (model.op_type(node) != "Constant" || !model.domain(node).empty() ||
+                    model.output_count(node) != 1) {
+                    continue;
+                }
+                const auto name = model.value_name(model.first_output(node));
+                if (!name.starts_with('/') && !detail::owner_path(name).empty() &&
+                    model.may_hold_weight(node)) {
+                    nodes.push_back(node);
+                }
+            }
+        }
+        return nodes;
+    }
+
     [[nodiscard]] bool names_fusion(id node) const noexcept {
         const auto name = model_->name(node);
         const auto slash = name.rfind('/');
@@ -354,7 +398,8 @@ private:
     const Model* model_;
     detail::edgeless_graph graph_;
     detail::model_parameters parameters_;
-    std::vector<id> formal_slots_; // by value, if there are functions
+    std::shared_ptr<const detail::glued_names> glued_; // null if there are none
+    std::vector<id> formal_slots_;                     // by value, if there are functions
     std::vector<bool> hides_data_;
     std::vector<bool> folded_functions_; // empty if nothing is folded
     std::shared_ptr<detail::late_inlined_nodes> inlined_ =

@@ -213,18 +213,43 @@ public:
         }
     }
 
-    /// Returns: by value, which of those marked are initializers as they were created, with all
-    /// elements equal, of a fixed-size type and stored in this file; single numbers only if they
-    /// are zero or one. Complexity: O(initializers + data of those marked).
+    /// Calls `f(fields)` with a reader of the tensor that a Constant holds, if it holds one.
+    /// Complexity: O(fields of the node).
+    template <class Function>
+    void with_constant_tensor(id node, Function f) const {
+        auto fields = reader(message(node));
+        for (detail::wire_field field; fields.next(field);) {
+            if (field.is_bytes(detail::onnx_fields::node::attribute)) {
+                auto attribute = fields.inner(field);
+                for (detail::wire_field part; attribute.next(part);) {
+                    if (part.is_bytes(detail::onnx_fields::attribute::t)) {
+                        f(attribute.inner(part));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a Constant holds a tensor with extents, of a type that a weight may have.
+    /// Complexity: O(fields of node and tensor).
+    [[nodiscard]] bool may_hold_weight(id node) const {
+        bool may = false;
+        with_constant_tensor(node, [&](detail::wire_reader fields) {
+            const auto shape = read_shape(fields);
+            may = !shape.dims.empty() && detail::is_weight_type(shape.type);
+        });
+        return may;
+    }
+
+    /// Returns: by value, which of those marked are stored as they were created, as initializers or
+    /// by Constants: with all elements equal, of a fixed-size type and in this file; single numbers
+    /// only if they are zero or one.
+    /// Complexity: O(values + initializers + fields and data of those marked).
     [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
         std::vector<bool> uniform(asked.size(), false);
-        for (const auto& tensor : tensors_) {
-            if (!asked[tensor.value] || tensor.sparse) {
-                continue;
-            }
+        for_each_stored(asked, [&](id value, detail::wire_reader fields) {
             std::int64_t type = 0;
             std::string_view data;
-            auto fields = reader(tensor.message);
             for (detail::wire_field field; fields.next(field);) {
                 if (field.is(at_tensor::data_type, detail::wire_type::varint)) {
                     type = static_cast<std::int64_t>(field.value);
@@ -233,35 +258,20 @@ public:
                     data = fields.text(field);
                 }
             }
-            uniform[tensor.value] = detail::is_initial(data, type);
-        }
+            uniform[value] = detail::is_initial(data, type);
+        });
         return uniform;
     }
 
-    /// Returns: by value, which of those marked are initializers that must be weights: with two or
-    /// more extents above one, and neither of an integer, boolean nor string type.
-    /// Complexity: O(initializers + fields of those marked).
+    /// Returns: by value, which of those marked must be weights, stored as initializers or by
+    /// Constants: with two or more extents above one, and neither of an integer, boolean nor string
+    /// type. Complexity: O(values + initializers + fields of those marked).
     [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
-        using at = detail::onnx_fields::tensor;
         std::vector<bool> matrices(asked.size(), false);
-        std::vector<std::int64_t> dims;
-        for (const auto& tensor : tensors_) {
-            if (!asked[tensor.value] || tensor.sparse) {
-                continue;
-            }
-            dims.clear();
-            std::int64_t type = 0;
-            auto fields = reader(tensor.message);
-            for (detail::wire_field field; fields.next(field);) {
-                if (field.number == at::dims && (field.type == detail::wire_type::varint ||
-                                                 field.type == detail::wire_type::bytes)) {
-                    detail::read_dims(fields, field, dims);
-                } else if (field.is(at::data_type, detail::wire_type::varint)) {
-                    type = static_cast<std::int64_t>(field.value);
-                }
-            }
-            matrices[tensor.value] = detail::is_weight_matrix(type, dims);
-        }
+        for_each_stored(asked, [&](id value, const detail::wire_reader& fields) {
+            const auto shape = read_shape(fields);
+            matrices[value] = detail::is_weight_matrix(shape.type, shape.dims);
+        });
         return matrices;
     }
 
@@ -282,6 +292,41 @@ public:
 
 private:
     using at_tensor = detail::onnx_fields::tensor;
+
+    struct typed_shape {
+        std::vector<std::int64_t> dims;
+        std::int64_t type = 0;
+    };
+
+    [[nodiscard]] static typed_shape read_shape(detail::wire_reader fields) {
+        typed_shape shape;
+        for (detail::wire_field field; fields.next(field);) {
+            if (field.number == at_tensor::dims && (field.type == detail::wire_type::varint ||
+                                                    field.type == detail::wire_type::bytes)) {
+                detail::read_dims(fields, field, shape.dims);
+            } else if (field.is(at_tensor::data_type, detail::wire_type::varint)) {
+                shape.type = static_cast<std::int64_t>(field.value);
+            }
+        }
+        return shape;
+    }
+
+    /// Calls `f(value, fields)` with a reader of the tensor of each value marked that is a dense
+    /// initializer or made by a Constant.
+    template <class Function>
+    void for_each_stored(const std::vector<bool>& asked, Function f) const {
+        for (const auto& tensor : tensors_) {
+            if (asked[tensor.value] && !tensor.sparse) {
+                f(tensor.value, reader(tensor.message));
+            }
+        }
+        for (id value = 0; value < result_count_; ++value) {
+            if (asked[value]) {
+                with_constant_tensor(producer(value),
+                                     [&](detail::wire_reader fields) { f(value, fields); });
+            }
+        }
+    }
 };
 
 } // namespace stemma::inline STEMMA_ABI

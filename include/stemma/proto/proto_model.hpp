@@ -12,6 +12,7 @@
 #include <stemma/onnx/detail/weight_matrix.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/proto/detail/metadata_props.hpp>
+#include <stemma/proto/detail/optional_fields.hpp>
 
 #include <onnx/onnx_pb.h>
 
@@ -159,28 +160,32 @@ public:
         }
     }
 
+    /// Returns: as `wire_model::may_hold_weight`. Complexity: that, too.
+    [[nodiscard]] bool may_hold_weight(id node) const {
+        bool may = false;
+        with_constant_tensor(node, [&](const tensor_type& tensor) {
+            may = !tensor.dims().empty() && detail::is_weight_type(tensor.data_type());
+        });
+        return may;
+    }
+
     /// Returns: as `wire_model::find_uniform`. Complexity: that, too.
     [[nodiscard]] std::vector<bool> find_uniform(const std::vector<bool>& asked) const {
         std::vector<bool> uniform(asked.size(), false);
-        for (const auto& tensor : tensors_) {
-            if (asked[tensor.value] && !tensor.sparse) {
-                const auto type = tensor.message->data_type();
-                uniform[tensor.value] = detail::is_initial(tensor.message->raw_data(), type) ||
-                                        detail::is_initial(floats_of(*tensor.message), type);
-            }
-        }
+        for_each_stored(asked, [&](id value, const tensor_type& tensor) {
+            const auto type = tensor.data_type();
+            uniform[value] = detail::is_initial(tensor.raw_data(), type) ||
+                             detail::is_initial(detail::floats_of(tensor), type);
+        });
         return uniform;
     }
 
     /// Returns: as `wire_model::find_matrices`. Complexity: that, too.
     [[nodiscard]] std::vector<bool> find_matrices(const std::vector<bool>& asked) const {
         std::vector<bool> matrices(asked.size(), false);
-        for (const auto& tensor : tensors_) {
-            if (asked[tensor.value] && !tensor.sparse) {
-                matrices[tensor.value] =
-                    detail::is_weight_matrix(tensor.message->data_type(), tensor.message->dims());
-            }
-        }
+        for_each_stored(asked, [&](id value, const tensor_type& tensor) {
+            matrices[value] = detail::is_weight_matrix(tensor.data_type(), tensor.dims());
+        });
         return matrices;
     }
 
@@ -199,6 +204,30 @@ private:
 
     static constexpr std::size_t max_nesting = 33; // as in wire_model
 
+    template <class Function>
+    void with_constant_tensor(id node, Function f) const {
+        for (const auto& attribute : node_messages_[node]->attribute()) {
+            if (attribute.has_t()) {
+                f(attribute.t());
+            }
+        }
+    }
+
+    template <class Function>
+    void for_each_stored(const std::vector<bool>& asked, Function f) const {
+        for (const auto& tensor : tensors_) {
+            if (asked[tensor.value] && !tensor.sparse) {
+                f(tensor.value, *tensor.message);
+            }
+        }
+        for (id value = 0; value < result_count_; ++value) {
+            if (asked[value]) {
+                with_constant_tensor(producer(value),
+                                     [&](const tensor_type& tensor) { f(value, tensor); });
+            }
+        }
+    }
+
     text_ref copy(std::string_view text) {
         if (text.size() > 0xffff'ffffU - arena_.size()) {
             STEMMA_THROW(error(error_code::unsupported, "model", "", "4 GiB of names"));
@@ -208,19 +237,6 @@ private:
         arena_.insert(arena_.end(), text.begin(), text.end());
         base_ = arena_.data();
         return ref;
-    }
-
-    template <class Message>
-    [[nodiscard]] static std::string_view overload_of(const Message& message,
-                                                      std::uint32_t number) {
-        std::string_view overload;
-        if constexpr (requires { message.overload(); }) {
-            overload = message.overload();
-        } else {
-            detail::for_each_unknown(message, number,
-                                     [&](std::string_view bytes) { overload = bytes; });
-        }
-        return overload;
     }
 
     void read_model(const Proto& model) {
@@ -233,17 +249,6 @@ private:
         read_graph(model.graph(), new_graph(graph_kind::main));
         for (const auto& function : model.functions()) {
             read_function(function);
-        }
-    }
-
-    /// Returns: the bytes of `float_data`, if the schema has it.
-    [[nodiscard]] static std::string_view floats_of(const tensor_type& tensor) {
-        if constexpr (requires { tensor.float_data(); }) {
-            const auto& floats = tensor.float_data();
-            return {reinterpret_cast<const char*>(floats.data()),
-                    static_cast<std::size_t>(floats.size()) * sizeof(float)};
-        } else {
-            return {};
         }
     }
 
@@ -307,7 +312,8 @@ private:
     }
 
     id read_operator(const node_type& node) {
-        const std::string_view overload = overload_of(node, detail::onnx_fields::node::overload);
+        const std::string_view overload =
+            detail::overload_of(node, detail::onnx_fields::node::overload);
         const auto before = arena_.size();
         const operator_record record{copy(node.op_type()), copy(node.domain()), copy(overload),
                                      no_id};
@@ -347,7 +353,8 @@ private:
         record.graph = g;
         record.name = copy(function.name());
         record.domain = copy(function.domain());
-        record.overload = copy(overload_of(function, detail::onnx_fields::function::overload));
+        record.overload =
+            copy(detail::overload_of(function, detail::onnx_fields::function::overload));
         graph_at(g).function = static_cast<id>(functions_.size());
         graph_at(g).name = record.name;
         for (const auto& name : function.input()) {

@@ -8,6 +8,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/operator_domain.hpp>
+#include <stemma/model/detail/stored_name.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
@@ -96,8 +97,9 @@ private:
         case query_kind::op_type:
             return narrow_to_types(term.pattern, wanted, candidates);
         case query_kind::name:
-            return candidates.keep_if(
-                wanted, [&](const operator_t<Ops>& v) { return pattern.matches(ops_->name(v)); });
+            return candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
+                return pattern.matches(detail::stored_name(*ops_, v));
+            });
         case query_kind::position:
             return narrow_to_position(term.pattern, wanted, candidates);
         case query_kind::source:

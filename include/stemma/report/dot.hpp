@@ -5,6 +5,7 @@
 #include <stemma/core/detail/vertices_by_index.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/json_writer.hpp>
+#include <stemma/model/detail/stored_name.hpp>
 #include <stemma/model/edge_values.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -205,7 +206,7 @@ private:
             }
             const auto colour = colour_of_operator(box.of);
             text_ += ">" + (colour.empty() ? "" : ", fillcolor=\"" + colour + "\"") +
-                     ", tooltip=\"" + dot_text(ops_.name(vertex_[box.of])) +
+                     ", tooltip=\"" + dot_text(detail::stored_name(ops_, vertex_[box.of])) +
                      (attributes.empty() ? "" : "&#10;" + dot_text(attributes)) + "\"]\n";
             return;
         }

@@ -8,6 +8,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/module_members.hpp>
+#include <stemma/model/detail/stored_name.hpp>
 #include <stemma/model/edge_values.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -126,7 +127,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             const auto& made = tagged.attributions[v];
             out.line("<node id=\"" + number('n', v) + "\">");
             out.data("kind", "operator");
-            out.data("name", ops.name(vertex[v]));
+            out.data("name", detail::stored_name(ops, vertex[v]));
             out.data("op_type", ops.op_type(vertex[v]));
             out.data("attributes", attributes(v));
             out.data("path", path_of(modules, m));

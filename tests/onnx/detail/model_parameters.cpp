@@ -61,6 +61,22 @@ TEST_CASE("model_parameters: an Identity passes a parameter on under another nam
     CHECK(parameters.of(stemma::no_id) == stemma::no_id);
 }
 
+TEST_CASE("model_parameters: weights that Constants hold come before what is made of them") {
+    const auto bytes =
+        test::model(test::graph({node("Constant", {}, {"c.w"}), node("Constant", {}, {"shape"}),
+                                 node("Identity", {"c.w"}, {"d.w"}), node("Constant", {}, {"e.w"}),
+                                 node("Gemm", {"e.w", "d.w", "a.w"}, {"y"})},
+                                {"x"}, {"y"}, {"a.w"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const std::vector<id> constants{0, 3};
+    const model_parameters parameters(model, constants);
+    CHECK(described(model, parameters) ==
+          names{"a.w a.w a.w", "c.w c.w c.w", "d.w d.w c.w", "e.w e.w e.w"});
+    CHECK(read_by(model, parameters, 4) == names{"e.w", "d.w", "a.w"});
+    CHECK(parameters.of(model.first_output(1)) == stemma::no_id);
+}
+
 TEST_CASE("model_parameters: what is dequantized keeps its name, and has readers") {
     const auto bytes = test::model(test::graph({node("Identity", {"a.w"}, {"b.w"}),
                                                 node("DequantizeLinear", {"b.w", "s", "z"}, {"d"}),

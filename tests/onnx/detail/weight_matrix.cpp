@@ -9,6 +9,7 @@
 namespace test::onnx_detail_weight_matrix {
 
 using stemma::detail::is_weight_matrix;
+using stemma::detail::is_weight_type;
 using extents = std::vector<std::int64_t>;
 
 TEST_CASE("is_weight_matrix: two extents above one, and a weight type") {
@@ -27,6 +28,15 @@ TEST_CASE("is_weight_matrix: rejects scalars, vectors, shapes, indices and masks
     CHECK_FALSE(is_weight_matrix(6, extents{4, 8}));
     CHECK_FALSE(is_weight_matrix(9, extents{128, 128}));
     CHECK_FALSE(is_weight_matrix(8, extents{4, 8}));
+}
+
+TEST_CASE("is_weight_type: floating-point and small integer types") {
+    for (const std::int64_t type : {1, 2, 3, 4, 5, 10, 11, 16, 17, 21, 22}) {
+        CHECK(is_weight_type(type));
+    }
+    for (const std::int64_t type : {6, 7, 8, 9}) {
+        CHECK_FALSE(is_weight_type(type));
+    }
 }
 
 } // namespace test::onnx_detail_weight_matrix

@@ -106,4 +106,17 @@ TEST_CASE("readers: other values are explained") {
     CHECK(stemma::detail::explain_value(made.ops, facts, "").empty());
 }
 
+TEST_CASE("readers: of the weight that a Constant holds") {
+    const auto tensor = test::message().text(1, "value").inner(5, test::tensor("", {2}));
+    const auto bytes = test::model(test::graph({node("Constant", {}, {"a.w"}).inner(5, tensor),
+                                                node("Mul", {"x", "a.w"}, {"y"})},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    const stemma::wire_model read(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(read);
+    const auto reads = stemma::detail::find_readers(ops, "a.w");
+    CHECK(reads[0] == 0);
+    CHECK(reads[1] == 1);
+}
+
 } // namespace test::query_detail_readers

@@ -19,13 +19,15 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The parameters of a model, numbered: its initializers, and the results of nodes that pass one
-/// on. An Identity's result has a name of its own, that of a DequantizeLinear has the name of what
-/// it was made from.
+/// The parameters of a model, numbered: its initializers, then the results of Constants that hold
+/// weights and of nodes that pass a parameter on. An Identity's result has a name of its own, that
+/// of a DequantizeLinear has the name of what it was made from.
 class model_parameters {
 public:
-    /// Requires: `model` outlives this. Complexity: O(nodes + inputs + values).
-    explicit model_parameters(const onnx_model& model, thread_limit threads = {})
+    /// Requires: `model` outlives this; `constants` are the Constants that hold weights, ascending.
+    /// Complexity: O(nodes + inputs + values).
+    explicit model_parameters(const onnx_model& model, std::span<const id> constants = {},
+                              thread_limit threads = {})
         : model_(&model), are_parameters_(model.value_count()) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
@@ -34,7 +36,7 @@ public:
             }
         }
         initializers_ = static_cast<id>(values_.size());
-        find_passed_on();
+        find_results(constants);
         static_cast<void>(are_parameters_.count());
         reads_ = parameter_reads(model.node_count(), threads, [&](id node, std::vector<id>& reads) {
             return append_reads(node, reads);
@@ -57,15 +59,19 @@ public:
         return p < initializers_ ? values_[p] : origins_[p - initializers_].named;
     }
 
-    /// Returns: the initializer behind parameter `p`.
+    /// Returns: the initializer behind parameter `p`, or the result of the Constant.
     [[nodiscard]] id initializer(id p) const noexcept {
         return p < initializers_ ? values_[p] : origins_[p - initializers_].initializer;
     }
 
     /// Returns: the name of parameter `p`, which may be the one given by `rename`.
     [[nodiscard]] std::string_view name(id p) const noexcept {
-        return p < names_.size() && !names_[p].empty() ? std::string_view(names_[p])
-                                                       : model_->value_name(named_after(p));
+        return is_renamed(p) ? std::string_view(names_[p]) : model_->value_name(named_after(p));
+    }
+
+    /// Whether `rename` gave parameter `p` another name.
+    [[nodiscard]] bool is_renamed(id p) const noexcept {
+        return p < names_.size() && !names_[p].empty();
     }
 
     /// Gives parameters other names, by number; "" and missing ones change nothing.
@@ -87,7 +93,7 @@ private:
         id initializer = no_id;
     };
 
-    void find_passed_on() {
+    void find_results(std::span<const id> constants) {
         std::vector<bool> passes;
         for (id op = 0; op < model_->operator_count(); ++op) {
             const auto domain = model_->operator_domain(op);
@@ -96,6 +102,12 @@ private:
         }
         std::unordered_map<id, origin> known; // by result
         for (id node = 0; node < model_->node_count(); ++node) {
+            if (!constants.empty() && constants.front() == node) {
+                constants = constants.subspan(1);
+                const auto result = model_->first_output(node);
+                add_result(result, {result, result});
+                continue;
+            }
             const auto op = model_->operator_id(node);
             const auto inputs = model_->inputs(node);
             if (!passes[op] || inputs.empty() || inputs[0] == no_id ||
@@ -107,17 +119,21 @@ private:
             auto from = before == known.end() ? origin{inputs[0], inputs[0]} : before->second;
             from.named = dequantizes_[op] ? from.named : result;
             known.emplace(result, from);
-            are_parameters_.insert(result);
-            values_.push_back(result);
-            origins_.push_back(from);
+            add_result(result, from);
         }
+    }
+
+    void add_result(id result, origin from) {
+        are_parameters_.insert(result);
+        values_.push_back(result);
+        origins_.push_back(from);
     }
 
     // Initializers are numbered first, and have higher numbers as values than results.
     [[nodiscard]] id number_of(id value) const noexcept {
         const auto rank = are_parameters_.rank(value);
-        const auto passed = static_cast<id>(origins_.size());
-        return rank < passed ? rank + initializers_ : rank - passed;
+        const auto results = static_cast<id>(origins_.size());
+        return rank < results ? rank + initializers_ : rank - results;
     }
 
     id append_reads(id node, std::vector<id>& reads) const {
@@ -135,8 +151,8 @@ private:
     }
 
     const onnx_model* model_;
-    std::vector<id> values_;         // by parameter: initializers, then what is passed on
-    std::vector<origin> origins_;    // of what is passed on
+    std::vector<id> values_;         // by parameter: initializers, then results
+    std::vector<origin> origins_;    // of results
     std::vector<std::string> names_; // by parameter, if different from those of the values
     std::vector<bool> dequantizes_;  // by operator
     ranked_ids are_parameters_;      // values

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/nearest_texts.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/stored_name.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
@@ -306,7 +307,7 @@ private:
             if (std::string_view(ops_.op_type(*it)) == term.pattern) {
                 return hint("op:", "nodes of that type");
             }
-            if (std::string_view(ops_.name(*it)) == term.pattern) {
+            if (std::string_view(stored_name(ops_, *it)) == term.pattern) {
                 return hint("name:", "the node of that name");
             }
         }
@@ -344,7 +345,7 @@ private:
         } else if (kind == query_kind::reads) {
             if constexpr (parameter_readers<Ops>) {
                 for (id p = 0; p < ops_.parameter_count(); ++p) {
-                    like.offer(ops_.parameter_name(p));
+                    like.offer(stored_parameter_name(ops_, p));
                 }
             }
             if constexpr (reads_values<Ops>) {
@@ -352,7 +353,8 @@ private:
             }
         } else {
             for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-                like.offer(kind == query_kind::name ? ops_.name(*it) : ops_.op_type(*it));
+                like.offer(kind == query_kind::name ? std::string_view(stored_name(ops_, *it))
+                                                    : std::string_view(ops_.op_type(*it)));
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include <stemma/core/glob.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/stored_name.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/query/detail/module_matcher.hpp>
 
@@ -49,7 +50,7 @@ template <named_operators Ops>
         std::vector<bool> fits(model.value_count(), false);
         const auto parameters = static_cast<id>(ops.parameter_count());
         for (id p = 0; p < parameters; ++p) {
-            fits[ops.parameter_value(p)] = pattern.matches(ops.parameter_name(p));
+            fits[ops.parameter_value(p)] = pattern.matches(stored_parameter_name(ops, p));
         }
         for_each_input(ops, [&](id value) {
             fits[value] = fits[value] || pattern.matches(model.value_name(value));
@@ -57,7 +58,8 @@ template <named_operators Ops>
         for (id p = 0; p < parameters; ++p) {
             // What a node passes on, its first input, has a lower number.
             const auto value = ops.parameter_value(p);
-            if (const auto node = model.producer(value); node != no_id) {
+            const auto node = model.producer(value);
+            if (node != no_id && !model.inputs(node).empty()) {
                 fits[value] = fits[value] || fits[model.inputs(node)[0]];
             }
         }
@@ -71,7 +73,7 @@ template <named_operators Ops>
     } else if constexpr (parameter_readers<Ops>) {
         vertex_marks fits(ops.parameter_count(), 0);
         for (id p = 0; p < fits.size(); ++p) {
-            fits[p] = pattern.matches(ops.parameter_name(p)) ? 1 : 0;
+            fits[p] = pattern.matches(stored_parameter_name(ops, p)) ? 1 : 0;
         }
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             auto& one = reads[index_of(ops.graph(), *it)];
