@@ -10,7 +10,7 @@ import re
 import sys
 import unittest
 
-from onnx_edits import FLOAT, Model
+from onnx_edits import FLOAT, Message, Model
 from program_test import FIXTURES, Case, run
 
 EXPORTS = ["bert_micro", "bert_micro_12l", "gpt2_tiny", "two_tower", "unet_tiny", "lstm_classifier"]
@@ -81,6 +81,17 @@ class Diff(Case):
                 (reader,) = model.readers(weight)
                 _, named = self.edited(name, lambda m: m.change_weight(weight))
                 self.assertEqual(named, {self.module_of(name, reader.name): ["weights"]}, weight)
+
+    def test_scalars_stored_by_nodes_or_as_initializers(self):
+        path = FIXTURES / "bert_micro" / "model.onnx"
+        model = Model(path)
+        for node in list(model.nodes):
+            value = Message(node.all(5)[0]) if node.op_type == "Constant" else None
+            if value and not Message(value.all(5)[0]).all(1):
+                model.nodes.remove(node)
+                model.tensors.append(Message(value.all(5)[0]).put(8, [node.outputs[0]]))
+        stored = model.write(self.folder / "stored.onnx")
+        self.assertIn("41 the same; 196 and 196 nodes", self.succeed("diff", path, stored).stdout)
 
     def test_one_operator(self):
         for name in ["bert_micro", "bert_micro_12l", "gpt2_tiny", "two_tower", "unet_tiny"]:

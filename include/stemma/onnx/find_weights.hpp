@@ -4,7 +4,6 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -316,9 +315,9 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     for (id node = 0; node < model.node_count(); ++node) {
         if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
             model.output_count(node) == 1) {
-            model.with_constant_tensor(node, [&](const detail::wire_reader& fields) {
-                add(model.first_output(node), read_tensor_header(fields), true);
-            });
+            if (const auto tensor = model.constant_tensor(node)) {
+                add(model.first_output(node), read_tensor_header(model.reader(*tensor)), true);
+            }
         }
     }
     return weights;

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -213,32 +214,30 @@ public:
         }
     }
 
-    /// Calls `f(fields)` with a reader of the tensor that a Constant holds, if it holds one.
+    /// Returns: the tensor that a Constant holds as its value, if it is a tensor.
     /// Complexity: O(fields of the node).
-    template <class Function>
-    void with_constant_tensor(id node, Function f) const {
+    [[nodiscard]] std::optional<message_ref> constant_tensor(id node) const {
+        std::optional<message_ref> tensor;
         auto fields = reader(message(node));
         for (detail::wire_field field; fields.next(field);) {
             if (field.is_bytes(detail::onnx_fields::node::attribute)) {
                 auto attribute = fields.inner(field);
                 for (detail::wire_field part; attribute.next(part);) {
                     if (part.is_bytes(detail::onnx_fields::attribute::t)) {
-                        f(attribute.inner(part));
+                        tensor = {part.content, part.size(), no_id};
                     }
                 }
             }
         }
+        return tensor;
     }
 
     /// Whether a Constant holds a tensor with extents, of a type that a weight may have.
     /// Complexity: O(fields of node and tensor).
     [[nodiscard]] bool may_hold_weight(id node) const {
-        bool may = false;
-        with_constant_tensor(node, [&](detail::wire_reader fields) {
-            const auto shape = read_shape(fields);
-            may = !shape.dims.empty() && detail::is_weight_type(shape.type);
-        });
-        return may;
+        const auto tensor = constant_tensor(node);
+        const auto shape = tensor ? read_shape(reader(*tensor)) : typed_shape();
+        return !shape.dims.empty() && detail::is_weight_type(shape.type);
     }
 
     /// Returns: by value, which of those marked are stored as they were created, as initializers or
@@ -321,9 +320,9 @@ private:
             }
         }
         for (id value = 0; value < result_count_; ++value) {
-            if (asked[value]) {
-                with_constant_tensor(producer(value),
-                                     [&](detail::wire_reader fields) { f(value, fields); });
+            if (const auto tensor =
+                    asked[value] ? constant_tensor(producer(value)) : std::nullopt) {
+                f(value, reader(*tensor));
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/core/id.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,20 @@ TEST_CASE("value_numbers: equal operators on equal inputs compute the same") {
     CHECK(numbers.next_equal(0) == 1);
     CHECK(numbers.next_equal(1) == no_id);
     CHECK(numbers.find(0) == no_id);
+}
+
+TEST_CASE("value_numbers: constants are the same if their contents are") {
+    scene s;
+    const auto add_constant = [&](std::uint64_t content) {
+        const auto out = s.graph.add_value(value_role::made, "", {.exact = content});
+        s.graph.add_operator({.type = "Constant", .constant = true}, {}, std::vector<id>{out});
+    };
+    add_constant(5);
+    add_constant(6);
+    add_constant(5);
+    const value_numbers numbers(s.graph);
+    CHECK(numbers.of_operator(0) != numbers.of_operator(1));
+    CHECK(numbers.of_operator(0) == numbers.of_operator(2));
 }
 
 TEST_CASE("value_numbers: stored values are the same if their contents are") {

@@ -120,6 +120,21 @@ TEST_CASE("bind_scopes: numbers the scopes of a module by their first operators"
     CHECK(s.of(again).call == 0);
 }
 
+TEST_CASE("bind_scopes: Constants in front do not change the numbers of scopes") {
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("fc"), 3);
+    scene s(builder.build());
+    const auto alone = s.add("/fc_2/Constant");
+    const auto constant = s.add("/fc_1/Constant");
+    const auto first = s.add("/fc/Add");
+    const auto second = s.add("/fc_1/Add");
+    s.bind();
+    CHECK(s.of(first).call == 0);
+    CHECK(s.of(second).call == 1);
+    CHECK(s.of(constant).call == 1);
+    CHECK(s.of(alone).call == 2);
+}
+
 TEST_CASE("bind_scopes: finds a model that is part of the captured one, or wrapped") {
     scene part(test::tree_of({"bert.enc.fc", "bert.enc.norm", "other"}));
     const auto v = part.add("/enc/fc/MatMul", {}, "enc.fc.weight");

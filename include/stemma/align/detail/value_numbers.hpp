@@ -58,11 +58,16 @@ public:
     /// Whether a value depends on inputs beyond their shapes.
     [[nodiscard]] bool is_data(id value) const { return data_[value]; }
 
-    /// Returns: the number of an operator whose inputs have the numbers `of(value)`.
+    /// Returns: the number of an operator whose inputs have the numbers `of(value)`; for a
+    /// constant, by its contents.
     template <class Of>
     [[nodiscard]] static std::uint64_t number_of(const comparable_graph& graph, id op,
                                                  std::uint64_t type, Of of) {
         auto number = hash_mix(type, graph.attributes(op));
+        if (const auto outputs = graph.outputs(op);
+            graph.constant(op) && !outputs.empty() && outputs[0] != no_id) {
+            number = hash_mix(number, graph.content(outputs[0]));
+        }
         for (const auto value : graph.inputs(op)) {
             number = hash_mix(number, value == no_id ? left_out : of(value));
         }

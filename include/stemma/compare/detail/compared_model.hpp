@@ -9,7 +9,6 @@
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -98,8 +97,12 @@ private:
         const auto add = [&](tensor_ref tensor) {
             const auto content = reader.read(tensor);
             const auto data = content.bytes();
+            // A scalar may be stored by a Constant or as an initializer, which is a weight.
+            const bool scalar =
+                is_floating_type(content.header.data_type) && content.header.elements() == 1;
             compared_constant constant{
-                tensor, weighs[tensor.value] || data.size() > longest_constant, data.size(), 0};
+                tensor, weighs[tensor.value] || scalar || data.size() > longest_constant,
+                data.size(), 0};
             constant.print = hash_bytes(sample_of(content), constant.is_weight ? 1 : 2);
             constant_of_[tensor.value] = static_cast<id>(constants_.size());
             constants_.push_back(constant);
@@ -115,31 +118,14 @@ private:
             }
             const auto value = model_.first_output(node);
             if (model_.op_type(node) == "Constant") {
-                with_tensor(node, [&](message_ref message) {
-                    add({message, model_.graph_of(node), {}, value, false});
+                if (const auto tensor = model_.constant_tensor(node)) {
+                    add({*tensor, model_.graph_of(node), {}, value, false});
                     quiet_[node] = 1;
-                });
+                }
             } else if (model_.op_type(node) == "Identity" && model_.inputs(node).size() == 1 &&
                        constant_of(model_.inputs(node).front()) != no_id) {
                 constant_of_[value] = constant_of(model_.inputs(node).front());
                 quiet_[node] = 1;
-            }
-        }
-    }
-
-    template <class Function>
-    void with_tensor(id node, Function f) const {
-        auto fields = model_.reader(model_.message(node));
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(onnx_fields::node::attribute)) {
-                continue;
-            }
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(onnx_fields::attribute::t)) {
-                    f(message_ref{part.content, part.size(), no_id});
-                    return;
-                }
             }
         }
     }

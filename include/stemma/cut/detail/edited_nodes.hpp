@@ -7,7 +7,6 @@
 #include <stemma/cut/detail/edited_tensors.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
-#include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -340,13 +339,9 @@ private:
     [[nodiscard]] std::optional<tensor_ref> constant_tensor(const entry& at) const {
         std::optional<tensor_ref> tensor;
         if (model(at.part).op_type(at.node) == "Constant") {
-            node_attributes(model(at.part), at.node).for_each([&](auto, auto fields) {
-                for (wire_field field; fields.next(field);) {
-                    if (field.is_bytes(onnx_fields::attribute::t)) {
-                        tensor.emplace().message = {field.content, field.size(), no_id};
-                    }
-                }
-            });
+            if (const auto message = model(at.part).constant_tensor(at.node)) {
+                tensor.emplace().message = *message;
+            }
         }
         return tensor;
     }

@@ -173,28 +173,34 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
     detail::part_beginnings(ops, table, reads_own, result.of_operator);
 }
 
-/// Numbers the scopes of each module in the order of their first operators.
-template <operator_view Ops>
+/// Numbers the scopes of each module in the order of their first operators, before those that have
+/// only Constants, which tools move to the front.
+template <named_operators Ops>
 void number_scopes(const Ops& ops, const scope_table& table, scope_modules& result,
                    std::size_t module_count) {
     std::vector<id> calls(module_count, 0);
     std::unordered_map<std::uint64_t, id> shared; // by scope and module: call
-    for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-        const auto v = static_cast<id>(index_of(ops.graph(), *it));
-        const auto s = table.scope_of[v];
-        if (s == no_id) {
-            continue;
+    const auto number = [&](bool constants) {
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(ops.graph(), *it));
+            const auto s = table.scope_of[v];
+            if (s == no_id || (std::string_view(ops.op_type(*it)) == "Constant") != constants) {
+                continue;
+            }
+            if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
+                const auto module = own->second.module;
+                const auto [known, added] =
+                    shared.try_emplace(std::uint64_t{s} << 32U | module, calls[module]);
+                calls[module] += added ? 1 : 0;
+                own->second.call = known->second;
+            } else if (auto& scope = result.of_scope[s];
+                       scope.call == no_id && scope.module != no_id) {
+                scope.call = calls[scope.module]++;
+            }
         }
-        if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
-            const auto module = own->second.module;
-            const auto [known, added] =
-                shared.try_emplace(std::uint64_t{s} << 32U | module, calls[module]);
-            calls[module] += added ? 1 : 0;
-            own->second.call = known->second;
-        } else if (auto& scope = result.of_scope[s]; scope.call == no_id && scope.module != no_id) {
-            scope.call = calls[scope.module]++;
-        }
-    }
+    };
+    number(false);
+    number(true);
 }
 
 /// Sets how often modules ran in a builder: as often as they have scopes; and never, if a scope

@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_DETAIL_STORED_TENSORS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -22,8 +21,10 @@ public:
     /// attributes.
     explicit stored_tensors(const wire_model& model) : model_(&model) {
         for (id node = 0; node < model.node_count(); ++node) {
-            if (is_constant(node)) {
-                add_constant(node);
+            if (const auto tensor =
+                    is_constant(node) ? model.constant_tensor(node) : std::nullopt) {
+                nodes_.push_back(node);
+                constants_.push_back(*tensor);
             }
         }
     }
@@ -52,27 +53,6 @@ public:
     }
 
 private:
-    void add_constant(id node) {
-        using at = onnx_fields::attribute;
-        auto attributes = model_->reader(model_->message(node));
-        for (wire_field attribute; attributes.next(attribute);) {
-            if (!attribute.is_bytes(onnx_fields::node::attribute)) {
-                continue;
-            }
-            auto fields = attributes.inner(attribute);
-            for (wire_field field; fields.next(field);) {
-                if (!field.is_bytes(at::t)) {
-                    continue;
-                }
-                if (nodes_.empty() || nodes_.back() != node) {
-                    nodes_.push_back(node);
-                    constants_.emplace_back();
-                }
-                constants_.back() = {field.content, field.size(), no_id};
-            }
-        }
-    }
-
     const wire_model* model_;
     std::vector<message_ref> constants_;
     std::vector<id> nodes_;

@@ -153,8 +153,8 @@ private:
             const auto value = model_.first_output(node);
             const auto inputs = model_.inputs(node);
             if (model_.op_type(node) == "Constant") {
-                if (const auto message = tensor_of(node); message.size > 0) {
-                    add({message, model_.graph_of(node), {}, value, false});
+                if (const auto tensor = model_.constant_tensor(node)) {
+                    add({*tensor, model_.graph_of(node), {}, value, false});
                 } else {
                     stored_[value] = static_cast<id>(tensors_.size());
                     tensors_.push_back({{}, node, {}, false});
@@ -164,23 +164,6 @@ private:
                 stored_[value] = stored_[inputs.front()];
             }
         }
-    }
-
-    /// Returns: the tensor of a Constant, if any.
-    [[nodiscard]] message_ref tensor_of(id node) const {
-        auto fields = model_.reader(model_.message(node));
-        for (wire_field field; fields.next(field);) {
-            if (!field.is_bytes(onnx_fields::node::attribute)) {
-                continue;
-            }
-            auto parts = fields.inner(field);
-            for (wire_field part; parts.next(part);) {
-                if (part.is_bytes(onnx_fields::attribute::t)) {
-                    return {part.content, part.size(), no_id};
-                }
-            }
-        }
-        return {};
     }
 
     /// Whether a value is read outside the section, or is a result of a graph whose owner is
