@@ -136,9 +136,6 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
             !compared.difference || options.bounds.are_exceeded(*compared.difference);
         a.values->release(name);
         b.values->release(compared.pair.other);
-        if (compared.pair.how == value_pairing::order && !compared.difference) {
-            continue; // not corresponding after all
-        }
         const auto producer = model.producer(compared.pair.value);
         const auto at = static_cast<id>(report.values.size());
         place.emplace(compared.pair.value, at);

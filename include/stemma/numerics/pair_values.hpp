@@ -32,7 +32,7 @@ enum class value_pairing : std::uint8_t {
     given,   ///< by the caller
     name,    ///< same name
     carried, ///< same computation, see `align_graphs`
-    order,   ///< modules of the same path have equally many unpaired values
+    order,   ///< modules of the same path have equally many values without counterpart
 };
 
 /// Returns: the name used in reports.
@@ -73,14 +73,7 @@ namespace detail {
 class value_pairer {
 public:
     value_pairer(const observed_model& a, const observed_model& b, const given_pairs& given)
-        : a_(a), b_(b), given_(given) {
-        const auto& model = b.opened->model();
-        for (id value = 0; value < model.value_count(); ++value) {
-            if (model.graph_of_value(value) == 0 && model.producer(value) != no_id) {
-                made_.emplace(model.value_name(value), model.producer(value));
-            }
-        }
-    }
+        : a_(a), b_(b), given_(given), made_in_a_(makers_in(a)), made_in_b_(makers_in(b)) {}
 
     [[nodiscard]] std::vector<paired_value> pair() {
         const auto& model = a_.opened->model();
@@ -110,6 +103,19 @@ public:
     }
 
 private:
+    using makers = std::unordered_map<std::string_view, id>; // by names of values
+
+    [[nodiscard]] static makers makers_in(const observed_model& of) {
+        makers made;
+        const auto& model = of.opened->model();
+        for (id value = 0; value < model.value_count(); ++value) {
+            if (model.graph_of_value(value) == 0 && model.producer(value) != no_id) {
+                made.emplace(model.value_name(value), model.producer(value));
+            }
+        }
+        return made;
+    }
+
     void take(id value, std::string_view other, value_pairing how) {
         pairs_.push_back({value, std::string(other), how});
         taken_.insert(pairs_.back().other);
@@ -153,8 +159,12 @@ private:
         std::map<id, id> best; // by value of a, one of b
         for (id v = 0; v < other.value_count(); ++v) {
             const auto before = alignment.values()[v];
-            if (before == no_id || !open.contains(before) ||
-                alignment.basis(v) < match_basis::derived || !may_stand_for(before, v)) {
+            if (before == no_id || alignment.basis(v) < match_basis::derived) {
+                continue;
+            }
+            matched_in_a_.insert(before);
+            matched_in_b_.insert(v);
+            if (!open.contains(before) || !may_stand_for(before, v)) {
                 continue;
             }
             const auto known = best.try_emplace(before, v).first;
@@ -187,9 +197,9 @@ private:
 
     /// Exporters number values, so equal numbers only match within the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
-        const auto made = made_.find(name);
+        const auto made = made_in_b_.find(name);
         const auto producer = a_.opened->model().producer(value);
-        return !detail::is_number(name) || made == made_.end() || producer == no_id ||
+        return !detail::is_number(name) || made == made_in_b_.end() || producer == no_id ||
                path_of(*a_.opened, producer) == path_of(*b_.opened, made->second);
     }
 
@@ -197,17 +207,28 @@ private:
         return opened.modules().path(opened.tags().attributions[node].module);
     }
 
+    /// Whether both models make a value of this name, be it a boundary value or not.
+    [[nodiscard]] bool is_in_both(std::string_view name) const {
+        return !detail::is_number(name) && made_in_a_.contains(name) && made_in_b_.contains(name);
+    }
+
+    /// Pairs values without a counterpart.
     void pair_in_order(id m, id other) {
-        auto open = in_order(a_, m, [&](id v) { return met_.contains(v); });
-        const auto candidates = in_order(b_, other, [&](id v) {
-            return taken_.contains(std::string(b_.opened->model().value_name(v)));
+        const auto open = in_order(a_, m, [&](id v, std::string_view name) {
+            return met_.contains(v) || matched_in_a_.contains(v) || is_in_both(name);
+        });
+        const auto candidates = in_order(b_, other, [&](id v, std::string_view name) {
+            return taken_.contains(std::string(name)) || matched_in_b_.contains(v) ||
+                   is_in_both(name);
         });
         if (open.size() != candidates.size()) {
             return;
         }
         for (std::size_t i = 0; i < open.size(); ++i) {
-            met_.insert(open[i]);
-            take(open[i], b_.opened->model().value_name(candidates[i]), value_pairing::order);
+            if (may_stand_for(open[i], candidates[i])) {
+                met_.insert(open[i]);
+                take(open[i], b_.opened->model().value_name(candidates[i]), value_pairing::order);
+            }
         }
     }
 
@@ -216,7 +237,8 @@ private:
         const auto& model = of.opened->model();
         std::vector<id> values;
         for (const auto value : of.borders->outputs[m]) {
-            if (of.values->holds(model.value_name(value)) && !known(value)) {
+            const auto name = model.value_name(value);
+            if (of.values->holds(name) && !known(value, name)) {
                 values.push_back(value);
             }
         }
@@ -228,16 +250,19 @@ private:
     const observed_model& a_;
     const observed_model& b_;
     const given_pairs& given_;
-    std::unordered_map<std::string_view, id> made_; // names of values of b, and their producers
-    std::unordered_set<id> met_;                    // values of a
-    std::unordered_set<std::string> taken_;         // names of values of b
+    makers made_in_a_;
+    makers made_in_b_;
+    std::unordered_set<id> met_;            // values of a
+    std::unordered_set<std::string> taken_; // names of values of b
+    std::unordered_set<id> matched_in_a_;   // values that the other model computes, too
+    std::unordered_set<id> matched_in_b_;
     std::vector<paired_value> pairs_;
 };
 
 /// Pairs the boundary values of two runs: as `given`, else by name, else by equal computation, else
-/// by order if modules with the same path have equally many. Returns: inputs first, then in
-/// execution order. Complexity: O(n log n) in the values, plus that of `align_graphs` if names do
-/// not suffice.
+/// by order if modules with the same path have equally many that the other model lacks. Returns:
+/// inputs first, then in execution order. Complexity: O(n log n) in the values, plus that of
+/// `align_graphs` if names do not suffice.
 [[nodiscard]] inline std::vector<paired_value>
 pair_values(const observed_model& a, const observed_model& b, const given_pairs& given = {}) {
     return value_pairer(a, b, given).pair();
