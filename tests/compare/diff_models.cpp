@@ -319,4 +319,51 @@ TEST_CASE("diff_models: a module put into new ones has moved, and these were add
     CHECK(changes(with("head"), with("decoder")) == texts{"head renamed to decoder"});
 }
 
+TEST_CASE("diff_models: a module replaced by a smaller new one is not fused into it") {
+    using nodes = std::vector<test::message>;
+    const auto with = [](nodes inner, const std::string& last) {
+        inner.insert(inner.begin(), test::node("Tanh", {"x"}, {"p"}, "/stem/Tanh"));
+        inner.push_back(test::node("Exp", {last}, {"y"}, "/head/Exp"));
+        auto graph = test::graph(inner, {"x"}, {"y"});
+        for (const auto* name : {"mid.fc1.weight", "mid.fc2.weight", "mid.new.weight"}) {
+            graph.inner(5, test::tensor(name, {2, 2}, std::string(16, name[6])));
+        }
+        return graph;
+    };
+    const auto multiply = [](const char* in, const std::string& path, const char* out) {
+        return test::node("MatMul", {in, "mid." + path + ".weight"}, {out},
+                          "/mid/" + path + "/MatMul");
+    };
+    const auto old =
+        with({multiply("p", "fc1", "a"), test::node("Relu", {"a"}, {"b"}, "/mid/act/Relu"),
+              multiply("b", "fc2", "c"), test::node("Add", {"p", "c"}, {"d"}, "/mid/Add")},
+             "d");
+    const auto replaced =
+        with({multiply("p", "new", "n"), test::node("Clip", {"n"}, {"m"}, "/mid/last/Clip")}, "m");
+    CHECK(changes(old, replaced) == texts{"mid relowered", "mid.last added", "mid.fc1 weights",
+                                          "mid.act removed", "mid.fc2 removed"});
+    CHECK(changes(replaced, old) == texts{"mid relowered", "mid.act added", "mid.fc2 added",
+                                          "mid.last removed", "mid.new weights"});
+    const auto fused = with(
+        {test::node("Both", {"p", "mid.fc1.weight", "mid.fc2.weight"}, {"m"}, "/mid/both/Both")},
+        "m");
+    CHECK(changes(old, fused) ==
+          texts{"mid fused", "mid.both added", "mid.fc1 fused", "mid.act fused", "mid.fc2 fused"});
+}
+
+TEST_CASE("diff_models: what follows a weight of another shape was removed, not folded into it") {
+    const auto with = [](std::size_t columns, bool activates) {
+        std::vector<test::message> nodes{
+            test::node("MatMul", {"x", "a.weight"}, {"p"}, "/a/MatMul")};
+        if (activates) {
+            nodes.push_back(test::node("Relu", {"p"}, {"q"}, "/b/Relu"));
+        }
+        nodes.push_back(test::node("Exp", {activates ? "q" : "p"}, {"y"}, "/c/Exp"));
+        return test::graph(nodes, {"x"}, {"y"})
+            .inner(5, test::tensor("a.weight", {2, columns},
+                                   std::string(8 * columns, activates ? '1' : '2')));
+    };
+    CHECK(changes(with(4, true), with(2, false)) == texts{"a weights", "b removed"});
+}
+
 } // namespace test::compare_diff_models

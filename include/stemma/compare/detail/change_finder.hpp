@@ -4,6 +4,7 @@
 
 #include <stemma/compare/detail/compared_model.hpp>
 #include <stemma/compare/detail/operator_kinds.hpp>
+#include <stemma/compare/module_pairs.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
@@ -35,9 +36,11 @@ struct changed_region {
 class change_finder {
 public:
     /// Requires: all outlive this.
-    change_finder(const compared_model& a, const compared_model& b, const node_match& match)
+    change_finder(const compared_model& a, const compared_model& b, const module_pairs& pairs,
+                  const node_match& match)
         : a_(a)
         , b_(b)
+        , pairs_(pairs)
         , match_(match)
         , count_a_(a.model().node_count())
         , above_(std::size_t{a.model().node_count()} + b.model().node_count()) {
@@ -223,6 +226,38 @@ private:
                                         modules.begin());
     }
 
+    /// Returns: what identifies the weights that nodes read, ascending.
+    [[nodiscard]] static std::vector<std::uint64_t> weights_of(const compared_model& side,
+                                                               const std::vector<id>& nodes) {
+        std::vector<std::uint64_t> prints;
+        for (auto node : nodes) {
+            for (auto value : side.model().inputs(node)) {
+                const auto constant = side.constant_of(value);
+                if (constant != no_id && side.constants()[constant].is_weight) {
+                    prints.push_back(side.constants()[constant].print);
+                }
+            }
+        }
+        return range::each_once(std::move(prints));
+    }
+
+    /// Whether there are new modules, which keep no weight or value of the first model.
+    [[nodiscard]] bool is_replaced(const changed_region& region) const {
+        bool replaced = false;
+        for (auto v : region.second) {
+            const bool is_new = pairs_.to_first[b_.module_of(v)] == no_id;
+            if (is_fused_type(b_.model().op_type(v)) || (is_new && survives_[count_a_ + v])) {
+                return false;
+            }
+            replaced = replaced || is_new;
+        }
+        const auto before = weights_of(a_, region.first);
+        const auto after = weights_of(b_, region.second);
+        return replaced && std::none_of(after.begin(), after.end(), [&](std::uint64_t print) {
+                   return std::binary_search(before.begin(), before.end(), print);
+               });
+    }
+
     [[nodiscard]] region_change classify(const changed_region& region) const {
         const auto quantizes = [](const compared_model& side, const std::vector<id>& nodes) {
             return std::any_of(nodes.begin(), nodes.end(),
@@ -231,7 +266,7 @@ private:
         if (quantizes(a_, region.first) != quantizes(b_, region.second)) {
             return region_change::quantized;
         }
-        if (region.first.empty() || region.second.empty()) {
+        if (region.first.empty() || region.second.empty() || is_replaced(region)) {
             return region_change::gone_or_new;
         }
         const auto has_fused = [&](id v) { return is_fused_type(b_.model().op_type(v)); };
@@ -279,6 +314,7 @@ private:
 
     const compared_model& a_;
     const compared_model& b_;
+    const module_pairs& pairs_;
     const node_match& match_;
     id count_a_;
     std::vector<id> above_;      // by node of the first model, then of the second: union-find

@@ -42,7 +42,7 @@ public:
         graphs_.emplace(a_.model(), b_.model(), result_.nodes);
         entry_of_first_.assign(a_.modules().size(), no_id);
         entry_of_second_.assign(b_.modules().size(), no_id);
-        change_finder changes(a_, b_, result_.nodes);
+        change_finder changes(a_, b_, result_.pairs, result_.nodes);
         changes.run();
         note_weights();
         note_nodes(changes);
@@ -158,7 +158,7 @@ private:
                                     differences[i]->difference.relative <= options_.tolerance)) {
                 continue;
             }
-            if (pairs[i].node != no_id) {
+            if (pairs[i].node != no_id && differences[i]->comparable) {
                 changes_weights_[pairs[i].node] = true;
             }
             const auto name = a_.model().value_name(differences[i]->first);
@@ -235,7 +235,9 @@ private:
         const auto modules_of = [&](const changed_region& region) {
             std::vector<id> modules;
             for (auto v : region.second) {
-                modules.push_back(b_.module_of(v));
+                if (region.change != region_change::gone_or_new) {
+                    modules.push_back(b_.module_of(v));
+                }
             }
             return range::each_once(std::move(modules));
         };
@@ -275,14 +277,14 @@ private:
         if (lost_all) {
             return entry.into.empty() ? module_change::removed : module_change::fused;
         }
-        if (strongest == region_change::fused) {
-            return module_change::fused;
-        }
         const bool new_all =
             entry.first == no_id && entry.only_second.size() == b_.own_nodes(entry.second);
-        return new_all                                            ? module_change::added
-               : entry.only_second.empty() && !entry.into.empty() ? module_change::fused
-                                                                  : module_change::relowered;
+        if (new_all) {
+            return module_change::added;
+        }
+        const bool gave_all = entry.only_second.empty() && !entry.into.empty();
+        return strongest == region_change::fused || gave_all ? module_change::fused
+                                                             : module_change::relowered;
     }
 
     void note_places() {
