@@ -131,6 +131,7 @@ class SourceTest(Case):
         self.assertEqual(self.query("line:block.py:4"), ["a", "c"])
         self.assertEqual(self.query("line:net.py:1-3"), ["b"])
         self.assertEqual(self.query("line:{net,block}.py"), ["a", "b", "c"])
+        self.assertEqual(self.query(f"line:{BLOCK}:4"), ["a", "c"])
         self.assertEqual(self.query("not line:**"), ["d"])
         self.assertIn("the nearest line of 'net.py' is 3", self.query("line:net.py:1", 1))
         self.assertIn("files with similar names: 'net.py'", self.query("line:nat.py", 1))

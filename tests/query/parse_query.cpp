@@ -123,7 +123,9 @@ TEST_CASE("parse_query: lines of a file") {
     CHECK(lines("line:net.py") == std::tuple("net.py", 0.0, 0.0));
     CHECK(lines("line:net.py:12") == std::tuple("net.py", 12.0, 12.0));
     CHECK(lines("line:'my net.py:12-20'") == std::tuple("my net.py", 12.0, 20.0));
-    CHECK(lines("line:'C:\\net.py'") == std::tuple("C:\\net.py", 0.0, 0.0));
+    CHECK(lines("line:'C:\\net.py'") == std::tuple("C:/net.py", 0.0, 0.0));
+    CHECK(lines("line:C:/net.py:7") == std::tuple("C:/net.py", 7.0, 7.0));
+    CHECK(lines("line:C:/net.py") == std::tuple("C:/net.py", 0.0, 0.0));
     for (const auto* text :
          {"line:", "line:12", "line:a.py:", "line:a.py:0", "line:a.py:b", "line:a.py:2-1",
           "line:a.py:1-", "line:a.py:1-2-3", "line:''", "line:a.py:99999999999", "line>a.py"}) {

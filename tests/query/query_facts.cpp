@@ -63,6 +63,22 @@ TEST_CASE("fits_line: by the last names of a path, and by lines") {
     CHECK_FALSE(fits("line:app/net.py:120"));
 }
 
+TEST_CASE("fits_line: by the recorded path, with either slash") {
+    const stemma::source_position at{"net.py", 7, "forward"};
+    const auto fits = [&](const char* text, const char* path) {
+        const auto asked = stemma::parse_query(text);
+        return stemma::detail::fits_line(asked, stemma::glob(asked.pattern), at, path);
+    };
+    const auto* windows = "C:\\srv\\me\\net.py";
+    CHECK(fits("line:/srv/me/net.py:7", "/srv/me/net.py"));
+    CHECK(fits("line:me/net.py", "/srv/me/net.py"));
+    CHECK(fits("line:C:/srv/me/net.py:7", windows));
+    CHECK(fits("line:'C:\\srv\\me\\net.py:7'", windows));
+    CHECK_FALSE(fits("line:/srv/me/net.py:8", "/srv/me/net.py"));
+    CHECK_FALSE(fits("line:/me/net.py", "/srv/me/net.py"));
+    CHECK_FALSE(fits("line:*srv*", "/srv/me/net.py")); // folders only if asked for
+}
+
 TEST_CASE("fits_attribute: by name, by text, by number") {
     const stemma::attribute_fact strides{"strides", "[2,2]", {}};
     const stemma::attribute_fact group{"group", "32", 32};

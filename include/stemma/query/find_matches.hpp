@@ -152,9 +152,9 @@ private:
                          left_t& candidates) const {
         candidates.keep_if(wanted, [&](const operator_t<Ops>& v) {
             if constexpr (sourced_facts<Facts>) {
-                const std::optional<source_position> at =
-                    facts_->source(static_cast<id>(index_of(ops_->graph(), v)));
-                return at && fits_line(term, pattern, *at);
+                const auto number = static_cast<id>(index_of(ops_->graph(), v));
+                const std::optional<source_position> at = facts_->source(number);
+                return at && fits_line(term, pattern, *at, recorded_path(*facts_, number));
             } else {
                 return false;
             }

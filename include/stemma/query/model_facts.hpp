@@ -25,6 +25,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,6 +45,12 @@ public:
     /// Returns: the source line of a node, if known. Complexity: O(1), after `lines`.
     [[nodiscard]] std::optional<source_position> source(id node) const {
         return lines_ ? lines_().of(node) : std::nullopt;
+    }
+
+    /// Returns: the full path of that line's file, if known. Complexity: O(1), after `lines`.
+    [[nodiscard]] std::string_view source_path(id node) const {
+        const auto frame = lines_ ? lines_().frame_of(node) : no_id;
+        return frame == no_id ? std::string_view() : lines_().path(lines_().frames()[frame].file);
     }
 
     /// Returns: the position of a node, as `position_text`. Complexity: O(depth of its graph).

@@ -228,10 +228,11 @@ private:
         }
     }
 
-    /// `net.py`, `net.py:12`, `net.py:12-20`.
+    /// `net.py`, `net.py:12`, `net.py:12-20`, with either slash.
     void read_lines(query& asked) {
         const auto start = in_.at();
         asked.pattern = in_.take_pattern();
+        std::replace(asked.pattern.begin(), asked.pattern.end(), '\\', '/');
         const auto colon = asked.pattern.rfind(':');
         const auto wanted =
             std::string_view(asked.pattern).substr(std::min(colon, asked.pattern.size() - 1) + 1);
@@ -240,7 +241,7 @@ private:
         if (bare || colon == 0) {
             in_.fail(start, "missing file before the line: line:FILE:LINE");
         }
-        if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('\\'))) {
+        if (colon == asked.pattern.npos || (colon == 1 && wanted.starts_with('/'))) {
             return; // all lines of a file; the name may be `C:\net.py`
         }
         const auto number = [&](std::string_view text) {

@@ -67,7 +67,8 @@ struct no_facts {
     [[nodiscard]] std::uint64_t weight_bytes(id) const { return 0; }
 };
 
-/// Facts with source lines: `source(number)` of the vertex index. Without it, terms about lines
+/// Facts with source lines: `source(number)` of the vertex index, and optionally
+/// `source_path(number)`, the path of the file as it was recorded. Without lines, terms about them
 /// match nothing.
 template <class F>
 concept sourced_facts = query_facts<F> && requires(const F& facts, id number) {
@@ -83,23 +84,42 @@ concept positioned_facts = query_facts<F> && requires(const F& facts, id number)
 
 namespace detail {
 
+/// Returns: the recorded path of an operator's file, if the facts have it.
+template <sourced_facts Facts>
+[[nodiscard]] std::string_view recorded_path(const Facts& facts, id number) {
+    if constexpr (requires { facts.source_path(number); }) {
+        return facts.source_path(number);
+    } else {
+        return {};
+    }
+}
+
 /// Whether a position matches a term, by line and by the last names of the file: `net.py` matches
-/// `models/net.py`.
+/// `models/net.py`; with a slash also by those of the recorded path. Complexity: O(length) matches.
 [[nodiscard]] inline bool fits_line(const query& term, const glob& pattern,
-                                    const source_position& at) {
+                                    const source_position& at, std::string_view path = {}) {
     if (term.last > 0 && (at.line < term.number || at.line > term.last)) {
         return false;
     }
-    for (auto name = at.file;;) {
-        if (pattern.matches(name)) {
-            return true;
+    const auto ends_so = [&](std::string_view name) {
+        while (!pattern.matches(name)) {
+            const auto slash = name.find('/');
+            if (slash == name.npos) {
+                return false;
+            }
+            name.remove_prefix(slash + 1);
         }
-        const auto slash = name.find('/');
-        if (slash == name.npos) {
-            return false;
-        }
-        name.remove_prefix(slash + 1);
+        return true;
+    };
+    if (ends_so(at.file)) {
+        return true;
     }
+    if (term.pattern.find('/') == std::string::npos) {
+        return false;
+    }
+    std::string whole(path);
+    std::replace(whole.begin(), whole.end(), '\\', '/');
+    return ends_so(whole);
 }
 
 /// Alternative names of types.

@@ -223,14 +223,14 @@ private:
             query file = term;
             file.last = 0;
             for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
-                const std::optional<source_position> at =
-                    facts_.source(static_cast<id>(index_of(ops_.graph(), *it)));
+                const auto number = static_cast<id>(index_of(ops_.graph(), *it));
+                const std::optional<source_position> at = facts_.source(number);
                 if (!at) {
                     continue;
                 }
                 any = true;
                 like.offer(at->file);
-                if (!fits_line(file, pattern, *at)) {
+                if (!fits_line(file, pattern, *at, recorded_path(facts_, number))) {
                     continue;
                 }
                 in_file = true;
