@@ -58,6 +58,14 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
     CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}) == "float32[1,3,16,27]");
     CHECK(test::inferred(scene, "Upsample", {"x", "others"}, {}, 9) == "float32[1,3,16,27]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"}) == "float32[1,3,5,7]");
+    auto joined = test::inference_scene()
+                      .input("x", {1, 3, 8, 9})
+                      .floats("image", {2, 3})
+                      .floats("rest", {1, 1});
+    joined.node(test::node("Identity", {"image"}, {"same"}))
+        .node(test::node("Concat", {"rest", "same"}, {"four"}))
+        .node(test::node("Identity", {"four"}, {"scales"}));
+    CHECK(test::inferred(joined, "Resize", {"x", "", "scales"}) == "float32[1,3,16,27]");
     // In float, as in runtimes: 10 * 0.7 is 7.
     auto rounded = test::inference_scene().input("x", {30, 10}).floats("by", {1.3F, 0.7F});
     CHECK(test::inferred(rounded, "Resize", {"x", "", "by"}) == "float32[39,7]");

@@ -224,25 +224,24 @@ public:
         return read_literal(value);
     }
 
-    /// Returns: the elements of a small constant of float32.
+    /// Returns: the elements of a small constant of float32, or of several that a Concat joins.
     [[nodiscard]] std::optional<std::vector<float>> reals(id value) const {
         seen_.reads_reals = true;
-        std::optional<std::vector<float>> read;
-        if (value != no_id && model_->is_initializer(value)) {
-            const auto& tensor = model_->tensors()[tensor_of_[value]];
-            return tensor.sparse ? read : read_small_floats(model_->reader(tensor.message));
+        value = behind_identities(value);
+        const auto producer = producer_of(value);
+        if (producer == no_id || model_->op_type(producer) != "Concat" ||
+            model_->inputs(producer).size() > max_extents) {
+            return read_reals(value);
         }
-        const auto producer = value == no_id ? no_id : model_->producer(value);
-        if (producer != no_id && is_constant_[model_->operator_id(producer)]) {
-            node_attributes(*model_, producer).for_each([&](std::string_view name, wire_reader at) {
-                for (wire_field part; name == "value" && at.next(part);) {
-                    if (part.is_bytes(onnx_fields::attribute::t)) {
-                        read = read_small_floats(at.inner(part));
-                    }
-                }
-            });
+        std::optional<std::vector<float>> joined(std::in_place);
+        for (auto part : model_->inputs(producer)) {
+            const auto read = read_reals(behind_identities(part));
+            if (!read || joined->size() + read->size() > max_extents) {
+                return std::nullopt;
+            }
+            joined->insert(joined->end(), read->begin(), read->end());
         }
-        return read;
+        return joined;
     }
 
     /// Returns: the names of extents.
@@ -290,6 +289,43 @@ private:
                 }
             }
         }
+    }
+
+    [[nodiscard]] id producer_of(id value) const {
+        return value == no_id ? no_id : model_->producer(value);
+    }
+
+    /// Returns: the value that a few nested Identity pass on.
+    [[nodiscard]] id behind_identities(id value) const {
+        constexpr int most = 8;
+        for (int i = 0; i < most; ++i) {
+            const auto producer = producer_of(value);
+            if (producer == no_id || model_->op_type(producer) != "Identity" ||
+                model_->inputs(producer).size() != 1) {
+                break;
+            }
+            value = model_->inputs(producer).front();
+        }
+        return value;
+    }
+
+    [[nodiscard]] std::optional<std::vector<float>> read_reals(id value) const {
+        std::optional<std::vector<float>> read;
+        if (value != no_id && model_->is_initializer(value)) {
+            const auto& tensor = model_->tensors()[tensor_of_[value]];
+            return tensor.sparse ? read : read_small_floats(model_->reader(tensor.message));
+        }
+        const auto producer = producer_of(value);
+        if (producer != no_id && is_constant_[model_->operator_id(producer)]) {
+            node_attributes(*model_, producer).for_each([&](std::string_view name, wire_reader at) {
+                for (wire_field part; name == "value" && at.next(part);) {
+                    if (part.is_bytes(onnx_fields::attribute::t)) {
+                        read = read_small_floats(at.inner(part));
+                    }
+                }
+            });
+        }
+        return read;
     }
 
     [[nodiscard]] std::optional<extents> read_literal(id value) const {
