@@ -3,8 +3,10 @@
 
 #include "../catch.hpp"
 #include "../model_files.hpp"
+#include "../wire_builder.hpp"
 
 #include <stemma/capture/captures.hpp>
+#include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/weights/identify_parameters.hpp>
@@ -48,6 +50,17 @@ TEST_CASE("explainer: agrees with the attribution of nodes") {
             }
         }
     }
+}
+
+TEST_CASE("explainer: an omitted output is none") {
+    const auto bytes =
+        test::model(
+            test::graph({test::node("LSTM", {"x", "w", "r"}, {"", "h"}, "lstm")}, {"x"}, {"h"}))
+            .bytes();
+    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "memory"), {});
+    const auto one = stemma::explainer(opened).explain_node(0);
+    REQUIRE(one.outputs.size() == 1);
+    CHECK(opened.model().value_name(one.outputs.front().value) == "h");
 }
 
 TEST_CASE("explainer: producers and readers are inverse") {

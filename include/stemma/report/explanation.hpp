@@ -211,7 +211,10 @@ public:
         }
         result.attributes = describe_attributes(model, node);
         for (id i = 0; i < model.output_count(node); ++i) {
-            result.outputs.push_back(explain_value(model.first_output(node) + i));
+            const auto value = model.first_output(node) + i;
+            if (!model.value_name(value).empty()) {
+                result.outputs.push_back(explain_value(value));
+            }
         }
         return result;
     }

@@ -18,6 +18,12 @@ inline void like_first(const rule_node& node) {
     node.set_like(0, 0);
 }
 
+/// One output with extents of the first input, and the type that an attribute may say.
+inline void shaped_like_first(const rule_node& node) {
+    const auto& x = node.input(0);
+    node.set(0, node.whole("dtype", x.data_type), x.dims);
+}
+
 inline void identity(const rule_node& node) {
     node.set(0, node.input(0));
 }

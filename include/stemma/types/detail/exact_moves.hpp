@@ -34,24 +34,12 @@ public:
     /// Returns: whether the operator is one of them, and was inferred.
     bool infer(id node, std::string_view op) {
         static const exact_rules<exact_moves> rules{
-            {"Slice", &exact_moves::slice},
-            {"Transpose", &exact_moves::transpose},
-            {"Split", &exact_moves::split},
-            {"Pad", &exact_moves::pad},
-            {"Resize", &exact_moves::resize},
-            {"Upsample", &exact_moves::resize},
-            {"DepthToSpace", &exact_moves::blocks},
-            {"SpaceToDepth", &exact_moves::blocks},
-            {"GatherND", &exact_moves::gather_nd},
-            {"TopK", &exact_moves::top},
+            {"Slice", &exact_moves::slice},         {"Transpose", &exact_moves::transpose},
+            {"Split", &exact_moves::split},         {"Pad", &exact_moves::pad},
+            {"Resize", &exact_moves::resize},       {"Upsample", &exact_moves::resize},
+            {"DepthToSpace", &exact_moves::blocks}, {"SpaceToDepth", &exact_moves::blocks},
+            {"GatherND", &exact_moves::gather_nd},  {"TopK", &exact_moves::top},
             {"OneHot", &exact_moves::one_hot},
-            {"RoiAlign", &exact_moves::regions},
-            {"RandomNormalLike", &exact_moves::alike},
-            {"RandomUniformLike", &exact_moves::alike},
-            {"EyeLike", &exact_moves::alike},
-            {"Bernoulli", &exact_moves::alike},
-            {"RandomNormal", &exact_moves::drawn},
-            {"RandomUniform", &exact_moves::drawn},
         };
         const auto known = rules.find(op);
         return known != rules.end() && (this->*known->second)(node);
@@ -334,35 +322,6 @@ private:
                     depth && depth->size() == 1 ? algebra_.extent(depth->front()) : any_extent);
         set(node, 0, input(node, 2).data_type, std::move(dims));
         return axis.has_value();
-    }
-
-    bool regions(id node) {
-        const auto& x = input(node, 0);
-        const auto& rois = input(node, 1);
-        if (!x.ranked() || x.rank() != 4 || !rois.ranked() || rois.rank() != 2) {
-            return false;
-        }
-        const auto attributes = table_.attributes(node);
-        const auto of = [&](std::string_view name) {
-            return std::max(any_extent, attributes.whole(name).value_or(1));
-        };
-        set(node, 0, x.data_type,
-            extents{rois.dims->front(), (*x.dims)[1], of("output_height"), of("output_width")});
-        return true;
-    }
-
-    bool alike(id node) {
-        const auto& x = input(node, 0);
-        set(node, 0, table_.attributes(node).whole("dtype").value_or(x.data_type), x.dims);
-        return true;
-    }
-
-    bool drawn(id node) {
-        const auto attributes = table_.attributes(node);
-        auto shape = attributes.wholes("shape");
-        set(node, 0, attributes.whole("dtype").value_or(float_type),
-            shape ? std::optional(as_extents(*std::move(shape))) : std::nullopt);
-        return true;
     }
 };
 

@@ -78,6 +78,13 @@ inline void constant_of_shape(const rule_node& node) {
     node.set(0, value ? value->data_type : float_type, fact_table::shape_in(node.input(0)));
 }
 
+/// RandomNormal and RandomUniform.
+inline void random(const rule_node& node) {
+    auto shape = node.attributes().wholes("shape");
+    node.set(0, node.whole("dtype", float_type),
+             shape ? std::optional(as_extents(*std::move(shape))) : std::nullopt);
+}
+
 inline void expand(const rule_node& node) {
     const auto& x = node.input(0);
     node.set(0, x.data_type, broadcast(x.dims, fact_table::shape_in(node.input(1))));

@@ -180,6 +180,18 @@ inline void resize(const rule_node& node) {
     node.set(0, x.data_type, std::move(dims));
 }
 
+/// RoiAlign.
+inline void align_regions(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto& regions = node.input(1);
+    if (x.ranked() && x.rank() == 4 && regions.ranked() && regions.rank() == 2) {
+        node.set(0, x.data_type,
+                 extents{regions.dims->front(), (*x.dims)[1],
+                         std::max(any_extent, node.whole("output_height", 1)),
+                         std::max(any_extent, node.whole("output_width", 1))});
+    }
+}
+
 /// DepthToSpace and SpaceToDepth.
 template <bool OpensBlocks>
 void move_blocks(const rule_node& node) {
