@@ -120,6 +120,13 @@ TEST_CASE("check_tags: an attribute of that name from elsewhere is nobody's faul
     CHECK(findings_of(test::tag(bytes, {.attribute = true})).empty());
 }
 
+TEST_CASE("check_tags: marks without a sketch are of the model that this is a part of") {
+    const auto tagged = test::tag(bytes_of("mlp/model.onnx"), {.mark = true});
+    const auto without = replaced(tagged, stemma::detail::sketch_key, "pkg.stemma.grXph");
+    CHECK(findings_of(without).count("tags.incomplete") == 1);
+    CHECK(findings_of(replaced(without, ", \"mark\"]", "]        ", "\"carriers\"")).empty());
+}
+
 TEST_CASE("check_tags: reports carriers that disagree") {
     const auto original = bytes_of("bert_micro/model.onnx");
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));

@@ -37,6 +37,29 @@ class Cut(Case):
         self.cut("--module", "encoder.layer.0.attention.self.query and op:MatMul", "-o", part)
         self.assertEqual(len(self.names(part)), 1)
 
+    def test_parts_of_a_tagged_model_are_valid_and_keep_their_tags(self):
+        whole, again = self.folder / "whole.onnx", self.folder / "again.onnx"
+        fixture = FIXTURES / "control_flow"
+        for carriers in ("metadata,mark", "metadata", "model", "doc-string,mark", "attribute"):
+            self.succeed("tag", fixture / "model.onnx", "-m", fixture / "modules.json", "-o", whole,
+                         "--carrier", carriers)
+            tags = self.tags(whole)
+            for module in ("gate", "loop"):
+                part = self.folder / f"{module}.onnx"
+                self.succeed("cut", whole, "--module", module, "-o", part, "--force")
+                self.succeed("validate", part, "--no-checker")
+                kept = self.tags(part)
+                self.assertEqual(kept, {name: tags[name] for name in kept}, carriers)
+                self.succeed("tag", part, "-o", again)
+                self.assertEqual(self.tags(again), kept, carriers)
+                written = again.read_bytes()
+                self.succeed("tag", again, "-o", again)
+                self.assertEqual(again.read_bytes(), written, carriers)
+
+    def tags(self, model):
+        report = json.loads(self.succeed("query", model, "", "--format", "json").stdout)
+        return {node["name"]: node["tag"] for node in report["nodes"]}
+
     def test_types_come_from_both_inferences_in_turn(self):
         # Only the ONNX library knows Det, only stemma the fused operators of ONNX Runtime.
         typed = field(2, field(1, field(1, 1) + field(2, b"".join(

@@ -72,7 +72,8 @@ public:
         if (wanted_.mark && (!sketch || !read_sketch(*sketch, modules_.size()))) {
             tell("tags.incomplete", no_id, "has no readable sketch of the graph");
         }
-        marks_fit_ = fresh;
+        reads_marks_ = wanted_.mark || sketch;
+        marks_fit_ = fresh && reads_marks_;
         for (id node = 0; node < model_.node_count(); ++node) {
             check_node(node);
         }
@@ -148,7 +149,7 @@ private:
         const auto is_there = [](const carried_tags& tags) { return tags.module || tags.tag; };
         expect("metadata", node, is_there(carriers.metadata), wanted_.metadata);
         expect("doc_string", node, is_there(carriers.doc_string), wanted_.doc_string);
-        expect("mark", node, !carriers.marks.empty(), wanted_.mark);
+        expect("mark", node, reads_marks_ && !carriers.marks.empty(), wanted_.mark);
         if (marks_fit_ && !carriers.marks.empty() && carriers.marks.back() != node) {
             tell("tags.disagree", node, "has the mark of another node");
         }
@@ -248,8 +249,9 @@ private:
     carrier_set wanted_;
     tag_table tags_;
     std::optional<tag_lookup> by_tag_;
-    std::vector<id> table_;  // by node, if the model has a table
-    bool marks_fit_ = false; // the graph did not change
+    std::vector<id> table_;    // by node, if the model has a table
+    bool reads_marks_ = false; // else they are of the model that this is a part of
+    bool marks_fit_ = false;   // the graph did not change
     std::vector<std::string_view> unwanted_;
 };
 

@@ -202,7 +202,7 @@ public:
         record.carriers = carriers;
         record.describe(model().node_count(), digests_ ? *digests_ : detail::find_digests(model()));
         record.from_model = tree_from_model_;
-        record.carried = !found_.origins.empty();
+        record.carried = decides_ || !found_.origins.empty();
         std::transform(claims_.begin(), claims_.end(), std::back_inserter(record.claims),
                        detail::to_runs);
         record.options = detail::recorded_options(options_);
@@ -327,7 +327,7 @@ private:
             for (const auto& recorded : record_->claims) {
                 uses(recorded.source) ? claims_.push_back(detail::to_table(recorded)) : void();
             }
-            decides_ = record_->carried && !claims_.empty();
+            decides_ = record_->carried && uses(provenance::recorded) && !claims_.empty();
             return;
         }
         const bool has_operations = capture_ && capture_->has_operations();

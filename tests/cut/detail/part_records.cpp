@@ -77,7 +77,8 @@ stemma::detail::recorded_model record_of_part(const std::string& tagged,
         values.push_back(test::value_called(read, name));
     }
     return stemma::detail::part_records(read, *stemma::detail::find_model_record(read))
-        .of(nodes, values);
+        .of(nodes, values)
+        .about;
 }
 
 std::size_t parameters_of(const stemma::module_tree& tree) {
@@ -138,10 +139,42 @@ TEST_CASE("part_records: claims about nodes refer to the part's modules") {
     const stemma::claim of_head{head, stemma::no_id, 0.5F, stemma::provenance::trace};
     whole.claims = {{stemma::provenance::trace, {{1, of_head}, {1, {}}, {1, of_block}}}};
     const auto record = stemma::detail::part_records(read, std::move(whole))
-                            .of(std::vector<id>{2}, std::vector<id>{});
-    REQUIRE(record.claims.size() == 1);
-    REQUIRE(record.claims[0].runs.size() == 1);
-    CHECK(record.modules.path(record.claims[0].runs[0].made.module) == "encoder.block");
+                            .of(std::vector<id>{2}, std::vector<id>{})
+                            .about;
+    REQUIRE(record.claims.size() == 2);
+    REQUIRE(record.claims[1].runs.size() == 1);
+    CHECK(record.modules.path(record.claims[1].runs[0].made.module) == "encoder.block");
+}
+
+TEST_CASE("part_records: the modules that nodes have in the model are the first claims") {
+    const auto tree = stacks();
+    for (const bool mark : {false, true}) {
+        const auto tagged = test::tag(model(), {.mark = mark}, &tree);
+        const auto record = record_of_part(tagged, {1, 2}, {"head.weight"});
+        CHECK(record.carried);
+        REQUIRE(record.claims.size() == 1);
+        CHECK(record.claims[0].source == stemma::provenance::recorded);
+        const auto known = stemma::detail::to_table(record.claims[0]).of;
+        REQUIRE(known.size() == 2);
+        CHECK(record.modules.path(known[0].module) == "decoder.block");
+        CHECK(record.modules.path(known[1].module) == "head");
+        CHECK((known[0].confidence < 1) == mark);
+        CHECK((known[0].call != stemma::no_id) == mark);
+    }
+}
+
+TEST_CASE("part_records: a part has the table of the model, and no marks") {
+    const auto tree = stacks();
+    const auto tagged = test::tag(model(), {.metadata = false, .model = true, .mark = true}, &tree);
+    const stemma::wire_model read(tagged, "tagged");
+    const auto [record, table] =
+        stemma::detail::part_records(read, *stemma::detail::find_model_record(read))
+            .of(std::vector<id>{2, 1}, std::vector<id>{});
+    CHECK(record.carriers == stemma::carrier_set{.metadata = false, .model = true});
+    REQUIRE(table);
+    REQUIRE(table->module.size() == 2);
+    CHECK(record.modules.path(table->module[0]) == "head");
+    CHECK(record.modules.path(table->module[1]) == "decoder.block");
 }
 
 TEST_CASE("part_records: parts of all fixtures have the tags of the whole", "[fixtures]") {
@@ -159,7 +192,7 @@ TEST_CASE("part_records: parts of all fixtures have the tags of the whole", "[fi
             for (id v = first; v < read.node_count() && v < first + step; ++v) {
                 nodes.push_back(v);
             }
-            const auto part = records.of(nodes, {});
+            const auto part = records.of(nodes, {}).about;
             const auto tags = stemma::name_modules(part.modules);
             for (id m = 0; m < part.modules.size(); ++m) {
                 const auto same = test::module_at(tree, part.modules.path(m));

@@ -7,6 +7,7 @@
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/part_records.hpp>
 #include <stemma/cut/detail/weight_store.hpp>
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
 #include <stemma/onnx/detail/graph_extras.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -17,6 +18,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/detail/model_record.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/record/tag_model.hpp>
 #include <stemma/types/value_types.hpp>
 
@@ -109,7 +111,7 @@ public:
         add_function_opsets(plan, result);
         result.append_entry(at_model::metadata_props, key, origin);
         if (records_) {
-            result.append_entry(at_model::metadata_props, model_key, record_of(plan));
+            append_record(plan, result);
         }
         return result;
     }
@@ -193,7 +195,7 @@ private:
     }
 
     /// The record of a tagged model for the nodes of a part, in reading order.
-    [[nodiscard]] std::string record_of(const cut_plan& plan) {
+    void append_record(const cut_plan& plan, message_tree& out) {
         std::vector<id> nodes;
         const auto append = [&](auto& self, id node) -> void {
             for (auto inside : contents_.inner_nodes(node)) {
@@ -215,9 +217,12 @@ private:
                 nodes.insert(nodes.end(), inside.begin(), inside.end());
             }
         }
-        auto record = records_->of(nodes, plan.initializers);
+        auto [record, table] = records_->of(nodes, plan.initializers);
         record.digest = (*digester_)(nodes);
-        return to_json(record, record.modules);
+        out.append_entry(at_model::metadata_props, model_key, to_json(record, record.modules));
+        if (table) {
+            out.append_entry(at_model::metadata_props, tag_table_key, to_json(*table));
+        }
     }
 
     void rename(const cut_plan& plan) {

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_PART_RECORDS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
 #include <stemma/model/detail/tag_lookup.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -11,9 +12,11 @@
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attribution_options.hpp>
+#include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/model_record.hpp>
 #include <stemma/record/detail/read_tags.hpp>
 #include <stemma/record/detail/recorded_claims.hpp>
+#include <stemma/record/detail/recorded_tags.hpp>
 #include <stemma/tagging/any_policy.hpp>
 #include <stemma/tagging/name_modules.hpp>
 
@@ -33,6 +36,12 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// What is written about the tags of a part of a model.
+struct part_record {
+    recorded_model about;                 ///< the digest is left to the caller
+    std::optional<recorded_tags> table{}; ///< if the whole has one
+};
+
 /// Makes the records of parts of a tagged model: of modules with nodes or parameters in the part,
 /// their ancestors, and others only if tags would change without them.
 class part_records {
@@ -41,6 +50,8 @@ public:
     /// Complexity: O(modules + fields of initializers and value infos), and of a table O(nodes).
     part_records(const wire_model& model, recorded_model whole)
         : model_(&model), whole_(std::move(whole)) {
+        bool damaged = false;
+        table_ = detail::read_table(model, whole_.modules.size(), damaged);
         const auto named = detail::naming_of(whole_);
         if (!named) {
             return;
@@ -48,9 +59,8 @@ public:
         naming_ = named->naming;
         selection_ = named->selection;
         tags_ = name_modules(whole_.modules, *selection_, *naming_);
-        bool damaged = false;
-        if (auto table = detail::read_table(model, whole_.modules.size(), damaged)) {
-            table_ = std::move(table->module);
+        if (const auto text = find_model_metadata(model, sketch_key)) {
+            sketch_ = read_sketch(*text, whole_.modules.size());
         }
         by_tag_.emplace(tags_);
         model.for_each_value_metadata([&](id value, std::string_view key, std::string_view text) {
@@ -74,35 +84,49 @@ public:
     part_records& operator=(const part_records&) = delete;
 
     /// Returns: the record of a part with these nodes, renumbered in this order, and these
-    /// initializers; the digest is left to the caller. If the model does not record the module of
-    /// every node, the part has all modules.
+    /// initializers. It claims for every node the module that it has in the model; if the model
+    /// does not record that of every node, the part has all modules and no such claims.
     /// Complexity: O(fields of the nodes + (nodes + modules of the part) * depth), and, if tags
     /// would change, that of naming the modules beside them.
-    [[nodiscard]] recorded_model of(std::span<const id> nodes,
-                                    std::span<const id> initializers) const {
-        recorded_model record{whole_header(), {}};
+    [[nodiscard]] part_record of(std::span<const id> nodes,
+                                 std::span<const id> initializers) const {
+        part_record result{{whole_header(), {}}};
+        auto& record = result.about;
         record.nodes = nodes.size();
         record.claims = claims_about(whole_.claims, nodes, model_->node_count());
+        result.table = table_about(nodes);
         auto part = find_modules(nodes, initializers, record.claims);
         if (!part) {
             record.modules = whole_.modules;
-            return record;
+            return result;
         }
         record.modules = build(*part);
+        record.claims.insert(record.claims.begin(), to_runs(part->known));
+        record.claims.resize(std::min(record.claims.size(), max_claim_tables));
+        record.carried = true;
+        const auto renumber = [&](id& m) { m = m == no_id ? no_id : part->rank_of(m); };
         for (auto& claims : record.claims) {
             for (auto& run : claims.runs) {
-                run.made.module = run.made.module == no_id ? no_id : part->rank_of(run.made.module);
+                renumber(run.made.module);
             }
         }
-        return record;
+        if (result.table) {
+            auto& [module, several] = *result.table;
+            std::for_each(module.begin(), module.end(), renumber);
+            for (auto& [node, modules] : several) {
+                std::for_each(modules.begin(), modules.end(), renumber);
+            }
+        }
+        return result;
     }
 
 private:
     /// A subset of the modules.
     struct chosen_modules {
-        std::vector<id> modules;        // ascending, with their ancestors
-        std::unordered_set<id> direct;  // that nodes are of
-        std::unordered_set<id> tensors; // initializers of the part
+        std::vector<id> modules;                     // ascending, with their ancestors
+        std::unordered_set<id> direct;               // that nodes are of
+        std::unordered_set<id> tensors;              // initializers of the part
+        claim_table known{provenance::recorded, {}}; // what the whole has for the nodes
 
         [[nodiscard]] id rank_of(id m) const {
             const auto at = std::lower_bound(modules.begin(), modules.end(), m);
@@ -135,9 +159,37 @@ private:
     [[nodiscard]] model_record whole_header() const {
         model_record about;
         about.carriers = whole_.carriers;
+        about.carriers.model = table_.has_value();
+        about.carriers.mark = false; // marks refer to the sketch of the whole
         about.options = whole_.options;
         about.from_model = whole_.from_model;
         return about;
+    }
+
+    [[nodiscard]] std::optional<recorded_tags> table_about(std::span<const id> nodes) const {
+        if (!table_) {
+            return std::nullopt;
+        }
+        recorded_tags result;
+        for (id i = 0; i < nodes.size(); ++i) {
+            result.module.push_back(table_->module[nodes[i]]);
+            if (const auto tags = table_->several.find(nodes[i]); tags != table_->several.end()) {
+                result.several.emplace(i, tags->second);
+            }
+        }
+        return result;
+    }
+
+    /// Returns: what the whole has for a node of this module. The sketch also knows the call, and
+    /// of which nodes nothing was known.
+    [[nodiscard]] claim known_of(id node, id module) const {
+        claim result{module, no_id, 1, provenance::recorded};
+        if (sketch_ && sketch_->node_count() == model_->node_count() &&
+            sketch_->of(node).module == module) {
+            result.call = sketch_->of(node).call;
+            result.confidence = sketch_->of(node).confidence;
+        }
+        return result.confidence > 0 ? result : claim{};
     }
 
     void add_tags(std::string_view list, std::vector<id>& result) const {
@@ -174,9 +226,14 @@ private:
         for (auto node : nodes) {
             const auto carriers = read_node_carriers(*model_, node);
             auto m = named.find(carriers);
-            m = m == no_id && table_ ? (*table_)[node] : m;
+            m = m == no_id && table_ ? table_->module[node] : m;
             if (m == no_id) {
                 return std::nullopt;
+            }
+            part.known.of.push_back(known_of(node, m));
+            if (table_) {
+                collected.add(table_->module[node]);
+                add_all(table_->several, node);
             }
             if (carriers.all) {
                 add_tags(*carriers.all, several);
@@ -317,7 +374,8 @@ private:
     std::optional<any_naming<module_tree>> naming_; // none if the naming is unknown
     std::optional<any_selection<module_tree>> selection_;
     tag_table tags_;
-    std::optional<std::vector<id>> table_; // by node
+    std::optional<recorded_tags> table_;
+    std::optional<graph_sketch> sketch_;
     std::optional<tag_lookup> by_tag_;
     std::unordered_map<id, std::vector<id>> of_value_;
     std::unordered_map<std::string_view, id> initializers_; // by name

@@ -37,7 +37,8 @@ struct model_record {
     std::optional<std::uint64_t> names{}; ///< see `model_digests`; unknown for parts of a model
     bool from_model = false;          ///< the tree was derived from the model, without a capture
     std::vector<claim_runs> claims{}; ///< further claims of a capture about the nodes
-    bool carried = false;             ///< tags came from an original, which nodes refer to
+    bool carried = false;             ///< tags came from an original or a whole: the first claims
+                                      ///< decide, and nodes refer to an original
 
     /// Takes the graph as it is now.
     void describe(std::uint64_t node_count, const model_digests& digests) {
