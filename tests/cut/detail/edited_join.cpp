@@ -202,4 +202,23 @@ TEST_CASE("edited_join: rejects another version of an operator set or function",
     CHECK_THROWS_AS(joined(other), stemma::error);
 }
 
+TEST_CASE("edited_join: a function may be written anew, with other tags", "[onnx][join_edited]") {
+    const auto function = [](const test::message& node) {
+        return test::message().inner(25, test::function("local", "Own", {"p"}, {"r"}, {node}));
+    };
+    const auto plain = [] { return test::node("Neg", {"p"}, {"r"}); };
+    const auto entry = test::entry("key", "value");
+    test::edited_split same;
+    same.add(0, function(plain().inner(9, entry).text(6, "note")));
+    same.add(1, function(plain()
+                             .inner(9, test::entry("pkg.stemma.module", "fc"))
+                             .text(6, "note\nstemma#1")
+                             .inner(9, entry)));
+    CHECK_NOTHROW(joined(same));
+    test::edited_split other;
+    other.add(0, function(plain().inner(9, entry).text(6, "note")));
+    other.add(1, function(plain().text(6, "another").inner(9, entry)));
+    CHECK_THROWS_AS(joined(other), stemma::error);
+}
+
 } // namespace test::cut_detail_edited_join

@@ -12,11 +12,16 @@
 #include <stemma/error.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
+#include <stemma/onnx/detail/rename_values.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/detail/wire_text.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/open/strip_model.hpp>
 #include <stemma/types/value_types.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -246,22 +251,61 @@ private:
         }
     }
 
+    /// Returns: the next function that `fields` reads; an empty field after the last.
+    [[nodiscard]] static wire_field next_function(wire_reader& fields) {
+        wire_field field;
+        while (fields.next(field)) {
+            if (field.is_bytes(at_model::functions)) {
+                return field;
+            }
+        }
+        return {};
+    }
+
+    /// Appends the message that `fields` reads, all fields in the order of their numbers, as tools
+    /// write them. Complexity: O(n log n) in fields.
+    static void append_in_order(wire_reader fields, names_in message, std::string& out) {
+        std::vector<wire_field> ordered;
+        for (wire_field field; fields.next(field);) {
+            ordered.push_back(field);
+        }
+        std::stable_sort(ordered.begin(), ordered.end(),
+                         [](const auto& a, const auto& b) { return a.number < b.number; });
+        for (const auto& field : ordered) {
+            const auto holds = field.type == wire_type::bytes
+                                   ? names_of_field(message, field.number)
+                                   : names_in::nothing;
+            if (holds == names_in::nothing || holds == names_in::name) {
+                out.append(fields.whole(field));
+                continue;
+            }
+            std::string inside;
+            append_in_order(fields.inner(field), holds, inside);
+            detail::append_field(field.number, inside, out);
+        }
+    }
+
     void add_functions(message_tree& out) const {
-        std::map<std::string, std::string_view> known;
+        std::map<std::string, std::string> known;
         const auto visit = [&](id p, const wire_model& m, bool adds) {
+            if (m.functions().empty()) {
+                return;
+            }
+            const auto bytes = strip_model(m);
+            wire_reader bare(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), m.file());
             auto fields = m.reader();
-            for (wire_field field; fields.next(field);) {
-                if (!field.is_bytes(at_model::functions)) {
-                    continue;
-                }
+            for (auto field = next_function(fields); field.end != 0;
+                 field = next_function(fields)) {
                 using at = detail::onnx_fields::function;
                 std::string key(name_in(fields.inner(field), at::domain));
                 key.append("\n").append(name_in(fields.inner(field), at::name));
                 key.append("\n").append(name_in(fields.inner(field), at::overload));
-                const auto made = known.emplace(key, fields.text(field));
+                std::string content;
+                append_in_order(bare.inner(next_function(bare)), names_in::function, content);
+                const auto made = known.emplace(key, content);
                 if (adds && made.second) {
                     out.add_range(field.begin, field.end - field.begin, split_files::part(p));
-                } else if (adds && made.first->second != fields.text(field)) {
+                } else if (adds && made.first->second != content) {
                     folder_.refuse(p, "changes a function that the source has: '" +
                                           std::string(name_in(fields.inner(field), at::name)) +
                                           "'");

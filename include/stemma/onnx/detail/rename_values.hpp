@@ -18,6 +18,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Messages that contain names of values, and the names themselves.
 enum class names_in : std::uint8_t {
     nothing,
+    function,
     node,
     attribute,
     graph,
@@ -37,6 +38,11 @@ struct naming_field {
 };
 
 inline constexpr naming_field naming_fields[] = {
+    {names_in::function, onnx_fields::function::input, names_in::name},
+    {names_in::function, onnx_fields::function::output, names_in::name},
+    {names_in::function, onnx_fields::function::node, names_in::node},
+    {names_in::function, onnx_fields::function::attribute_proto, names_in::attribute},
+    {names_in::function, onnx_fields::function::value_info, names_in::value_info},
     {names_in::node, onnx_fields::node::input, names_in::name},
     {names_in::node, onnx_fields::node::output, names_in::name},
     {names_in::node, onnx_fields::node::attribute, names_in::attribute},
