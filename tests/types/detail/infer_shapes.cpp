@@ -2,6 +2,7 @@
 #include <stemma/types/detail/infer_shapes.hpp>
 
 #include "../../catch.hpp"
+#include "../../find_in_model.hpp"
 #include "../../inferred_types.hpp"
 #include "../../model_files.hpp"
 
@@ -156,6 +157,29 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
     CHECK(different.find("p:float32[2,3]") != std::string::npos);
     CHECK(different.find("q:float32[2,4]") != std::string::npos);
     CHECK(different.find("inner:float32[2,?]") != std::string::npos);
+}
+
+TEST_CASE("infer_shapes: what a call declares is known in the function", "[onnx][infer_shapes]") {
+    auto graph = test::graph({test::node("Own", {"a"}, {"p", "q"}, "", "local")});
+    graph.inner(11, test::typed_value("a", {2}));
+    graph.inner(12, test::typed_value("p", {3}));
+    const auto bytes =
+        test::model(graph)
+            .inner(25, test::function("local", "Own", {"x"}, {"u", "v"},
+                                      {test::node("Mystery", {"x"}, {"u"}, "", "other"),
+                                       test::node("Relu", {"u"}, {"v"})}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    stemma::value_types types(model);
+    stemma::detail::infer_shapes(model, types);
+    const auto function = model.functions()[0].graph;
+    for (const auto value :
+         {test::value_called(model, "u", function), test::value_called(model, "v", function),
+          test::value_called(model, "q")}) {
+        const auto type = types.type_of(value);
+        REQUIRE(type);
+        CHECK(stemma::detail::to_text(stemma::detail::describe_type(*type)) == "float32[3]");
+    }
 }
 
 TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][infer_shapes]") {

@@ -223,6 +223,13 @@ private:
                 table_.put(function.inputs[i], table_.input(call, i));
             }
         }
+        const auto results =
+            std::min<std::size_t>(function.outputs.size(), model_.output_count(call));
+        for (id i = 0; i < results; ++i) {
+            if (function.outputs[i] != no_id) { // what the call declares
+                table_.add(function.outputs[i], table_[model_.first_output(call) + i]);
+            }
+        }
         observer_->enter(call);
         infer_function(g);
         for (std::size_t i = 0; i < function.outputs.size(); ++i) {
