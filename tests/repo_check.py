@@ -47,7 +47,6 @@ UNTESTED = {
     "stemma/weights/detail/content_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/derived_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/used_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
-    "stemma/weights/detail/weight_search.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/weight_uses.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/write_origin.hpp": "part of weights/write_parameters.hpp, tested there",
     "stemma/weights/detail/data_places.hpp": "part of weights/patch_weights.hpp, tested there",

@@ -78,6 +78,16 @@ struct shape_relation {
     return result;
 }
 
+/// Whether an exporter named a tensor after its value and type: `const_-3.4e+38_f32`.
+/// Complexity: O(length).
+[[nodiscard]] constexpr bool is_named_by_value(std::string_view name) noexcept {
+    constexpr std::string_view prefix = "const_";
+    const auto type = name.rfind('_');
+    return name.starts_with(prefix) && type > prefix.size() &&
+           std::string_view("-0123456789").find(name[prefix.size()]) != name.npos &&
+           name.find('.', type) == name.npos;
+}
+
 /// The state of the search for entries of initializers.
 class weight_search {
 public:
@@ -102,7 +112,8 @@ public:
         for (std::size_t t = 0; t < model.tensors().size(); ++t) {
             const auto& tensor = model.tensors()[t];
             headers.push_back(read_tensor_header(model, tensor));
-            weights[t] = !tensor.sparse && tensor.value != no_id && weight_values[tensor.value];
+            weights[t] = !tensor.sparse && tensor.value != no_id && weight_values[tensor.value] &&
+                         !is_named_by_value(name(t));
             origins[t].tensor = t;
             origins[t].module = module_of_uses(t);
         }
