@@ -28,8 +28,8 @@ struct lent_scene {
     lent_scene(const std::vector<std::string>& names,
                const std::vector<std::pair<std::string, std::string>>& known)
         : tree(test::tree_of({"block.conv", "block.norm", "block.net.fc", "block.ffn.w_1",
-                              "block.ffn.w_2", "block.list.0.fc", "other.conv", "last.ffn.w_1",
-                              "last.ffn.w_2", "block.wrap.norm"})) {
+                              "block.ffn.w_2", "block.list.0.fc", "block.list.2", "other.conv",
+                              "last.ffn.w_1", "last.ffn.w_2", "block.wrap.norm"})) {
         for (const auto& name : names) {
             ops.add({}, name, name.substr(name.rfind('/') + 1));
         }
@@ -142,6 +142,13 @@ TEST_CASE("lent_modules: members of a list belong to the owner of the list") {
         {"/wrap/list.0/Gemm", "/wrap/act/Relu", "/wrap/conv/Conv"},
         {{"wrap", "other"}, {"wrap/list.0", "block.list.0"}, {"wrap/conv", "block.conv"}});
     CHECK(scene.owner("wrap/act") == "block");
+}
+
+TEST_CASE("lent_modules: members that are called in the scope of their list are not lent") {
+    const lent_scene scene(
+        {"/list/list.0/Gemm", "/list/list.1/Relu", "/list/list.2/Gemm"},
+        {{"list", "block.list"}, {"list/list.0", "block.list.0"}, {"list/list.2", "block.list.2"}});
+    CHECK(scene.owner("list/list.1") == "?");
 }
 
 } // namespace test::evidence_detail_lent_modules

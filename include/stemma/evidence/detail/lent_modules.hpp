@@ -78,13 +78,15 @@ public:
     }
 
 private:
-    /// The owner of the known module of a scope, past the numbers of lists.
+    /// The owner of the known module of a scope, past the numbers of lists, but not past the
+    /// enclosing scope's own.
     [[nodiscard]] id owner_of(id s) const {
         auto m = known_[s].module;
         if (m == no_id || m == 0 || table_.scopes[s].style != scope_style::called) {
             return no_id;
         }
-        while (m != 0 && is_number(modules_.name(m))) {
+        const auto around = known_[table_.scopes[s].parent].module;
+        while (m != 0 && is_number(modules_.name(m)) && modules_.index().parent(m) != around) {
             m = modules_.index().parent(m);
         }
         return m == 0 ? no_id : modules_.index().parent(m);
