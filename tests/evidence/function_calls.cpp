@@ -120,6 +120,23 @@ TEST_CASE("function_calls: an uncalled function is the root's, and recursion ter
     CHECK(scene.paths<function_calls>("again") == texts{"/"});
 }
 
+TEST_CASE("function_calls: nothing is claimed about a call of which only parameters tell") {
+    const auto body = test::function("app", "Pooler", {"a", "w"}, {"b"},
+                                     {test::node("MatMul", {"a", "w"}, {"c"}, "MatMul_1"),
+                                      test::node("Tanh", {"c"}, {"b"}, "Tanh_2")});
+    const auto scene_of = [&](const std::string& name) {
+        return with_functions(
+            test::graph({test::node("Pooler", {"x", "pooler.dense.weight"}, {"y"}, name, "app")},
+                        {"x"}, {"y"}, {"pooler.dense.weight"}),
+            {body});
+    };
+    test::evidence_scene unnamed(scene_of("call"));
+    CHECK(unnamed.paths<function_calls>("call").empty());
+    CHECK(unnamed.paths<function_calls>("MatMul_1") == texts{"pooler.dense"});
+    test::evidence_scene named(scene_of("/pooler/Pooler"));
+    CHECK(named.paths<function_calls>("/pooler/Pooler") == texts{"pooler"});
+}
+
 TEST_CASE("function_calls: nothing is claimed about an unknown call, except in the body of an If, "
           "where it belongs to the owner's module") {
     const auto body = test::function("pkg.torch.__subgraph__", "true_graph_0", {"a"}, {"b"},

@@ -128,6 +128,12 @@ private:
         return passed;
     }
 
+    /// What a call stands for.
+    struct called_module {
+        id module = no_id;
+        bool shown = true; // by more than the parameters passed, which may belong to its children
+    };
+
     /// Returns: the deepest module that contains the owners of all these parameters, or `no_id`.
     [[nodiscard]] id common_owner(std::span<const id> parameters) const {
         id common = no_id;
@@ -190,8 +196,8 @@ private:
         return is_one(first) && !is_one(std::next(first)) ? *first : no_id;
     }
 
-    [[nodiscard]] id module_of_call(operator_t<Ops> v, const call_context& around,
-                                    std::span<const id> passed) {
+    [[nodiscard]] called_module module_of_call(operator_t<Ops> v, const call_context& around,
+                                               std::span<const id> passed) {
         const auto function = ops_.callee(v);
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         const auto top = around.function == no_id || around.module == no_id ? 0 : around.module;
@@ -201,35 +207,36 @@ private:
         const bool described = around.function == no_id && !chains_.chain_of.empty();
         const auto chain = described ? chains_.chain_of[index] : no_id;
         if (chain != no_id && bound_chains_.of_chain[chain].module != no_id) {
-            return bound_chains_.of_chain[chain].module;
+            return {bound_chains_.of_chain[chain].module};
         }
         if (const auto named = names_.module_of(function, top, owner); named != no_id) {
-            return named;
+            return {named};
         }
         auto module = scope == no_id ? no_id : bound_.of(index, scope).module;
+        const bool shown = module != no_id || around.function != no_id;
         if (module == no_id) {
             module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
         }
         if (module == no_id && around.function == no_id && found_.every_module) {
-            return 0;
+            return {0};
         }
         const auto type = class_of(function);
         if (module == no_id) {
             const auto only = only_one_below(top, type);
-            return only != no_id              ? only
-                   : around.function != no_id ? around.module
-                                              : top_level_module_of(index);
+            return {only != no_id              ? only
+                    : around.function != no_id ? around.module
+                                               : top_level_module_of(index)};
         }
         if (caller != no_id && tree_.is_ancestor(caller, module) && has_class(caller, type)) {
-            return caller;
+            return {caller};
         }
         if (const auto typed = of_class_above(module, top, type); typed != no_id) {
-            return typed;
+            return {typed};
         }
         while (module != top && caller != no_id && !tree_.is_ancestor(module, caller)) {
             module = tree_.parent(module);
         }
-        return module;
+        return {module, shown};
     }
 
     /// Returns: the module of the nearest known owner of a body around `v`, or `no_id`.
@@ -278,11 +285,15 @@ private:
         call_context inside;
         inside.function = ops_.callee(v);
         inside.passed = passed_to(v, around);
-        inside.module = is_folded(v) ? on_path(v, around.function == no_id ? 0 : around.module)
-                                     : module_of_call(v, around, inside.passed);
+        const auto [module, shown] =
+            is_folded(v) ? called_module{on_path(v, around.function == no_id ? 0 : around.module)}
+                         : module_of_call(v, around, inside.passed);
+        inside.module = module;
         inside.depth = around.depth + 1;
         inside.last = around.function == no_id ? last_module(v, inside) : last;
-        note(v, around, inside.module);
+        if (shown) {
+            note(v, around, module);
+        }
         if (inside.depth > ops_.function_count() || contexts_.size() >= max_contexts ||
             !entered_[inside.function].insert(inside.module).second) {
             return;
