@@ -69,7 +69,7 @@ struct lent_scene {
 
 private:
     [[nodiscard]] stemma::detail::lent_modules<stemma::module_tree> lent() const {
-        return {table, tree, modules};
+        return {table, tree, modules, [&] { return stemma::detail::find_computing(ops, table); }};
     }
 };
 
@@ -84,6 +84,22 @@ TEST_CASE("lent_modules: what a container calls belongs to the module around") {
         {"/block/net/conv/Conv", "/block/net/norm/Mul", "/block/net/act/Relu"},
         {{"block", "block"}, {"block/net/conv", "block.conv"}, {"block/net/norm", "block.norm"}});
     CHECK(two.owner("block/net/act") == "block");
+}
+
+TEST_CASE("lent_modules: weights computed in a scope do not count") {
+    test::operator_scene ops;
+    const auto constant = ops.add_constant();
+    const auto norm = ops.add({constant}, "/a/ReduceL2", "ReduceL2");
+    ops.read_parameter(norm, "a.conv.weight_v");
+    const auto weight = ops.add({norm, constant}, "/a/Mul", "Mul");
+    const auto input = ops.add({}, "/b/Add", "Add");
+    const auto conv = ops.add({input, weight}, "/a/conv/Conv", "Conv");
+    ops.add({conv, weight}, "/c/Add", "Add");
+    const auto table = stemma::detail::collect_scopes(ops);
+    const auto computing = stemma::detail::find_computing(ops, table);
+    CHECK_FALSE(computing[table.find(0, "a")]);
+    CHECK(computing[table.find(0, "b")]);
+    CHECK(computing[table.find(0, "c")]);
 }
 
 TEST_CASE("lent_modules: not if the container computes, owns some, or another module does") {

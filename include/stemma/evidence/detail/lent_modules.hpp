@@ -3,15 +3,50 @@
 #define STEMMA_EVIDENCE_DETAIL_LENT_MODULES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_view.hpp>
+#include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
+#include <functional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: by scope, whether its own operators compute anything but what weights are made of, as
+/// the hooks of a module do that are printed in its caller. Complexity: O(V + E).
+template <parameter_readers Ops>
+    requires named_operators<Ops>
+[[nodiscard]] std::vector<bool> find_computing(const Ops& ops, const scope_table& table) {
+    const auto& graph = ops.graph();
+    std::vector<bool> computing(table.scopes.size(), false);
+    std::vector<bool> of_weights(num_vertices(graph), false);
+    for (auto [it, last] = vertices(graph); it != last; ++it) {
+        const auto v = index_of(graph, *it);
+        bool reads = std::string_view(ops.op_type(*it)) == "Constant";
+        ops.for_each_parameter(*it, [&](id) { reads = true; });
+        bool other = false;
+        if constexpr (data_aware_operators<Ops>) {
+            other = ops.reads_data(*it);
+        }
+        for (auto [in, end] = in_edges(*it, graph); in != end; ++in) {
+            const bool weight = of_weights[index_of(graph, source(*in, graph))];
+            reads = reads || weight;
+            other = other || !weight;
+        }
+        of_weights[v] = reads && !other;
+        if (const auto s = table.scope_of[v]; s != no_id && !of_weights[v]) {
+            computing[s] = true;
+        }
+    }
+    return computing;
+}
 
 /// Modules called in scopes of modules that do not own them, as parameters show for some; what runs
 /// between or beside these has the same owner.
@@ -24,10 +59,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <module_view Modules>
 class lent_modules {
 public:
-    /// `known`: by scope, the module that parameters show, or `no_id`. Complexity: O(scopes *
-    /// depth).
+    /// `known`: by scope, the module that parameters show, or `no_id`. `computing()` is asked if it
+    /// matters, see `find_computing`. Complexity: O(scopes * depth).
     lent_modules(const scope_table& table, const Modules& modules,
-                 std::span<const scope_module> known)
+                 std::span<const scope_module> known,
+                 const std::function<std::vector<bool>()>& computing)
         : table_(table)
         , modules_(modules)
         , known_(known)
@@ -57,7 +93,7 @@ public:
             if (const auto owner = owner_of(s); owner != no_id) {
                 last[around] = owner;
                 owner_[s] = no_id;
-            } else if (is_container(around)) {
+            } else if (is_container(around, computing)) {
                 owner_[s] = inside_[around];
             } else if (owner_[s] != last[around] || !is_elsewhere(owner_[s], around)) {
                 owner_[s] = no_id;
@@ -93,10 +129,12 @@ private:
     }
 
     /// Whether scope `s` only calls what the module around it owns.
-    [[nodiscard]] bool is_container(id s) const {
+    [[nodiscard]] bool is_container(id s,
+                                    const std::function<std::vector<bool>()>& computing) const {
         const auto& scope = table_.scopes[s];
         return inside_[s] != no_id && !mixed_[s] && known_[s].module == no_id &&
-               scope.operators == 0 && known_[scope.parent].module == inside_[s];
+               known_[scope.parent].module == inside_[s] &&
+               (scope.operators == 0 || !computing_.get(computing)[s]);
     }
 
     /// Whether module `m` is not inside the nearest known module of the scopes around `s`, or `s`.
@@ -115,6 +153,7 @@ private:
     std::vector<id> inside_;    // by scope: owner of the first known module called there
     std::vector<bool> mixed_;   // by scope: whether these have several owners
     std::vector<bool> renamed_; // by scope: whether one of these has another name
+    made_once<std::vector<bool>> computing_; // by scope
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

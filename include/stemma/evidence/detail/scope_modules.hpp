@@ -17,6 +17,7 @@
 #include <stemma/evidence/detail/scope_series.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/detail/scope_witness.hpp>
+#include <stemma/evidence/detail/shared_members.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -272,7 +273,9 @@ template <parameter_readers Ops>
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         has_inside[table.scopes[s].parent] = true;
     }
-    const detail::lent_modules<module_tree> lent(table, known, ranks.of_scope);
+    const detail::lent_modules<module_tree> lent(
+        table, known, ranks.of_scope, [&] { return detail::find_computing(ops, table); });
+    const detail::shared_members shared(table);
     detail::hidden_levels hidden(builder);
     std::vector<bool> is_grown(table.scopes.size(), false);
     std::optional<bool> reordered;           // computed on demand
@@ -366,6 +369,10 @@ template <parameter_readers Ops>
         } else if (const auto lender = lent.owner(s); lender != no_id) {
             const auto name = repeats ? counted->first : scope.instance();
             guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
+            module.caller = parent;
+        } else if (const auto outside = shared.outside(s); outside != no_id) {
+            self(outside, self);
+            guess(result.of_scope[outside].module, detail::confidence::scope_elsewhere);
             module.caller = parent;
         } else if (first != no_id && owner != no_id) {
             join_owner();

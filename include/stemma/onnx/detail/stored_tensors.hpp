@@ -8,6 +8,7 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 

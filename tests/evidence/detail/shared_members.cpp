@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/shared_members.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+
+#include <string>
+#include <vector>
+
+namespace test::evidence_detail_shared_members {
+
+using stemma::id;
+
+namespace {
+
+/// @returns the scope in which the module of the last operator's scope ran outside a sequence.
+std::string outside(const std::vector<std::string>& names) {
+    test::operator_scene ops;
+    for (const auto& name : names) {
+        ops.add({}, name, name.substr(name.rfind('/') + 1));
+    }
+    const auto table = stemma::detail::collect_scopes(ops);
+    auto s = stemma::detail::shared_members(table).outside(table.scope_of.back());
+    if (s == stemma::no_id) {
+        return "none";
+    }
+    std::string path;
+    for (; s >= stemma::detail::scope_style_count; s = table.scopes[s].parent) {
+        path = "/" + std::string(table.scopes[s].instance()) + path;
+    }
+    return path;
+}
+
+} // namespace
+
+TEST_CASE("shared_members: what has no number in a sequence is a module around it") {
+    CHECK(outside({"/act/Relu", "/body/body.0/Gemm", "/body/act/Relu"}) == "/act");
+    CHECK(outside({"/m/act/Relu", "/m/body/body.0/body.0.1/Gemm", "/m/body/body.0/act/Relu"}) ==
+          "/m/act");
+}
+
+TEST_CASE("shared_members: not what has a number, another operator or no sequence around it") {
+    CHECK(outside({"/act/Relu", "/body/act/Relu", "/body/body.0/Relu"}) == "none");
+    CHECK(outside({"/act/Tanh", "/body/body.0/Gemm", "/body/act/Relu"}) == "none");
+    CHECK(outside({"/act/Relu", "/body/fc/Gemm", "/body/act/Relu"}) == "none");
+    CHECK(outside({"/act/Relu", "/body/body.0/Gemm", "/body/Add", "/body/act/Relu"}) == "none");
+    CHECK(outside({"/body/body.0/Gemm", "/body/act/Relu"}) == "none");
+}
+
+} // namespace test::evidence_detail_shared_members
