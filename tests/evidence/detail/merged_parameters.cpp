@@ -118,6 +118,23 @@ TEST_CASE("find_merged_parameters: a known module reads the counterpart's parame
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
 }
 
+TEST_CASE("find_merged_parameters: a known module with the name of the owner is a copy of it") {
+    scene ops;
+    ops.add_reader("/online/fc/MatMul", "online.fc.weight");
+    ops.add_reader("/target/fc/MatMul", "online.fc.weight");
+    CHECK(ops.merged(test::tree_of({"online.fc", "target.fc"})) == names{"online.fc.weight"});
+    CHECK(ops.merged(test::tree_of({"online.fc", "target.act"})).empty()); // lent to target
+    ops.add_reader("/other/MatMul", "target.fc.weight"); // now names contradict each other
+    CHECK(ops.merged(test::tree_of({"online.fc", "target.fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: a known module with another name shares the parameter") {
+    scene ops;
+    ops.add_reader("/embed/words/Gather", "embed.words.weight");
+    ops.add_reader("/head/decoder/MatMul", "embed.words.weight");
+    CHECK(ops.merged(test::tree_of({"embed.words", "head.decoder"})).empty());
+}
+
 TEST_CASE("find_merged_parameters: finds a vector read more often than its owner's weight") {
     scene ops;
     ops.add_reader("MatMul_0", "fc1.weight");

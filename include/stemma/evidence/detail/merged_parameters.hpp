@@ -225,6 +225,9 @@ public:
         const auto member = std::string_view(path).substr(0, compared.member);
         if (compared.is_above) {
             read_at_home_[parameter] = true;
+        } else if (member.empty() && last_name(path) == last_name(owner) &&
+                   find_module(lookup_, path) != no_id) {
+            of_known_.emplace(path + std::string(name.substr(owner.size())), parameter);
         } else if (!member.empty() && find_module(lookup_, path) != no_id) {
             of_known_.emplace(path + std::string(name.substr(compared.length)), parameter);
         } else if (!member.empty() && find_module(lookup_, member) == no_id) {
@@ -254,6 +257,10 @@ public:
     }
 
 private:
+    [[nodiscard]] static std::string_view last_name(std::string_view path) {
+        return path.substr(path.rfind('.') + 1);
+    }
+
     const Ops* ops_;
     const scope_table* scopes_;
     module_lookup<Modules> lookup_;
@@ -269,8 +276,9 @@ private:
 /// many modules: all ones, all zeros. They stand for others unless a trained parameter of their
 /// owner is read as often: then its modules ran that often. The same goes for a vector that is read
 /// more often than its owner's other parameters. Layers created as copies are equal as a whole:
-/// then scopes denote list members that own nothing. Complexity: O(operators + inputs); for
-/// parameters that several operators read, O(data) and O(readers * depth).
+/// then scopes denote list members, or known modules of the same name, that own nothing.
+/// Complexity: O(operators + inputs); for parameters that several operators read, O(data) and
+/// O(readers * depth).
 template <named_operators Ops, module_view Modules>
     requires parameter_readers<Ops>
 [[nodiscard]] std::vector<bool> find_merged_parameters(const Ops& ops, const scope_table& scopes,
