@@ -93,6 +93,29 @@ TEST_CASE(
     CHECK(modules_of(bytes, {{0, 0}}) == std::vector<id>{block, relu, pool, head, fc});
 }
 
+TEST_CASE("find_recorded_origins: a node does itself what it no longer reads from another") {
+    // The Relu is left for the MaxPool beside.
+    const std::vector<message> before{node("Conv", {"x", "w"}, {"c"}), node("Relu", {"c"}, {"r"}),
+                                      node("MaxPool", {"r"}, {"p"}),
+                                      node("Gemm", {"r", "w"}, {"y"})};
+    auto after = before;
+    after.back() = node("FusedGemm", {"c", "w"}, {"y"}, "", "com.microsoft");
+    std::vector<stemma::attribution> made;
+    for (const auto module : {conv, relu, pool, fc}) {
+        made.push_back({module, no_id, 0.95F, stemma::provenance::scope, false});
+    }
+    const auto old = bytes_of(before, "y");
+    const auto then = stemma::detail::graph_sketch::read(
+        stemma::detail::sketch_of(stemma::wire_model(old), made), tree.size());
+    const auto last_module = [&](const std::vector<message>& nodes) {
+        const auto bytes = bytes_of(nodes, "y");
+        const stemma::wire_model now(bytes);
+        return stemma::detail::find_recorded_origins(now, *then, tree, {}).of.back().module;
+    };
+    CHECK(last_module(before) == fc);
+    CHECK(last_module(after) == 0);
+}
+
 TEST_CASE("find_recorded_origins: a node that makes the values of several stands for them all") {
     CHECK(modules_of(bytes_of({node("Both", {"x", "w"}, {"c", "n"}), node("Relu", {"n"}, {"r"}),
                                node("MaxPool", {"r"}, {"p"}), node("Reshape", {"p", "k"}, {"s"}),

@@ -76,6 +76,15 @@ TEST_CASE("sketch_lookup: finds what made the values of a node now") {
     CHECK(lookup.hinted_maker(now, 1) == 2);
 }
 
+TEST_CASE("sketch_lookup: what reads the inputs of a node, but not its result, bypasses it") {
+    const auto then = sketch();
+    const stemma::detail::sketch_lookup lookup(then);
+    CHECK(lookup.is_bypassed(2, std::vector<id>{0, 1}));
+    CHECK_FALSE(lookup.is_bypassed(2, std::vector<id>{1, 2}));
+    CHECK_FALSE(lookup.is_bypassed(2, std::vector<id>{0, 3}));
+    CHECK_FALSE(lookup.is_bypassed(0, std::vector<id>{1})); // it reads the input of the model
+}
+
 TEST_CASE("sketch_lookup: data come from inputs, but not through shapes") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);

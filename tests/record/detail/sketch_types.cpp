@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/core/id.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -42,6 +43,9 @@ TEST_CASE("sketch_types: a function that nobody calls any more was inlined") {
     CHECK(types.are_same(1, 1));
     CHECK(types.are_same(2, 2));
     CHECK_FALSE(types.are_same(0, 0));
+    CHECK(types.are_kept([](stemma::id node) { return node; }));
+    CHECK_FALSE(types.are_kept([](stemma::id node) { return 3 - node; }));
+    CHECK(types.are_kept([](stemma::id) { return stemma::no_id; }));
 }
 
 } // namespace test::record_detail_sketch_types

@@ -47,7 +47,9 @@ public:
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
         find_by_names();
-        if (!names_are_kept()) {
+        // Tools that renumber all values reuse names for others.
+        if (!types_.are_kept(
+                [&](id node) { return found_[node].by_hint ? no_id : found_[node].node; })) {
             std::fill(holder_.begin(), holder_.end(), no_id);
             std::fill(found_.begin(), found_.end(), identity{});
         }
@@ -149,22 +151,6 @@ private:
         }
     }
 
-    /// Tools that renumber all values reuse names for others. Operators of types that are new, or
-    /// gone, are no evidence of that.
-    [[nodiscard]] bool names_are_kept() const {
-        std::size_t total = 0;
-        std::size_t same = 0;
-        for (id node = 0; node < now_.node_count(); ++node) {
-            const auto& entry = found_[node];
-            if (entry.node != no_id && !entry.by_hint && !types_.is_new(node) &&
-                !types_.is_gone(entry.node)) {
-                ++total;
-                same += types_.are_same(node, entry.node) ? 1U : 0U;
-            }
-        }
-        return 2 * same >= total;
-    }
-
     void take_marks(std::span<const node_mark_found> given) {
         for (const auto& mark : given) {
             if (mark.number < then_.node_count()) {
@@ -242,6 +228,30 @@ private:
         std::sort(near_.begin(), near_.end());
     }
 
+    /// Collects the nodes of the sketch that a node's inputs stand for.
+    /// Returns: whether the names of all values tell.
+    bool collect_inputs(id node) {
+        near_of_ = no_id;
+        near_.clear();
+        bool told = true;
+        for (const auto value : now_.inputs(node)) {
+            const auto maker = value == no_id ? no_id : now_.producer(value);
+            if (maker == no_id || found_[maker].node == no_id) {
+                told = told && maker == no_id;
+                continue;
+            }
+            near_.push_back(found_[maker].node);
+            const auto named = lookup_.maker_of(now_.value_name(value));
+            told = told && named != no_id;
+            told ? near_.push_back(named) : void();
+            if (const auto took = absorbed_.find(maker); took != absorbed_.end()) {
+                near_.insert(near_.end(), took->second.begin(), took->second.end());
+            }
+        }
+        std::sort(near_.begin(), near_.end());
+        return told;
+    }
+
     /// A node that produces a different value than before has absorbed its missing successors:
     /// those in a chain whose inputs the node itself reads, up to one with several readers.
     void absorb(id node) {
@@ -255,18 +265,7 @@ private:
         if (const auto holder = holder_[region_.front()]; holder != no_id && holder != node) {
             return; // what follows reads the value that the holder makes
         }
-        near_of_ = no_id;
-        near_.clear(); // what the node's inputs stand for
-        for (const auto value : now_.inputs(node)) {
-            const auto maker = value == no_id ? no_id : now_.producer(value);
-            if (maker != no_id && found_[maker].node != no_id) {
-                near_.push_back(found_[maker].node);
-                if (const auto took = absorbed_.find(maker); took != absorbed_.end()) {
-                    near_.insert(near_.end(), took->second.begin(), took->second.end());
-                }
-            }
-        }
-        std::sort(near_.begin(), near_.end());
+        collect_inputs(node);
         const auto before = static_cast<std::ptrdiff_t>(region_.size());
         auto next = lookup_.only_reader(region_.front());
         while (next != no_id && is_gone(next, node) && region_.size() < max_region &&
@@ -338,11 +337,12 @@ private:
         };
         auto at = region_.size();
         add(last);
+        const bool known = collect_inputs(node);
         for (; lookup_.is_dependent(last) && at < region_.size() && region_.size() < max_region;
              ++at) {
             for (const auto from : some(then_.read_from(region_[at]))) {
                 if (from != graph_sketch::given && lookup_.is_dependent(from) &&
-                    is_gone(from, node)) {
+                    (is_gone(from, node) || (known && lookup_.is_bypassed(from, near_)))) {
                     add(from);
                 }
             }

@@ -110,6 +110,16 @@ public:
         return maker;
     }
 
+    /// Whether what reads only from some nodes does what a node does, which is not one of them, on
+    /// its own: some of these are what that reads.
+    /// Requires: `read` ascends. Complexity: O(inputs * log read).
+    [[nodiscard]] bool is_bypassed(id node, std::span<const id> read) const {
+        const auto is_read = [&](id one) {
+            return std::binary_search(read.begin(), read.end(), one);
+        };
+        return !is_read(node) && detail::range::any_of(then_.read_from(node), is_read);
+    }
+
     /// Whether one of some nodes is within a few steps of another one.
     /// Requires: `others` ascend. Complexity: O(log others).
     [[nodiscard]] bool is_near(id node, std::span<const id> others) const {

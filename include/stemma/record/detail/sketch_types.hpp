@@ -6,6 +6,7 @@
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -49,6 +50,21 @@ public:
     /// The same for a node that called a function, or had a type of another domain.
     [[nodiscard]] bool is_gone_call(id before) const {
         return then_.type(before).find("::") != std::string_view::npos && is_gone(before);
+    }
+
+    /// Whether most nodes have the type of the node of the sketch that `before(node)` returns, if
+    /// not `no_id`. Types that are new, or gone, do not count. Complexity: O(nodes).
+    template <class Before>
+    [[nodiscard]] bool are_kept(Before before) const {
+        std::size_t total = 0;
+        std::size_t same = 0;
+        for (id node = 0; node < now_.node_count(); ++node) {
+            if (const id then = before(node); then != no_id && !is_new(node) && !is_gone(then)) {
+                ++total;
+                same += are_same(node, then) ? 1U : 0U;
+            }
+        }
+        return 2 * same >= total;
     }
 
 private:
