@@ -3,11 +3,14 @@
 
 #include "../alignment_scene.hpp"
 #include "../catch.hpp"
+#include "../evidence_scene.hpp"
+#include "../model_with_metadata.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
@@ -48,6 +51,27 @@ TEST_CASE("given_claims: every table makes claims about its operators, in order"
     CHECK(claims_of({}, 0).empty());
     STATIC_REQUIRE(
         stemma::evidence_policy<given_claims, test::exported_graph, stemma::module_tree>);
+}
+
+TEST_CASE("given_claims: an aligned operation is a part of an operator fused from several") {
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Conv", {"x"}, {"/b/Mul_output_0"}, "/b/conv/Conv")},
+                                {"x"}, {"/b/Mul_output_0"}))
+            .bytes());
+    const auto lookup = stemma::module_lookup(scene.modules());
+    const auto part = stemma::find_module(lookup, "b.conv");
+    const auto claimed = [&](provenance source) {
+        const std::vector<claim_table> tables{{source, {claim{part, 0, 0.9F, source}}}};
+        std::vector<claim> made;
+        given_claims{&tables}.prepare(scene.context()).for_each_claim(0, [&](const claim& one) {
+            made.push_back(one);
+        });
+        return made.at(0);
+    };
+    CHECK(claimed(provenance::trace).module == stemma::find_module(lookup, "b"));
+    CHECK(claimed(provenance::trace).call == stemma::no_id);
+    CHECK(claimed(provenance::recorded).module == part); // of all its origins
+    CHECK(claimed(provenance::recorded).call == 0);
 }
 
 } // namespace test::evidence_given_claims

@@ -118,13 +118,24 @@ TEST_CASE("leftovers: the name of a fused activation shows whether it is a modul
     const auto module_of = [](const char* name) {
         const auto conv = test::node("Conv", {"x"}, {"v"}, name)
                               .text(7, "com.microsoft.nchwc")
-                              .inner(5, test::message().text(1, "activation").text(4, "Relu"));
+                              .inner(5, test::message().text(1, "activation").text(4, "any"));
         test::evidence_scene scene(test::model(test::graph({conv}, {"x"}, {"v"})).bytes());
         return scene.paths<leftovers>(name);
     };
     CHECK(module_of("/b/relu_1/Relu_output_0_nchwc") == texts{"b"});
     CHECK(module_of("/b/b.2/Relu_output_0_nchwc") == texts{"b"});
+    CHECK(module_of("/b/leaky_1/LeakyRelu_output_0_nchwc") == texts{"b"});
     CHECK(module_of("/b/branch/Relu_output_0_nchwc") == texts{"b.branch"});
+    CHECK(module_of("/b/le/LeakyRelu_output_0_nchwc") == texts{"b.le"});
+}
+
+TEST_CASE("leftovers: an operator fused with one of its own module stays there") {
+    const auto sum = test::node("FusedGemm", {"x"}, {"/b/fc/Relu_output_0"}, "fused /b/fc/Gemm")
+                         .text(7, "com.microsoft")
+                         .inner(5, test::message().text(1, "activation").text(4, "Relu"));
+    test::evidence_scene scene(
+        test::model(test::graph({sum}, {"x"}, {"/b/fc/Relu_output_0"})).bytes());
+    CHECK(scene.paths<leftovers>("fused /b/fc/Gemm") == texts{"b.fc"});
 }
 
 TEST_CASE("leftovers: a convolution fused with a skip connection belongs to the ancestor of both") {

@@ -5,6 +5,7 @@
 #include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
+#include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/joined_sums.hpp>
@@ -18,6 +19,7 @@
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
@@ -175,6 +177,24 @@ public:
         return *sums_;
     }
 
+    /// The modules of what operators were fused with, by vertex index: of what a result is named
+    /// after, and of additions. Complexity: as `sums`, and O(V) if any was fused, the first time.
+    [[nodiscard]] const std::unordered_map<id, id>& joined() requires parameter_readers<Ops> {
+        if (!joined_) {
+            joined_ = sums();
+            if constexpr (named_operators<Ops>) {
+                for (const auto& [v, end] : scopes().ends) {
+                    if (const auto last = modules_of_scopes().of_scope[end].module; last != no_id) {
+                        auto& module = joined_->try_emplace(v, last).first->second;
+                        module = index().lca(module, last);
+                    }
+                }
+                add_own_ends(*joined_);
+            }
+        }
+        return *joined_;
+    }
+
     /// The result of `data_independent` for the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
         if (!known_.independent) {
@@ -184,6 +204,22 @@ public:
     }
 
 private:
+    /// Adds operators that were fused with others of their scope.
+    void add_own_ends(std::unordered_map<id, id>& joined) {
+        if constexpr (joined_operators<Ops>) {
+            const auto& table = scopes();
+            auto [it, last] = vertices(ops_->graph());
+            for (it = table.leftover.empty() ? last : it; it != last; ++it) {
+                const auto v = static_cast<id>(detail::index_of(ops_->graph(), *it));
+                if (std::binary_search(table.leftover.begin(), table.leftover.end(), v) &&
+                    detail::ends_in_own_scope(*ops_, *it) && ops_->is_joined(*it)) {
+                    const auto module = modules_of_scopes().of_scope[table.scope_of[v]].module;
+                    module == no_id ? void() : void(joined.try_emplace(v, module));
+                }
+            }
+        }
+    }
+
     /// Whether every module that runs with parameters is named by some operator, so that names and
     /// metadata stop short of none. Complexity: O(scopes + parameters).
     [[nodiscard]] bool
@@ -222,6 +258,7 @@ private:
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;
     std::optional<std::unordered_map<id, id>> sums_;
+    std::optional<std::unordered_map<id, id>> joined_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

@@ -5,11 +5,14 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -30,17 +33,21 @@ struct claim_table {
 };
 
 /// Evidence obtained elsewhere: by aligning a capture, or from whoever tagged the model.
+///
+/// Aligned operations are not fused, so a claim of theirs about an operator that was fused from
+/// several is for the common ancestor of all.
 struct given_claims {
     using policy_category = evidence_category;
 
     /// Queried in this order; none if null.
     const std::vector<claim_table>* tables = nullptr;
 
-    template <class Ops>
+    template <class Ops, class Modules>
     class claims {
     public:
-        claims(const Ops& ops, const std::vector<claim_table>* tables)
-            : ops_(&ops), tables_(tables) {}
+        claims(const Ops& ops, const std::vector<claim_table>* tables,
+               std::optional<detail::joined_modules<Ops, Modules>> joined)
+            : ops_(&ops), tables_(tables), joined_(joined) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -49,21 +56,43 @@ struct given_claims {
             }
             const auto v = detail::index_of(ops_->graph(), vertex);
             for (const auto& table : *tables_) {
-                if (v < table.of.size() && table.of[v].module != no_id) {
-                    f(table.of[v]);
+                if (v >= table.of.size() || table.of[v].module == no_id) {
+                    continue;
                 }
+                auto made = table.of[v];
+                if (joined_ && is_aligned(made.source)) {
+                    const auto module = joined_->around(vertex, made.module);
+                    made.call = module == made.module ? made.call : no_id;
+                    made.module = module;
+                }
+                f(made);
             }
         }
 
     private:
         const Ops* ops_;
         const std::vector<claim_table>* tables_;
+        std::optional<detail::joined_modules<Ops, Modules>> joined_;
     };
 
     /// Requires: the tables outlive the claims, and their modules are those of the context.
     template <class Ops, class Modules>
-    [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        return {context.ops(), tables};
+    [[nodiscard]] claims<Ops, Modules> prepare(evidence_context<Ops, Modules>& context) const {
+        if constexpr (parameter_readers<Ops>) {
+            if (tables != nullptr &&
+                std::any_of(tables->begin(), tables->end(),
+                            [](const claim_table& table) { return is_aligned(table.source); })) {
+                return {context.ops(), tables,
+                        detail::joined_modules(context.ops(), context.modules(), context.joined())};
+            }
+        }
+        return {context.ops(), tables, std::nullopt};
+    }
+
+private:
+    [[nodiscard]] static bool is_aligned(provenance source) {
+        return source == provenance::torchscript || source == provenance::trace ||
+               source == provenance::fx;
     }
 };
 

@@ -4,11 +4,13 @@
 
 #include <stemma/core/category.hpp>
 #include <stemma/core/concepts.hpp>
+#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -87,22 +89,18 @@ struct leftovers {
                 const auto end =
                     std::lower_bound(table.ends.begin(), table.ends.end(), std::pair(v, id{0}));
                 const bool ends = end != table.ends.end() && end->first == v;
-                if (ends) {
-                    const auto joined = bound.of_scope[end->second].module;
-                    module = joined == no_id ? module : tree.lca(module, joined);
-                }
+                const auto other = context.joined().find(v);
+                const bool is_told = other != context.joined().end();
                 bool within = std::binary_search(table.within.begin(), table.within.end(), v);
                 if constexpr (joined_operators<Ops>) {
                     within = within && !context.ops().is_joined(*it);
                     // The name is that of one of two operators, and the other is in another module.
-                    if (!ends && module != 0 && tree.end(module) == module + 1 &&
+                    if (!is_told && module != 0 && tree.end(module) == module + 1 &&
                         context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
-                        module = tree.parent(module);
-                    }
-                    if (const auto sum = context.sums().find(v); sum != context.sums().end()) {
-                        module = tree.lca(module, sum->second);
+                        module = detail::nearest_called(context.modules(), tree.parent(module));
                     }
                 }
+                module = is_told ? tree.lca(module, other->second) : module;
                 detail::common_module owner;
                 context.ops().for_each_parameter(*it, [&](id p) {
                     for (auto each : context.owners().of(p)) {
@@ -139,9 +137,15 @@ private:
         const auto last = name.substr(std::min(name.rfind('/') + 1, name.size()));
         std::string_view own_name = context.modules().name(module);
         own_name = own_name.substr(0, own_name.find_last_not_of("0123456789_") + 1);
+        const auto is_first_word = [&](std::string_view type) { // `leaky` in LeakyRelu
+            return detail::starts_alike(type, own_name) &&
+                   (type.size() == own_name.size() || detail::is_capital(type[own_name.size()]));
+        };
         return name.starts_with('/') && !own_name.empty() &&
                std::any_of(types.begin(), types.end(),
-                           [&](std::string_view type) { return last.starts_with(type); }) &&
+                           [&](std::string_view type) {
+                               return last.starts_with(type) && !is_first_word(type);
+                           }) &&
                std::none_of(words.begin(), words.end(), [&](std::string_view word) {
                    return detail::starts_alike(own_name, word) || own_name.ends_with(word);
                });
@@ -257,13 +261,11 @@ private:
     static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            const std::string_view type = context.ops().op_type(*it);
-            if (type != "ReorderInput" && type != "ReorderOutput") {
+            if (!detail::is_conversion(context.ops().op_type(*it))) {
                 continue;
             }
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            const auto result = detail::scoped_result(context.ops(), *it);
-            if (result.substr(result.rfind('/') + 1).starts_with("Transpose")) {
+            if (detail::makes_transposed(context.ops(), *it)) {
                 continue;
             }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {

@@ -5,6 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
+#include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -35,13 +36,13 @@ struct parameter_names {
     public:
         claims(const Ops& ops, const Modules& modules, const detail::parameter_owners& owners,
                const std::vector<id>& bypassed, std::span<const id> shallow,
-               const std::unordered_map<id, id>& sums)
+               const std::unordered_map<id, id>& joined)
             : ops_(&ops)
             , modules_(&modules)
             , owners_(&owners)
             , bypassed_(&bypassed)
             , shallow_(shallow)
-            , sums_(&sums)
+            , joined_(ops, modules, joined)
             , tied_(ops, owners) {}
 
         template <class Function>
@@ -61,7 +62,7 @@ struct parameter_names {
             const auto say = [&](id owner, float confidence) {
                 const auto runner = detail::past_bypassed(*modules_, *bypassed_, owner);
                 const auto module =
-                    around_joined(vertex, detail::nearest_called(*modules_, runner));
+                    joined_.around(vertex, detail::nearest_called(*modules_, runner));
                 f(claim{module, no_id, confidence, provenance::parameter,
                         is_below_shallow(module)});
             };
@@ -79,25 +80,6 @@ struct parameter_names {
         }
 
     private:
-        /// Returns: the parent of the module that owns an operator's parameters, if the operator
-        /// was fused with one outside the module.
-        [[nodiscard]] id around_joined(operator_t<Ops> vertex, id module) const {
-            const tree_index& tree = modules_->index();
-            if constexpr (joined_operators<Ops>) {
-                if (!sums_->empty()) {
-                    const auto sum =
-                        sums_->find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-                    if (sum != sums_->end()) {
-                        return tree.lca(module, sum->second);
-                    }
-                }
-                if (module != 0 && tree.end(module) == module + 1 && ops_->is_joined(vertex)) {
-                    return tree.parent(module);
-                }
-            }
-            return module;
-        }
-
         /// Whether names and metadata stop at an ancestor, so that parameters say more.
         [[nodiscard]] bool is_below_shallow(id module) const {
             return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {
@@ -154,7 +136,7 @@ struct parameter_names {
         const detail::parameter_owners* owners_;
         const std::vector<id>* bypassed_;
         std::span<const id> shallow_; // where names and metadata stop short
-        const std::unordered_map<id, id>* sums_;
+        detail::joined_modules<Ops, Modules> joined_;
         detail::tied_parameters<Ops> tied_;
     };
 
@@ -166,7 +148,7 @@ struct parameter_names {
             shallow = context.shallow();
         }
         return {context.ops(),      context.modules(), context.owners(),
-                context.bypassed(), shallow,           context.sums()};
+                context.bypassed(), shallow,           context.joined()};
     }
 };
 

@@ -61,4 +61,25 @@ TEST_CASE("find_scope: a result in another scope shows what was fused at the end
     CHECK(one_operator("/conv/Conv", "Conv", "/conv/Relu_output_0").scopes() == "conv");
 }
 
+TEST_CASE("ends_in_own_scope: what was fused in behind is in the scope of the operator") {
+    const auto ends = [](const char* name, const char* result) {
+        return stemma::detail::ends_in_own_scope(one_operator(name, "FusedGemm", result), 0);
+    };
+    CHECK(ends("fused /fc/Gemm", "/fc/Relu_output_0"));
+    CHECK_FALSE(ends("fused /fc/Gemm", "/fc/act/Relu_output_0"));
+    CHECK_FALSE(ends("fused /fc/Gemm", "/act/Relu_output_0"));
+    CHECK_FALSE(ends("/fc/Gemm", "/fc/Gemm_output_0"));
+    CHECK_FALSE(ends("FusedGemm", "/fc/Relu_output_0"));
+    CHECK_FALSE(ends("fused /fc/Gemm", "y"));
+}
+
+TEST_CASE("makes_transposed: the result has the name of a Transpose") {
+    const auto makes = [](const char* result) {
+        return stemma::detail::makes_transposed(one_operator("r", "ReorderOutput", result), 0);
+    };
+    CHECK(makes("/b/Transpose_1_output_0"));
+    CHECK_FALSE(makes("/b/Add_output_0"));
+    CHECK_FALSE(makes("Transpose"));
+}
+
 } // namespace test::evidence_detail_find_scope

@@ -55,6 +55,19 @@ TEST_CASE("joined_sums: steps may be on both sides, and read from elsewhere") {
                          "b.1.conv2.weight", "zero"}) == "b.1");
 }
 
+TEST_CASE("joined_sums: where a conversion restores a result's name, that tells the module") {
+    const auto module_behind = [](const char* result) {
+        return module_of_sum({conv({"x", "head.weight"}, "a"), conv({"a", "b.0.conv1.weight"}, "c"),
+                              conv({"c", "b.0.conv2.weight", "zero", "a"}, "d"),
+                              test::node("ReorderOutput", {"d"}, {result}, "ReorderOutput"),
+                              test::node("Mul", {result, "a"}, {"y"}, "/Mul")},
+                             "d", {"head.weight", "b.0.conv1.weight", "b.0.conv2.weight", "zero"});
+    };
+    CHECK(module_behind("/b/b.0/Add_output_0") == "b.0");
+    CHECK(module_behind("/b/Relu_output_0") == "b");
+    CHECK(module_behind("/b/Transpose_output_0") == "b.0"); // as without the name
+}
+
 TEST_CASE("joined_sums: branches that never meet are no evidence") {
     CHECK(module_of_sum({conv({"x", "a.weight"}, "c"), conv({"c", "b.weight", "zero", "t"}, "y")},
                         "y", {"a.weight", "b.weight", "zero"}) == "none");

@@ -35,6 +35,13 @@ template <named_operators Ops>
     }
 }
 
+/// Whether an operator's result has the name of that of a Transpose.
+template <named_operators Ops>
+[[nodiscard]] bool makes_transposed(const Ops& ops, operator_t<Ops> v) {
+    const auto result = scoped_result(ops, v);
+    return result.substr(result.rfind('/') + 1).starts_with("Transpose");
+}
+
 /// Whether an operator's result is named after that operator, or has a name that says nothing.
 [[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
     return !result.starts_with('/') ||
@@ -50,6 +57,17 @@ template <named_operators Ops>
     } else {
         return true;
     }
+}
+
+/// Whether an operator's result is named after another operator of the scope in its own name: what
+/// was fused in behind it.
+template <named_operators Ops>
+[[nodiscard]] bool ends_in_own_scope(const Ops& ops, operator_t<Ops> v) {
+    const auto name = without_fused(ops.name(v));
+    const auto result = scoped_result(ops, v);
+    const auto around = name.substr(0, name.rfind('/') + 1);
+    return !around.empty() && result.starts_with(around) &&
+           result.find('/', around.size()) == result.npos && !is_own_result(result, name);
 }
 
 /// Returns: the scope in an operator's name; else in the name of its first result, which exporters

@@ -7,6 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
@@ -15,17 +16,35 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <cstddef>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
+/// Returns: what is known of the conversion that restores the name of an operator's result, or
+/// `no_id`. One that transposes too has the name of that.
+template <operator_view Ops, class ModuleOf>
+[[nodiscard]] id module_of_restored(const Ops& ops, operator_t<Ops> v, ModuleOf module_of) {
+    if constexpr (named_operators<Ops>) {
+        const auto& graph = ops.graph();
+        for (auto [out, last] = out_edges(v, graph); out != last; ++out) {
+            const auto reader = target(*out, graph);
+            if (std::string_view(ops.op_type(reader)) == "ReorderOutput" &&
+                !makes_transposed(ops, reader)) {
+                return module_of(reader);
+            }
+        }
+    }
+    return no_id;
+}
+
 /// Returns: for operators that were fused with the addition that follows them, by vertex index, the
-/// module of the addition: the one around everything after the fork of its two inputs, or its
-/// nearest ancestor that computes anything itself, or that one's caller if it calls nothing else.
-/// `module_of(vertex)` is what is known of an operator, or `no_id`; `independent()` returns what
-/// `data_independent` says. Complexity: O(V + E), and of each such operator up to a constant of
-/// those before it.
+/// module of the addition: the one around the operator and what its result is named after; without
+/// a name the one around everything after the fork of its two inputs, or its nearest ancestor that
+/// computes anything itself, or that one's caller if it calls nothing else. `module_of(vertex)` is
+/// what is known of an operator, or `no_id`; `independent()` returns what `data_independent` says.
+/// Complexity: O(V + E), and of each such operator up to a constant of those before it.
 template <parameter_readers Ops, module_view Modules, class Independent, class ModuleOf>
 [[nodiscard]] std::unordered_map<id, id>
 find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners& owners,
@@ -61,6 +80,12 @@ find_joined_sums(const Ops& ops, const Modules& modules, const parameter_owners&
             operators[tree.parent(m)] += operators[m];
         }
         for (const auto sum : joined) {
+            const auto own = module_of(sum);
+            const auto last = module_of_restored(ops, sum, module_of);
+            if (own != no_id && last != no_id) {
+                sums.emplace(static_cast<id>(index_of(graph, sum)), tree.lca(own, last));
+                continue;
+            }
             const auto module =
                 module_behind_fork(ops, vertex, position, steady, tree, sum, max_steps, module_of);
             if (module == no_id) {
