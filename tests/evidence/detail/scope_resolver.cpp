@@ -228,6 +228,24 @@ TEST_CASE("scope_resolver: finds a module by an alias, also without call counts"
     CHECK(s.path_of(0) != "a.act");
 }
 
+TEST_CASE("scope_resolver: finds what several containers hold as an alias, by its own name") {
+    stemma::module_tree_builder builder;
+    for (const std::string block : {"0", "1"}) {
+        builder.set_calls(builder.at_path(block), 1);
+        builder.set_calls(builder.at_path(block + ".net"), 1);
+        builder.set_calls(builder.at_path(block + ".act"), block == "0" ? 2 : 1);
+        builder.add_alias(block + ".net.1", builder.at_path(block + ".act"));
+    }
+    scene s(builder.build(), {"/0/net/act/Add", "/0/net/act_1/Add", "/1/net/act/Add"});
+    CHECK(s.path_of(0) == "0.act");
+    CHECK(s.path_of(1) == "0.act");
+    CHECK(s.path_of(2) == "1.act");
+    for (id v = 0; v < 3; ++v) {
+        const auto net = test::module_at(s.tree, v < 2 ? "0.net" : "1.net");
+        CHECK(s.resolve(s.table.scope_of[v]).caller == net);
+    }
+}
+
 TEST_CASE("scope_resolver: a scope below an unknown one is resolved by its parameters") {
     scene s(test::tree_of({"x.enc.fc", "y.enc.fc"}), {"/wrapper/enc/fc/Add"});
     CHECK(s.path_of(0) == "?");

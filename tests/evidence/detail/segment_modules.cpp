@@ -102,6 +102,31 @@ TEST_CASE("segment_modules: an alias prints as a child with that path would") {
     CHECK(empty.segments->aliased(0, "act") == stemma::no_id);
 }
 
+TEST_CASE("segment_modules: what a module holds as an alias prints as the module that it is") {
+    stemma::module_tree_builder builder;
+    for (const auto* block : {"0", "1"}) {
+        const auto path = std::string(block);
+        builder.add_alias(path + ".net.0", builder.at_path(path + ".act"));
+        builder.add_alias(path + ".net.2", builder.at_path(path + ".list.0"));
+        builder.set_calls(builder.at_path(path + ".net"), 1);
+        builder.set_calls(builder.at_path(path + ".list"), 0);
+    }
+    builder.add_alias("0.net.0.in", builder.at_path("0.act.in"));
+    builder.add_alias("far.list.0", builder.at_path("1.act"));
+    builder.set_calls(builder.at_path("far"), 1);
+    builder.set_calls(builder.at_path("far.list"), 0);
+    scene one({});
+    one.tree = builder.build();
+    one.segments.emplace(one.table, one.tree, true);
+    CHECK(one.below("0.net", "act") == texts{"0.act"});
+    CHECK(one.below("1.net", "act") == texts{"1.act"});
+    CHECK(one.below("1.net", "list.0") == texts{"1.list.0"});
+    CHECK(one.below("far", "act") == texts{"1.act"}); // the list does not run
+    CHECK(one.below("0.act", "in") == texts{"0.act.in"});
+    CHECK(one.below("0.net", "in").empty());
+    CHECK(one.below("0.net", "0").empty()); // left to `aliased`
+}
+
 TEST_CASE("segment_modules: what may have run, of all that print alike") {
     const scene one({{"f.fc", 0}, {"g.fc", 2}, {"h.act", 0}});
     CHECK(one.segments->calls_known());

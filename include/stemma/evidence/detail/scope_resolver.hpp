@@ -255,12 +255,14 @@ private:
         if (fits.empty()) {
             return {};
         }
+        const bool parted = alternatives_.contains(parent); // then another one may have called
+        const auto caller = [&](id m) { return parted ? m : around; };
         const auto fit = best_fit(fits, deep);
         if (deep != no_id && tree_.is_ancestor(fit, deep)) {
-            return found(fit, fit, deep, confidence::scope);
+            return found(fit, caller(fit), deep, confidence::scope);
         }
         if (const auto own = deep == no_id ? fit_by_weights(s, stem, fits) : no_id; own != no_id) {
-            return found(own, own, deep, confidence::scope_nth);
+            return found(own, caller(own), deep, confidence::scope_nth);
         }
         if (segments_.calls_known()) {
             // Scopes that print alike are numbered consecutively: first all calls of one module ...
@@ -268,19 +270,20 @@ private:
             for (auto m : fits) {
                 const auto times = segments_.calls(m) == no_id ? count + 1 : segments_.calls(m);
                 if (count < times) {
-                    return found(m, m, deep, one ? confidence::scope_call : confidence::scope_nth);
+                    return found(m, caller(m), deep,
+                                 one ? confidence::scope_call : confidence::scope_nth);
                 }
                 count -= times;
             }
-            return found(fit, fit, deep, confidence::scope_unfit);
+            return found(fit, caller(fit), deep, confidence::scope_unfit);
         }
         if (count < fits.size()) {
-            return found(fits[count], fits[count], deep, confidence::scope_numbered);
+            return found(fits[count], caller(fits[count]), deep, confidence::scope_numbered);
         }
         const bool alike = first != no_id && table_.scopes[first].operators > 0 &&
                            table_.scopes[first].kinds == table_.scopes[s].kinds &&
                            !read_different_weights(first, s);
-        return alike ? found(fit, fit, deep, confidence::scope_numbered) : scope_module{};
+        return alike ? found(fit, caller(fit), deep, confidence::scope_numbered) : scope_module{};
     }
 
     /// A module owned elsewhere and called by the enclosing one: by what the parameters point to,

@@ -13,9 +13,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -90,7 +92,7 @@ public:
 
     /// Returns: the modules below `around`, for which scope `s` stands, that a call from there
     /// prints as `segment`, likely ones first; those known never to have run are included only if
-    /// `uncalled`.
+    /// `uncalled`. If there are none, those that it holds under another name, by an alias.
     [[nodiscard]] std::vector<id> below(id s, id around, std::string_view segment,
                                         bool uncalled = false) const {
         std::vector<id> fits;
@@ -112,7 +114,7 @@ public:
                 add(m);
             }
         }
-        return fits;
+        return fits.empty() ? held_as_alias(around, segment) : fits;
     }
 
     /// Returns: the module with the alias that a call from `around` prints as `segment`, or
@@ -132,6 +134,54 @@ public:
     static constexpr std::size_t max_candidates = 64;
 
 private:
+    /// Modules by one that holds them as an alias, and the segment that they print as.
+    using alias_holders = std::map<std::pair<id, std::string>, std::vector<id>>;
+
+    /// Returns: the modules that `around` holds as an alias, perhaps in a list that never runs, and
+    /// that print as `segment`; nothing if that is the path of an alias itself.
+    [[nodiscard]] std::vector<id> held_as_alias(id around, std::string_view segment) const {
+        if constexpr (requires { modules_.aliases(); }) {
+            if (!modules_.aliases().empty() && aliased(around, segment) == no_id) {
+                const auto& holders = holders_.get([&] { return find_holders(); });
+                const auto held = holders.find({around, std::string(segment)});
+                return held == holders.end() ? std::vector<id>() : held->second;
+            }
+        }
+        return {};
+    }
+
+    /// Complexity: O(aliases * depth), times a logarithm.
+    [[nodiscard]] alias_holders find_holders() const {
+        alias_holders holders;
+        for (const auto& [path, m] : modules_.aliases()) {
+            const auto dot = path.rfind('.');
+            const auto above = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+            auto holder = above.empty() ? 0 : find_module(lookup_, above);
+            holder = holder == no_id ? modules_.aliased(above) : holder;
+            const auto segment = printed(m);
+            while (holder != no_id && !tree_.is_ancestor(holder, m) && calls(m) != 0) {
+                auto& held = holders[{holder, segment}];
+                if (held.size() < max_candidates &&
+                    std::find(held.begin(), held.end(), m) == held.end()) {
+                    held.push_back(m);
+                }
+                const bool runs = calls(holder) != no_id && calls(holder) != 0;
+                holder = runs ? no_id : tree_.parent(holder);
+            }
+        }
+        return holders;
+    }
+
+    /// Returns: what a call of `m` prints. Complexity: O(depth).
+    [[nodiscard]] std::string printed(id m) const {
+        std::string text(modules_.name(m));
+        for (auto n = m; is_number(modules_.name(n)) && tree_.parent(n) != 0;) {
+            n = tree_.parent(n);
+            text.insert(0, std::string(modules_.name(n)) + ".");
+        }
+        return text;
+    }
+
     /// Whether everything between `above` and `m` is known not to run, or may not.
     [[nodiscard]] bool reached_without_call(id above, id m) const {
         for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
@@ -146,12 +196,7 @@ private:
     /// for `above`.
     [[nodiscard]] bool passes_called(id s, id above, id m) const {
         for (m = tree_.parent(m); m != above; m = tree_.parent(m)) {
-            std::string printed(modules_.name(m));
-            for (auto n = m; is_number(modules_.name(n)) && tree_.parent(n) != 0;) {
-                n = tree_.parent(n);
-                printed.insert(0, std::string(modules_.name(n)) + ".");
-            }
-            if (table_.find(s, printed) != no_id) {
+            if (table_.find(s, printed(m)) != no_id) {
                 return true;
             }
         }
@@ -191,6 +236,7 @@ private:
     const tree_index& tree_;
     module_lookup<Modules> lookup_;
     made_once<printed_modules<Modules>> printed_;
+    made_once<alias_holders> holders_;
     bool complete_;
     bool calls_known_ = false;
 };
