@@ -90,6 +90,7 @@
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/model/sweeps.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/numerics/tensor_values.hpp>

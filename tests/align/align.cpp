@@ -9,6 +9,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/mapped_operators.hpp>
+#include <stemma/model/stated_module.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/property_map/function_property_map.hpp>
@@ -333,6 +334,25 @@ TEST_CASE("align: layers in another order than the names of their parameters are
         CHECK((found.of[v].module == scene.truth[v] || found.of[v].confidence < 0.9F));
     }
     CHECK_FALSE(found.doubts.empty());
+}
+
+TEST_CASE("align: of equal layers, names tell which one an optimizer removed", "[align]") {
+    alignment_scene scene;
+    const auto gone = scene.add_module();
+    const auto left = scene.add_module();
+    scene.capture(gone, "torch.nn.functional.linear", {alignment_scene::tensor{}});
+    scene.captured.add_parameter("gone.weight", std::vector<std::int64_t>{8, 8});
+    scene.captured.add_parameter("gone.bias", std::vector<std::int64_t>{8});
+    static_cast<void>(scene.linear(scene.last(no_id), left));
+    scene.graph.finish();
+    const auto align_stated = [&](const std::vector<stemma::stated_module>& stated) {
+        return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
+                             stemma::torch_lexicon(), stated);
+    };
+    CHECK(align_stated({}).of[0].module == gone);
+    const auto found = align_stated({{left, 0.95F, true}, {}});
+    CHECK(count_wrong(scene, found) == 0);
+    CHECK(align_stated({{0, 0.95F, true}, {}}).of[0].module == gone); // the caller of both
 }
 
 TEST_CASE("align: having nothing to align is not an error", "[align]") {

@@ -13,6 +13,7 @@
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/stated_module.hpp>
 
 #include <span>
 #include <utility>
@@ -22,24 +23,24 @@ namespace stemma::inline STEMMA_ABI {
 /// Finds the captured operations that a model's operators come from, and thus their modules.
 ///
 /// Both sequences are aligned as a whole: in order, every operation producing any number of
-/// operators, weighted by the lexicon, by the parameters read (by name, else by shape), and by data
-/// flow. The confidence of a module is its share of all alignments by weight; if the capture as a
-/// whole does not fit, it is low everywhere. If data flow contradicts the order of the operators or
-/// much does not fit, as after an optimizer reordered them, the order in which they read each other
-/// is tried too, then with the operations in that order as well, and the best fit wins. If operands
-/// are in other positions than captured, equal branches are exchanged.
+/// operators, weighted by the lexicon, by the parameters read (by name, else by shape), by what
+/// names and metadata state (`stated`, by vertex index, may be empty), and by data flow. The
+/// confidence of a module is its share of all alignments by weight; if the capture as a whole does
+/// not fit, it is low everywhere. If data flow contradicts the order of the operators or much does
+/// not fit, as after an optimizer reordered them, the order in which they read each other is tried
+/// too, then with the operations in that order as well, and the best fit wins. If operands are in
+/// other positions than captured, equal branches are exchanged.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
-[[nodiscard]] alignment align(const Ops& ops, const tree_index& modules,
-                              const captured_operations& captured,
-                              const detail::path_mapping& mapping = {},
-                              const detail::parameter_shapes& shapes = {},
-                              const Lexicon& lexicon = {}) {
+[[nodiscard]] alignment
+align(const Ops& ops, const tree_index& modules, const captured_operations& captured,
+      const detail::path_mapping& mapping = {}, const detail::parameter_shapes& shapes = {},
+      const Lexicon& lexicon = {}, std::span<const stated_module> stated = {}) {
     const auto run = [&](const captured_operations& operations, detail::run_order order,
                          std::span<const id> ran = {}) {
         return detail::aligner<Ops, Lexicon>(ops, order, ran, modules, operations, mapping, shapes,
-                                             lexicon)
+                                             lexicon, stated)
             .run();
     };
     using detail::run_order;

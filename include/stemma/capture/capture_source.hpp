@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -62,13 +63,14 @@ public:
         return {};
     }
 
-    /// Makes claims about the nodes of a model; alignment makes them only about `open` nodes.
-    /// `uses(source)` selects the parts, `find_open()` determines the open nodes.
+    /// Makes claims about the nodes of a model; `uses(source)` selects the parts, `find_stated()`
+    /// determines what the file itself says about each node. Alignment makes none where that
+    /// settles it.
     [[nodiscard]] virtual captured_evidence
     find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
                 const module_tree& modules, const detail::path_mapping& mapping,
                 const std::function<bool(provenance)>& uses,
-                const std::function<std::vector<bool>()>& find_open) = 0;
+                const std::function<std::vector<stated_module>()>& find_stated) = 0;
 };
 
 /// What PyTorch knew about a model, read when the model is attributed: none, or the result of

@@ -18,6 +18,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/tag_model.hpp>
@@ -89,19 +90,20 @@ public:
     find_claims(const wire_model& model, const onnx_operators<wire_model>& ops,
                 const module_tree& modules, const path_mapping& mapping,
                 const std::function<bool(provenance)>& uses,
-                const std::function<std::vector<bool>()>& find_open) override {
+                const std::function<std::vector<stated_module>()>& find_stated) override {
         const bool finds = parameters_ && parameters_->count() > 0 && uses(provenance::contents);
         const auto& named = finds ? parameters_->operators() : ops;
         const auto found_mapping =
             finds ? find_parameter_owners(named, modules).mapping : path_mapping();
-        const auto open = find_open();
+        const auto stated = find_stated();
         captured_claims finder(model, named, modules, finds ? found_mapping : mapping);
         finder.tell_modules(reader_.module_sources());
         if (uses(provenance::exported)) {
             finder.look_up(reader_.exported());
         }
-        if (std::find(open.begin(), open.end(), true) != open.end()) {
-            finder.align_all(reader_, open, uses);
+        if (!std::all_of(stated.begin(), stated.end(),
+                         [](const stated_module& node) { return node.settled; })) {
+            finder.align_all(reader_, stated, uses);
         }
         auto result = finder.finish();
         if (finds) {

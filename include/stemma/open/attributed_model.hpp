@@ -17,7 +17,7 @@
 #include <stemma/evidence/named_modules.hpp>
 #include <stemma/evidence/rebuild_tree.hpp>
 #include <stemma/io/mapped_file.hpp>
-#include <stemma/model/detail/open_nodes.hpp>
+#include <stemma/model/detail/stated_by.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/operator_graph.hpp>
 #include <stemma/model/source_lines.hpp>
@@ -343,7 +343,7 @@ private:
         auto evidence = capture_->find_claims(
             model(), *ops_, modules_, context_->owners().mapping,
             [&](provenance p) { return uses(p); },
-            [&] { return detail::find_open(sources().prepare(*context_), model().node_count()); });
+            [&] { return detail::stated_by(sources().prepare(*context_), model().node_count()); });
         claims_ = std::move(evidence.claims);
         notes_ = std::move(evidence.notes);
         decides_ = evidence.decides && !claims_.empty();

@@ -21,6 +21,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/detail/comparable_model.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -84,7 +85,7 @@ public:
     [[nodiscard]] captured_evidence
     find_claims(const wire_model& model, const onnx_operators<wire_model>&, const module_tree&,
                 const path_mapping&, const std::function<bool(provenance)>& uses,
-                const std::function<std::vector<bool>()>&) override {
+                const std::function<std::vector<stated_module>()>&) override {
         captured_evidence result;
         result.decides = true;
         if (!uses(provenance::recorded)) {

@@ -12,6 +12,7 @@
 #include <stemma/align/detail/follow_readers.hpp>
 #include <stemma/align/detail/join_fused.hpp>
 #include <stemma/align/detail/parameter_scores.hpp>
+#include <stemma/align/detail/stated_scores.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -19,6 +20,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/operator_view.hpp>
+#include <stemma/model/stated_module.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,13 +37,15 @@ class aligner {
 public:
     aligner(const Ops& ops, run_order order, std::span<const id> ran, const tree_index& modules,
             const captured_operations& captured, const path_mapping& mapping,
-            const parameter_shapes& shapes, const Lexicon& lexicon)
+            const parameter_shapes& shapes, const Lexicon& lexicon,
+            std::span<const stated_module> stated)
         : ops_(ops)
         , modules_(modules)
         , captured_(captured)
         , nodes_(aligned_nodes_finder<Ops>(ops, order, ran).find())
         , items_(describe_items(captured, nodes_.types, lexicon, weights_))
         , parameters_(ops, captured, mapping, shapes, weights_)
+        , stated_(modules, stated, nodes_)
         , item_of_(nodes_.size(), no_id)
         , sure_(nodes_.size(), 0) {}
 
@@ -287,6 +291,7 @@ private:
         const auto read = nodes_.parameters[n];
         double bonus = parameters_.of(read, item, head);
         bonus = items_.is_fused[nodes_.type[n]] ? std::max(0.0, bonus) : bonus;
+        bonus -= stated_.against(n, captured_[item].module);
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
             return {bonus, lost};
@@ -397,6 +402,7 @@ private:
     aligned_nodes nodes_;
     aligned_items items_;
     parameter_scores parameters_;
+    stated_scores stated_;
     std::vector<id> item_of_; // by node: from the last pass
     std::vector<double> sure_;
     std::vector<module_share> shares_;

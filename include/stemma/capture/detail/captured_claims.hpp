@@ -4,6 +4,7 @@
 
 #include <stemma/align/align.hpp>
 #include <stemma/align/captured_operations.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/capture/capture.hpp>
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/capture/detail/captured_export.hpp>
@@ -17,6 +18,7 @@
 #include <stemma/model/detail/parameter_shapes.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -28,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -75,25 +78,25 @@ public:
     /// Aligns all operations of a capture whose source is used; see `align_operations`.
     /// Complexity: that of each alignment.
     template <class Uses>
-    void align_all(capture_reader& capture, const std::vector<bool>& open, Uses uses) {
+    void align_all(capture_reader& capture, std::span<const stated_module> stated, Uses uses) {
         if (uses(provenance::torchscript)) {
-            align_operations(capture.torchscript(modules_), provenance::torchscript, open);
+            align_operations(capture.torchscript(modules_), provenance::torchscript, stated);
         }
         if (uses(provenance::trace)) {
-            align_operations(capture.trace(modules_), provenance::trace, open);
+            align_operations(capture.trace(modules_), provenance::trace, stated);
         }
         if (uses(provenance::fx)) {
             for (const auto& graph : capture.fx(modules_)) {
-                align_operations(graph, provenance::fx, open);
+                align_operations(graph, provenance::fx, stated);
             }
         }
     }
 
-    /// Aligns the operations, and makes claims about `open` nodes, for which there is nothing
-    /// better.
+    /// Aligns the operations, and makes claims about nodes that what the file
+    /// states does not settle.
     /// Complexity: that of `align`.
     void align_operations(const captured_operations& captured, provenance source,
-                          const std::vector<bool>& open) {
+                          std::span<const stated_module> stated) {
         if (captured.empty()) {
             return;
         }
@@ -101,7 +104,8 @@ public:
             shapes_ = find_parameter_shapes(model_, ops_);
             shapes_known_ = true;
         }
-        const auto aligned = align(ops_, modules_.index(), captured, mapping_, shapes_);
+        const auto aligned =
+            align(ops_, modules_.index(), captured, mapping_, shapes_, torch_lexicon(), stated);
         for (const auto& doubt : aligned.doubts) {
             found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
         }
@@ -111,7 +115,7 @@ public:
         claim_table table{source, std::vector<claim>(model_.node_count())};
         for (id node = 0; node < model_.node_count(); ++node) {
             const auto& entry = aligned.of[node];
-            if (open[node] && entry.module != no_id && entry.confidence > 0) {
+            if (!stated[node].settled && entry.module != no_id && entry.confidence > 0) {
                 table.of[node] = {entry.module, entry.call, in_percent(entry.confidence), source,
                                   entry.exact};
             }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
+#define STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
+
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/model/stated_module.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// The evidence of an operator's names and metadata against modules. One above or below the stated
+/// module is as good as that: a trace and an exporter may differ by a level. Nothing counts for
+/// shapes and constants, which may have been computed for several modules.
+class stated_scores {
+public:
+    /// `stated` is by vertex index; it may be empty. Requires: `modules` outlives it.
+    stated_scores(const tree_index& modules, std::span<const stated_module> stated,
+                  const aligned_nodes& nodes)
+        : modules_(modules) {
+        if (stated.empty()) {
+            return;
+        }
+        for (id n = 0; n < nodes.size(); ++n) {
+            const auto& said = stated[nodes.vertex[n]];
+            const bool counts =
+                !nodes.of_shapes[n] && !nodes.fixed[n] && said.confidence > confidence::doubtful;
+            stated_.push_back(counts ? said.module : no_id);
+            const double sureness = std::min(said.confidence, confidence::odds_limit);
+            weight_.push_back(counts ? std::log(sureness / (1 - sureness)) : 0);
+        }
+    }
+
+    /// Returns: the logarithm of the odds that operator `n` does not come from `module`, if it is
+    /// stated to come from elsewhere; else 0.
+    [[nodiscard]] double against(id n, id module) const {
+        const auto said = stated_.empty() ? no_id : stated_[n];
+        return said == no_id || modules_.are_related(said, module) ? 0 : weight_[n];
+    }
+
+private:
+    const tree_index& modules_;
+    std::vector<id> stated_; // by operator; empty if nothing is stated about any
+    std::vector<double> weight_;
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP

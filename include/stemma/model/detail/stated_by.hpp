@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_MODEL_DETAIL_STATED_BY_HPP
+#define STEMMA_MODEL_DETAIL_STATED_BY_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/model/stated_module.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: for each node what the file itself says, according to prepared sources, apart from
+/// parameters. It is settled if a trusted source is sure of exactly one module.
+/// Complexity: that of querying them for each node.
+template <class Sources>
+[[nodiscard]] std::vector<stated_module> stated_by(const Sources& sources, id nodes) {
+    std::vector<stated_module> stated(nodes);
+    for (id node = 0; node < nodes; ++node) {
+        auto& found = stated[node];
+        std::size_t trusted = 0;
+        bool agreed = true;
+        sources.for_each_claim(node, [&](const claim& candidate) {
+            const bool is_trusted = candidate.source < provenance::parameter;
+            if (!candidate.exact || (!is_trusted && candidate.source != provenance::leftover)) {
+                return;
+            }
+            trusted += is_trusted ? 1U : 0U;
+            found.settled = found.settled || (is_trusted && !candidate.doubtful &&
+                                              candidate.confidence >= confidence::sure);
+            agreed = agreed && (found.module == no_id || found.module == candidate.module);
+            found.module = candidate.module;
+            found.confidence = std::max(found.confidence, candidate.confidence);
+        });
+        found.settled = found.settled && trusted == 1;
+        found.module = agreed ? found.module : no_id;
+    }
+    return stated;
+}
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_MODEL_DETAIL_STATED_BY_HPP

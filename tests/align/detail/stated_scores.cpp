@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/align/detail/stated_scores.hpp>
+
+#include "../../catch.hpp"
+
+#include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/core/id.hpp>
+#include <stemma/core/tree_index.hpp>
+#include <stemma/model/stated_module.hpp>
+
+#include <vector>
+
+namespace test::align_detail_stated_scores {
+
+using stemma::id;
+using stemma::no_id;
+using stemma::stated_module;
+using stemma::detail::stated_scores;
+
+namespace {
+
+/// Operators at vertices 0, 1, ...; the second computes shapes, the third constants.
+stemma::detail::aligned_nodes three_operators() {
+    stemma::detail::aligned_nodes nodes;
+    nodes.vertex = {0, 1, 2};
+    nodes.of_shapes = {false, true, false};
+    nodes.fixed = {false, false, true};
+    return nodes;
+}
+
+const stemma::tree_index tree(std::vector<id>{no_id, 0, 1, 0}); // 0 calls 1 and 3, 1 calls 2
+
+} // namespace
+
+TEST_CASE("stated_scores: modules neither above nor below the stated one lose, by its confidence") {
+    const auto against = [](float confidence, id module) {
+        const std::vector<stated_module> stated{{1, confidence, true}, {}, {}};
+        return stated_scores(tree, stated, three_operators()).against(0, module);
+    };
+    CHECK(against(0.95F, 1) == 0);
+    CHECK(against(0.95F, 0) == 0);
+    CHECK(against(0.95F, 2) == 0);
+    CHECK(against(0.95F, 3) > against(0.9F, 3));
+    CHECK(against(0.9F, 3) > 2);
+    CHECK(against(1, 3) > 5);
+    CHECK(against(0.6F, 3) == 0); // too doubtful
+}
+
+TEST_CASE(
+    "stated_scores: shapes and constants may be anywhere, as may what nothing is said about") {
+    const std::vector<stated_module> stated{{}, {1, 0.95F, true}, {1, 0.95F, true}};
+    const stated_scores scores(tree, stated, three_operators());
+    for (id n = 0; n < 3; ++n) {
+        CHECK(scores.against(n, 3) == 0);
+    }
+    CHECK(stated_scores(tree, {}, three_operators()).against(0, 3) == 0);
+}
+
+} // namespace test::align_detail_stated_scores
