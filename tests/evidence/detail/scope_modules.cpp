@@ -135,6 +135,21 @@ TEST_CASE("bind_scopes: Constants in front do not change the numbers of scopes")
     CHECK(s.of(alone).call == 2);
 }
 
+TEST_CASE("bind_scopes: a further call of one module may print as the first of another") {
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("act"), 2);
+    builder.set_calls(builder.at_path("act_1"), 1);
+    scene s(builder.build());
+    const auto first = s.add("/act/Relu");
+    const auto again = s.add("/act_1/Relu", {first});
+    const auto other = s.add("/act_1/Sigmoid", {again});
+    s.bind();
+    CHECK(s.path(again) == "act");
+    CHECK(s.of(again).call == 1);
+    CHECK(s.path(other) == "act_1");
+    CHECK(s.of(other).call == 0);
+}
+
 TEST_CASE("bind_scopes: finds a model that is part of the captured one, or wrapped") {
     scene part(test::tree_of({"bert.enc.fc", "bert.enc.norm", "other"}));
     const auto v = part.add("/enc/fc/MatMul", {}, "enc.fc.weight");
@@ -500,6 +515,22 @@ TEST_CASE("grow_scopes: further calls add no modules, other names do") {
     CHECK(s.path(second) == "fc");
     CHECK(s.path(other) == "fc_2");
     CHECK(s.tree.calls(test::module_at(s.tree, "fc")) == 2);
+}
+
+TEST_CASE("grow_scopes: a further call of one module may print as the first of another") {
+    grown_scene<> s;
+    s.ops.add({}, "/act/Relu", "Relu");
+    s.ops.add({}, "/act_1/Relu", "Relu");
+    s.ops.add({}, "/act_1/Sigmoid", "Sigmoid");
+    s.ops.add({}, "/act_1_1/Sigmoid", "Sigmoid");
+    s.grow();
+    CHECK(s.path(0) == "act");
+    CHECK(s.path(1) == "act");
+    CHECK(s.path(2) == "act_1");
+    CHECK(s.path(3) == "act_1");
+    CHECK(s.tree.calls(test::module_at(s.tree, "act")) == 2);
+    CHECK(s.tree.calls(test::module_at(s.tree, "act_1")) == 2);
+    CHECK(s.tree.size() == 3);
 }
 
 TEST_CASE("grow_scopes: modules between two scopes are known never to run") {

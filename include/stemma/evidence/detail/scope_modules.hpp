@@ -11,6 +11,7 @@
 #include <stemma/evidence/detail/lent_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/part_beginnings.hpp>
+#include <stemma/evidence/detail/part_repeated.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/reordered_names.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
@@ -209,9 +210,13 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
 inline void note_calls(const scope_table& table, const scope_modules& bound,
                        module_tree_builder& builder) {
     std::vector<id> calls(builder.size(), 0);
-    for (const auto& scope : bound.of_scope) {
-        calls[scope.module] =
-            std::max(calls[scope.module], scope.call == no_id ? 1 : scope.call + 1);
+    const auto note = [&](const scope_module& place) {
+        calls[place.module] =
+            std::max(calls[place.module], place.call == no_id ? 1 : place.call + 1);
+    };
+    std::for_each(bound.of_scope.begin(), bound.of_scope.end(), note);
+    for (const auto& [v, place] : bound.of_operator) {
+        note(place);
     }
     for (id m = 0; m < calls.size(); ++m) {
         if (calls[m] != 0) {
@@ -246,6 +251,8 @@ template <parameter_readers Ops, module_view Modules>
     result.of_scope =
         detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
+    detail::repeated_parter(ops, table, result.of_scope)
+        .run([&](id m) { return resolver.calls(m); }, result.of_operator);
     detail::number_scopes(ops, table, result, modules.index().size());
     return result;
 }
@@ -340,7 +347,9 @@ template <parameter_readers Ops>
         const auto guess_by_name = [&] {
             if (repeats &&
                 (is_call || plain ||
-                 (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds))) {
+                 (table.scopes[first].operators > 0 && table.scopes[first].kinds == scope.kinds) ||
+                 (!has_inside[s] && !has_inside[first] &&
+                  detail::repeats_shared(table, first, s)))) {
                 guess(result.of_scope[first].module, detail::confidence::scope_numbered);
             } else if (is_call) {
                 guess(make(counted->first), detail::confidence::scope_numbered);
@@ -400,6 +409,8 @@ template <parameter_readers Ops>
     for (const auto& [v, own] : ranks.of_operator) {
         result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
     }
+    detail::repeated_parter(ops, table, result.of_scope)
+        .run([](id) { return no_id; }, result.of_operator);
     detail::number_scopes(ops, table, result, builder.size());
     detail::note_calls(table, result, builder);
     return result;

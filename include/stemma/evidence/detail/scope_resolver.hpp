@@ -126,6 +126,9 @@ public:
         return found(module, module, no_id, confidence::scope_elsewhere);
     }
 
+    /// Returns: how often a module was called; `no_id` if unknown.
+    [[nodiscard]] id calls(id m) const { return segments_.calls(m); }
+
     /// Whether the parameters read in two scopes, and below them, point to the same modules.
     [[nodiscard]] bool read_alike(id s, id t) const {
         const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
