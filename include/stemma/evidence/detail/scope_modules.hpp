@@ -182,7 +182,7 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
                    std::size_t module_count) {
     std::vector<id> calls(module_count, 0);
     std::unordered_map<std::uint64_t, id> shared; // by scope and module: call
-    const auto number = [&](bool constants) {
+    for (const bool constants : {false, true}) {
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
             const auto v = static_cast<id>(index_of(ops.graph(), *it));
             const auto s = table.scope_of[v];
@@ -200,9 +200,7 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
                 scope.call = calls[scope.module]++;
             }
         }
-    };
-    number(false);
-    number(true);
+    }
 }
 
 /// Sets how often modules ran in a builder: as often as they have scopes; and never, if a scope
