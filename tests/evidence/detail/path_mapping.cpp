@@ -87,6 +87,24 @@ TEST_CASE("find_path_mapping: a wrapper around the model is removed") {
     }
 }
 
+TEST_CASE("find_path_mapping: a wrapper of some paths is found behind others if asked for") {
+    const auto tree = test::tree_of({"enc.fc", "dec.fc"});
+    const paths some{"loss.weighting", "model.enc.fc", "model.dec.fc"};
+    CHECK(find_path_mapping(tree, some).matched == 0);
+    const auto mapping = find_path_mapping(tree, some, true);
+    CHECK(mapping.strip == "model");
+    CHECK(mapping.matched == 2);
+    CHECK(mapping.applies_to("model"));
+    CHECK_FALSE(mapping.applies_to("models.enc"));
+}
+
+TEST_CASE("find_path_mapping: paths without the leading parts do not count for removing them") {
+    const auto tree = test::tree_of({"enc.fc", "dec.fc"});
+    const auto mapping = find_path_mapping(tree, paths{"ema.enc.fc", "enc.fc", "dec.fc"});
+    CHECK(mapping.is_identity());
+    CHECK(mapping.matched == 2);
+}
+
 TEST_CASE("find_path_mapping: a model that is part of the captured one starts there") {
     const auto tree = test::tree_of({"other.fc", "bert.enc.fc", "bert.enc.norm", "bert.head"});
     const auto mapping = find_path_mapping(tree, paths{"enc.fc", "enc.norm", "head"});

@@ -2,7 +2,9 @@
 #include <stemma/weights/detail/state_entries.hpp>
 
 #include "../../catch.hpp"
+#include "../../checkpoint_files.hpp"
 #include "../../model_files.hpp"
+#include "../../scratch_folder.hpp"
 
 #include <stemma/checkpoint/read_checkpoint.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -66,6 +68,47 @@ TEST_CASE("state_entries: what modules compute a parameter of is not the paramet
     for (stemma::id e = 0; e < entries.size(); ++e) {
         CHECK(entries.is_parametrized(e) == (entries[e].owner != "plain"));
     }
+}
+
+TEST_CASE("state_entries: those without the prefix of most are not of the tree",
+          "[weights][state_entries]") {
+    stemma::module_tree_builder builder;
+    static_cast<void>(builder.at_path("a"));
+    const auto tree = builder.build();
+    const test::scratch_folder folder;
+    const auto saved = [&](const std::vector<test::float_tensor>& tensors) {
+        return stemma::read_checkpoint(folder.make("saved", test::safetensors(tensors)));
+    };
+    const test::float_tensor loss{"loss", {1}, {0}};
+    const auto known = saved({loss,
+                              {"ema.a.weight", {1}, {1}},
+                              {"net.a.weight", {1}, {2}},
+                              {"net.a.bias", {1}, {3}},
+                              {"a.weight", {1}, {4}}});
+    const state_entries entries(known, tree);
+    REQUIRE(entries.own("a").size() == 2);
+    CHECK(entries.find("a", "weight") == entries.find("net.a.weight"));
+    CHECK(entries.find("a.weight") == entries.find("net.a.weight"));
+    for (const auto* const name : {"loss", "ema.a.weight"}) {
+        CHECK(entries.is_outside(entries.find(name)));
+    }
+    CHECK_FALSE(entries.is_outside(entries.find("net.a.bias")));
+    CHECK_NOTHROW(entries.refuse_rivals(""));
+}
+
+TEST_CASE("state_entries: of several models, a prefix chooses one", "[weights][state_entries]") {
+    stemma::module_tree_builder builder;
+    static_cast<void>(builder.at_path("a"));
+    const auto tree = builder.build();
+    const test::scratch_folder folder;
+    const auto known = stemma::read_checkpoint(folder.make(
+        "saved", test::safetensors(std::vector<test::float_tensor>{
+                     {"net.teacher.a.weight", {1}, {1}}, {"net.student.a.weight", {1}, {2}}})));
+    CHECK_THROWS_WITH(state_entries(known, tree).refuse_rivals("x.pt"),
+                      Catch::Contains("below net.teacher and below net.student"));
+    const state_entries chosen(known, tree, "net.student");
+    CHECK_NOTHROW(chosen.refuse_rivals(""));
+    CHECK(chosen.find("a", "weight") == chosen.find("net.student.a.weight"));
 }
 
 } // namespace test::weights_detail_state_entries

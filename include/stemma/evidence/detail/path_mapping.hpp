@@ -110,27 +110,43 @@ struct path_mapping {
     /// Whether paths in the model are paths in the tree.
     [[nodiscard]] bool is_identity() const noexcept { return strip.empty() && base == 0; }
 
+    /// Whether `path` starts with the stripped parts.
+    [[nodiscard]] bool applies_to(std::string_view path) const noexcept {
+        return strip.empty() || (path.starts_with(strip) &&
+                                 (path.size() == strip.size() || path[strip.size()] == '.'));
+    }
+
     /// Returns: `path` without the stripped parts.
     [[nodiscard]] std::string_view apply(std::string_view path) const noexcept {
-        if (!strip.empty() && path.starts_with(strip) &&
-            (path.size() == strip.size() || path[strip.size()] == '.')) {
+        if (!strip.empty() && applies_to(path)) {
             path.remove_prefix(std::min(path.size(), strip.size() + 1));
         }
         return path;
     }
 };
 
+/// Returns: so many leading parts of a path, "" if it has no more than these.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::string_view leading_parts(std::string_view path,
+                                                       unsigned count) noexcept {
+    std::size_t end = 0;
+    for (unsigned i = 0; i < count && end != path.npos; ++i) {
+        end = path.find('.', end + (i > 0 ? 1 : 0));
+    }
+    return end == path.npos ? std::string_view() : path.substr(0, end);
+}
+
 /// Finds the constant prefix between the paths that a model uses and a module tree, if there is
 /// one.
 ///
-/// Tries the paths as they are, without up to three leading parts common to all, and from every
-/// module that holds the first part of the first path; the variant that leads most paths to a
-/// module wins, earlier ones on a tie. Requires: `lookup` is for `modules`.
-/// Complexity: O(paths * tries), at most 256 paths and 64 tries.
+/// Tries the paths as they are, without one to three leading parts of the first path, if `partly`
+/// of any path, and from every module that holds the first part of the first path; the variant that
+/// leads most paths to a module wins, earlier ones on a tie. Requires: `lookup` is for `modules`.
+/// Complexity: O(modules + paths * tries), at most 256 paths and twice 64 tries.
 template <module_view Modules>
-[[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
-                                             const module_lookup<Modules>& lookup,
-                                             std::span<const std::string_view> paths) {
+[[nodiscard]] path_mapping
+find_path_mapping(const Modules& modules, const module_lookup<Modules>& lookup,
+                  std::span<const std::string_view> paths, bool partly = false) {
     constexpr std::size_t max_paths = 256;
     constexpr std::size_t max_tries = 64;
     std::vector<std::string_view> sample;
@@ -145,7 +161,7 @@ template <module_view Modules>
         module_trail trail(lookup);
         for (auto path : sample) {
             const auto rest = tried.apply(path);
-            if (!rest.empty() && trail.find(rest, tried.base) != no_id) {
+            if (tried.applies_to(path) && !rest.empty() && trail.find(rest, tried.base) != no_id) {
                 ++tried.matched;
             }
         }
@@ -157,12 +173,19 @@ template <module_view Modules>
     if (sample.empty() || best.matched == sample.size()) {
         return best;
     }
-    const auto first = sample.front();
-    for (std::size_t dot = first.find('.'), parts = 0; dot != first.npos && parts < 3;
-         dot = first.find('.', dot + 1), ++parts) {
-        attempt({std::string(first.substr(0, dot)), 0, 0, 0});
+    std::vector<std::string_view> strips;
+    const auto leading = std::span(sample).first(partly ? sample.size() : 1);
+    for (unsigned parts = 1; parts <= 3; ++parts) {
+        for (const auto path : leading) {
+            const auto strip = leading_parts(path, parts);
+            if (!strip.empty() && strips.size() < max_tries &&
+                std::find(strips.begin(), strips.end(), strip) == strips.end()) {
+                strips.push_back(strip);
+                attempt({std::string(strip), 0, 0, 0});
+            }
+        }
     }
-    const auto head = first.substr(0, first.find('.'));
+    const auto head = sample.front().substr(0, sample.front().find('.'));
     std::size_t tries = 0;
     for (id m = 1; m < modules.index().size() && tries < max_tries; ++m) {
         if (modules.name(m) == head && modules.index().parent(m) != 0) {
@@ -176,8 +199,9 @@ template <module_view Modules>
 /// As above, building the look-up. Complexity: that, and O(modules).
 template <module_view Modules>
 [[nodiscard]] path_mapping find_path_mapping(const Modules& modules,
-                                             std::span<const std::string_view> paths) {
-    return find_path_mapping(modules, module_lookup<Modules>(modules), paths);
+                                             std::span<const std::string_view> paths,
+                                             bool partly = false) {
+    return find_path_mapping(modules, module_lookup<Modules>(modules), paths, partly);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail

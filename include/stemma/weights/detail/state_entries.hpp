@@ -3,7 +3,9 @@
 #define STEMMA_WEIGHTS_DETAIL_STATE_ENTRIES_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -25,41 +27,61 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// An entry of a `state_dict`, as far as known.
 struct state_entry {
     std::string name{};                ///< in the checkpoint
-    std::string owner{};               ///< path of its module in the tree
+    std::string owner{};               ///< path of its module in the tree, or outside of it
     std::string attribute{};           ///< its name in the module
     std::vector<std::int64_t> shape{}; ///< extents; negative ones are unknown
     std::int64_t data_type = 0;        ///< number in TensorProto.DataType; 0 if unknown
 };
 
+/// Returns: the names of each tensor of a checkpoint that has several, in order.
+/// Complexity: O(entries * log entries).
+[[nodiscard]] inline std::vector<std::vector<std::string>> tied_entries(const checkpoint& saved) {
+    std::map<std::size_t, std::vector<std::string>> names; // by the first of the entries
+    for (const auto& entry : saved.entries()) {
+        names[entry.alias_of].push_back(entry.name);
+    }
+    std::vector<std::vector<std::string>> tied;
+    for (auto& [first, of_one] : names) {
+        if (of_one.size() > 1) {
+            tied.push_back(std::move(of_one));
+        }
+    }
+    return tied;
+}
+
 /// The entries of a `state_dict`: those of a checkpoint, else those declared by a module tree.
 class state_entries {
 public:
-    /// Of a checkpoint, whose paths may lead into the tree after some prefix.
+    /// Of a checkpoint, whose paths may lead into the tree after a prefix: that given, else the one
+    /// that leads most of them there. Entries without it are outside of the tree.
     /// Complexity: O(length of names * log entries).
-    state_entries(const checkpoint& saved, const module_tree& modules) {
-        std::vector<std::string_view> paths;
-        for (const auto& entry : saved.entries()) {
-            const std::string_view name = entry.name;
-            const auto dot = name.rfind('.');
-            if (dot != name.npos && (paths.empty() || paths.back() != name.substr(0, dot))) {
-                paths.push_back(name.substr(0, dot));
+    state_entries(const checkpoint& saved, const module_tree& modules,
+                  std::string_view prefix = {}) {
+        path_mapping mapping;
+        mapping.strip = prefix;
+        if (prefix.empty()) {
+            std::vector<std::string_view> paths;
+            for (const auto& entry : saved.entries()) {
+                if (const auto path = path_of(entry.name); !path.empty()) {
+                    paths.push_back(path);
+                }
             }
+            mapping = find_path_mapping(modules, module_lookup<module_tree>(modules), paths, true);
         }
-        const auto mapping = find_path_mapping(modules, module_lookup<module_tree>(modules), paths);
-        const auto base = mapping.base == 0 ? std::string() : modules.path(mapping.base) + ".";
+        const auto base = mapping.base == 0 ? std::string() : modules.path(mapping.base);
         for (const auto& entry : saved.entries()) {
-            const std::string_view name = entry.name;
-            const auto dot = name.rfind('.');
-            std::string owner;
-            if (dot != name.npos) {
-                owner = mapping.apply(name.substr(0, dot));
-                owner.insert(0, owner.empty() ? std::string_view(base).substr(
-                                                    0, base.empty() ? 0 : base.size() - 1)
-                                              : std::string_view(base));
-            }
+            const auto path = path_of(entry.name);
+            const auto rest = mapping.apply(path);
+            const bool is_inside = mapping.applies_to(path);
+            std::string owner(is_inside ? base : outside);
+            owner += !base.empty() && !rest.empty() ? "." : "";
+            owner += rest;
             entries_.push_back({entry.name, std::move(owner),
-                                std::string(dot == name.npos ? name : name.substr(dot + 1)),
-                                entry.shape, entry.data_type});
+                                entry.name.substr(path.empty() ? 0 : path.size() + 1), entry.shape,
+                                entry.data_type});
+        }
+        if (!mapping.strip.empty() && prefix.empty()) {
+            find_rival(saved, mapping.strip);
         }
         sort();
     }
@@ -85,11 +107,27 @@ public:
         sort();
     }
 
+    /// Throws: `error` of `contradiction` if the prefix was a choice among several models, whose
+    /// entries have the same names and shapes.
+    void refuse_rivals(const std::string& file) const {
+        if (!rivals_.first.empty()) {
+            STEMMA_THROW(error(error_code::contradiction, file, "",
+                               "has the weights of several models, below " + rivals_.first +
+                                   " and below " + rivals_.second + "; a prefix would tell which"));
+        }
+    }
+
+    /// Whether an entry lacks the prefix of those of the tree.
+    [[nodiscard]] bool is_outside(id e) const noexcept {
+        return entries_[e].owner.starts_with(outside);
+    }
+
     [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
     [[nodiscard]] id size() const noexcept { return static_cast<id>(entries_.size()); }
     [[nodiscard]] const state_entry& operator[](id e) const noexcept { return entries_[e]; }
 
-    /// Returns: the entry with a name in the checkpoint or the tree; else `no_id`.
+    /// Returns: the entry with a name in the checkpoint or the tree, which those in the tree have
+    /// first; else `no_id`.
     /// Complexity: O(length * log entries).
     [[nodiscard]] id find(std::string_view name) const {
         const auto found = by_name_.find(name);
@@ -135,6 +173,46 @@ public:
     }
 
 private:
+    static constexpr std::string_view outside = "../"; // before the path of the owner
+
+    [[nodiscard]] static std::string_view path_of(std::string_view name) noexcept {
+        const auto dot = name.rfind('.');
+        return name.substr(0, dot == name.npos ? 0 : dot);
+    }
+
+    /// Looks for a prefix below which there is an entry for each one below `chosen`.
+    void find_rival(const checkpoint& saved, const std::string& chosen) {
+        struct likeness {
+            std::size_t same = 0;
+            bool differs = false;
+        };
+        std::map<std::string_view, likeness> others;
+        const auto below = chosen + '.';
+        std::size_t count = 0;
+        for (const auto& entry : saved.entries()) {
+            const std::string_view name = entry.name;
+            if (name.starts_with(below)) {
+                ++count;
+                continue;
+            }
+            for (unsigned parts = 1; parts <= 3; ++parts) {
+                const auto other = leading_parts(name, parts);
+                const auto* const like =
+                    other.empty() ? nullptr
+                                  : saved.find(below + std::string(name.substr(other.size() + 1)));
+                if (like != nullptr && like->shape == entry.shape) {
+                    ++others[other].same;
+                    others[other].differs |= like->alias_of != entry.alias_of;
+                }
+            }
+        }
+        for (const auto& [other, like] : others) {
+            if (like.same == count && like.differs) {
+                rivals_ = {chosen, std::string(other)};
+            }
+        }
+    }
+
     template <class Compare>
     [[nodiscard]] std::span<const id> between(std::string_view from, std::string_view to,
                                               Compare before) const {
@@ -150,18 +228,26 @@ private:
     void sort() {
         for (id e = 0; e < entries_.size(); ++e) {
             by_owner_.push_back(e);
-            by_name_.try_emplace(entries_[e].name, e);
+            if (!is_outside(e)) {
+                by_name_.try_emplace(entries_[e].name, e);
+            }
         }
         for (id e = 0; e < entries_.size(); ++e) {
             const auto& one = entries_[e];
-            by_name_.try_emplace(
-                one.owner.empty() ? one.attribute : one.owner + "." + one.attribute, e);
+            if (!is_outside(e)) {
+                by_name_.try_emplace(
+                    one.owner.empty() ? one.attribute : one.owner + "." + one.attribute, e);
+            }
+        }
+        for (id e = 0; e < entries_.size(); ++e) {
+            by_name_.try_emplace(entries_[e].name, e); // of others, unless it is one in the tree
         }
         std::stable_sort(by_owner_.begin(), by_owner_.end(),
                          [&](id a, id b) { return entries_[a].owner < entries_[b].owner; });
     }
 
     std::vector<state_entry> entries_;
+    std::pair<std::string, std::string> rivals_; // prefixes: the chosen one, another; or none
     std::vector<id> by_owner_;
     std::map<std::string, id, std::less<>> by_name_;
 };
