@@ -46,6 +46,7 @@ UNTESTED = {
     "stemma/weights/detail/usual_norms.hpp": "part of weights/identify_parameters.hpp, tested in cli/weights_test.py",
     "stemma/weights/detail/content_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/derived_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
+    "stemma/weights/detail/named_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/used_entries.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/weight_uses.hpp": "part of weights/identify_parameters.hpp, tested there",
     "stemma/weights/detail/write_origin.hpp": "part of weights/write_parameters.hpp, tested there",

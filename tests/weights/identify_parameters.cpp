@@ -9,6 +9,8 @@
 
 #include <stemma/capture/captures.hpp>
 #include <stemma/checkpoint/read_checkpoint.hpp>
+#include <stemma/model/confidence.hpp>
+#include <stemma/weights/detail/make_values.hpp>
 #include <stemma/weights/write_parameters.hpp>
 
 #include <algorithm>
@@ -97,6 +99,84 @@ TEST_CASE("identify_parameters: a computed weight of a convolution without norm 
     CHECK(computed.transform == stemma::parameter_transform::normed);
     CHECK(computed.entries == std::vector<std::string>{"0.weight_v", "0.weight_g"});
     CHECK(origin_of(origins, opened, "2.weight").transform == stemma::parameter_transform::as_is);
+}
+
+TEST_CASE("identify_parameters: a copy is named like the entry that the initializer stands for too",
+          "[weights][identify_parameters]") {
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(
+        folder.make("model.onnx",
+                    test::model(test::graph({test::node("Identity", {"a.bias"}, {"b.bias"}),
+                                             test::node("Add", {"x", "a.bias"}, {"h"}, "/a/Add"),
+                                             test::node("Add", {"h", "b.bias"}, {"y"}, "/b/Add")},
+                                            {"x"}, {"y"})
+                                    .inner(5, test::tensor("a.bias", {2}, std::string(8, '\0'))))
+                        .bytes()),
+        {});
+    const auto known = stemma::read_checkpoint(
+        folder.make("old.safetensors", test::safetensors(std::vector<test::float_tensor>{
+                                           {"a.bias", {2}, {0, 0}}, {"b.bias", {2}, {0, 0}}})));
+    for (const auto& options : {stemma::identify_options{}, {.known = &known}}) {
+        const auto origin = stemma::identify_parameters(opened, options).front();
+        CHECK(origin.entries == std::vector<std::string>{"a.bias"});
+        CHECK(origin.shared == std::vector<std::string>{"b.bias"});
+    }
+}
+
+TEST_CASE("identify_parameters: axes may be permuted where the shape does not tell",
+          "[weights][identify_parameters]") {
+    const auto bytes = [](const std::vector<float>& values) {
+        return stemma::detail::bytes_of(values);
+    };
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(
+        folder.make(
+            "model.onnx",
+            test::model(test::graph({test::node("Conv", {"x", "u.c.weight"}, {"h"}, "/u/c/Conv"),
+                                     test::node("Conv", {"h", "onnx::Conv_7"}, {"y"}, "/u/Conv")},
+                                    {"x"}, {"y"})
+                            .inner(5, test::tensor("u.c.weight", {2, 1, 1}, bytes({5, 6})))
+                            .inner(5, test::tensor("onnx::Conv_7", {2, 2, 1}, bytes({1, 3, 2, 4}))))
+                .bytes()),
+        {});
+    const auto known = stemma::read_checkpoint(
+        folder.make("old.safetensors",
+                    test::safetensors(std::vector<test::float_tensor>{
+                        {"u.w", {2, 2, 1}, {1, 2, 3, 4}}, {"u.c.weight", {2, 1, 1}, {5, 6}}})));
+    const auto right = stemma::identify_parameters(opened, {.known = &known});
+    const auto& permuted = origin_of(right, opened, "onnx::Conv_7");
+    CHECK(permuted.entries == std::vector<std::string>{"u.w"});
+    CHECK(permuted.transform == stemma::parameter_transform::transposed);
+    CHECK(permuted.axes == std::vector<std::uint8_t>{1, 0, 2});
+    CHECK(permuted.basis == stemma::parameter_basis::content);
+    const auto guessed = stemma::identify_parameters(opened, {.known = &known, .contents = false});
+    CHECK(origin_of(guessed, opened, "onnx::Conv_7").confidence ==
+          stemma::detail::confidence::entry_guessed);
+    CHECK(origin_of(guessed, opened, "u.c.weight").confidence ==
+          stemma::detail::confidence::entry_named);
+}
+
+TEST_CASE("identify_parameters: entries of modules at the root are concatenated, too",
+          "[weights][identify_parameters]") {
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(
+        folder.make(
+            "model.onnx",
+            test::model(
+                test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"y"}, "/MatMul")},
+                            {"x"}, {"y"})
+                    .inner(5, test::tensor("onnx::MatMul_3", {2, 4},
+                                           stemma::detail::bytes_of(
+                                               std::vector<float>{1, 3, 5, 7, 2, 4, 6, 8}))))
+                .bytes()),
+        {});
+    const auto known = stemma::read_checkpoint(folder.make(
+        "old.safetensors",
+        test::safetensors(std::vector<test::float_tensor>{{"gate.weight", {2, 2}, {1, 2, 3, 4}},
+                                                          {"up.weight", {2, 2}, {5, 6, 7, 8}}})));
+    const auto origin = stemma::identify_parameters(opened, {.known = &known}).front();
+    CHECK(origin.transform == stemma::parameter_transform::concatenated);
+    CHECK(origin.entries == std::vector<std::string>{"gate.weight", "up.weight"});
 }
 
 TEST_CASE("identify_parameters: the file alone, with its modules and with its weights agree",

@@ -8,6 +8,7 @@
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/derived_entries.hpp>
 #include <stemma/weights/detail/layer_entries.hpp>
+#include <stemma/weights/detail/named_entries.hpp>
 #include <stemma/weights/detail/normed_entries.hpp>
 #include <stemma/weights/detail/sliced_entries.hpp>
 #include <stemma/weights/detail/used_entries.hpp>
@@ -20,6 +21,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,7 @@ struct identify_options {
                                        ///< modules declares, else what modules usually have
     bool contents = true;              ///< whether the checkpoint has the model's values
     thread_limit threads{};            ///< for hashing
+    std::string prefix{};              ///< of the names of the model's entries; "" if to be found
 };
 
 namespace detail {
@@ -41,7 +44,7 @@ namespace detail {
 class computed_initializers {
 public:
     /// Complexity: O(initializers).
-    computed_initializers(const weight_search& search, const used_entries& names)
+    computed_initializers(const weight_search& search, const named_entries& names)
         : names_(&names), search_(&search) {
         for (std::size_t t = 0; t < search.headers.size(); ++t) {
             known_names_ = known_names_ || !names.is_made_up(search.name(t));
@@ -73,6 +76,10 @@ public:
         return known_names_ ? other || names_->is_made_up(name) : t >= from_;
     }
 
+    /// Whether it is computed since others have names and this one has not.
+    /// Complexity: as above.
+    [[nodiscard]] bool is_renamed(std::size_t t) const { return known_names_ && (*this)(t); }
+
     /// Whether a name is uninformative: none is an entry's, and this one is not generated.
     /// Complexity: O(length of the name * log names).
     [[nodiscard]] bool is_unclear(std::size_t t) const {
@@ -101,7 +108,7 @@ private:
         return drop > last / 2 ? found : 0;
     }
 
-    const used_entries* names_;
+    const named_entries* names_;
     const weight_search* search_;
     bool known_names_ = false; // some are not generated
     bool entry_names_ = false; // some are those of entries
@@ -112,25 +119,13 @@ private:
 /// names added).
 inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& modules,
                      const checkpoint* saved) {
-    std::map<std::string, std::vector<std::string>, std::less<>> ties; // by each name
-    const auto tie = [&](const std::vector<std::string>& names) {
+    using names_of_one = std::vector<std::string>;
+    std::map<std::string, names_of_one, std::less<>> ties; // by each name
+    const auto known = saved != nullptr ? tied_entries(*saved) : std::vector<names_of_one>();
+    for (const auto& names :
+         saved != nullptr ? std::span<const names_of_one>(known) : modules.shared_parameters()) {
         for (const auto& name : names) {
             ties.emplace(name, names);
-        }
-    };
-    if (saved != nullptr) {
-        std::map<std::size_t, std::vector<std::string>> same;
-        for (const auto& entry : saved->entries()) {
-            same[entry.alias_of].push_back(entry.name);
-        }
-        for (const auto& [first, names] : same) {
-            if (names.size() > 1) {
-                tie(names);
-            }
-        }
-    } else {
-        for (const auto& names : modules.shared_parameters()) {
-            tie(names);
         }
     }
     for (auto& origin : origins) {
@@ -163,8 +158,9 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
 identify_parameters(const attributed_model& opened, const identify_options& options = {}) {
     const bool of_checkpoint = options.known != nullptr;
     detail::weight_search search(
-        opened, of_checkpoint ? detail::state_entries(*options.known, opened.modules())
-                              : detail::state_entries(opened.modules()));
+        opened, of_checkpoint
+                    ? detail::state_entries(*options.known, opened.modules(), options.prefix)
+                    : detail::state_entries(opened.modules()));
     std::optional<detail::content_entries> contents;
     if (of_checkpoint && options.contents) {
         contents.emplace(search, *options.known, options.threads);
@@ -177,8 +173,8 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
         derived.find_sliced();
     }
     const bool reliable = contents && contents->is_reliable();
-    detail::used_entries names(search, reliable ? &*contents : nullptr);
-    names.find_named();
+    detail::named_entries names(search);
+    names.find();
     detail::folded_entries folds(search);
     if (!reliable) {
         detail::find_gates(search);
@@ -186,7 +182,8 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
         detail::normed_entries(search).find_declared();
     }
     const detail::computed_initializers computed(search, names);
-    names.find_declared(computed);
+    detail::used_entries used(search, reliable ? &*contents : nullptr);
+    used.find_declared(computed);
     if (!reliable) {
         detail::sliced_entries(search).find_declared();
         folds.doubt_unfolded();
@@ -194,7 +191,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     if (search.entries.empty()) {
         folds.find_usual(computed);
         detail::sliced_entries(search).find_usual();
-        names.find_usual(computed);
+        used.find_usual(computed);
     }
     detail::add_ties(search.origins, opened.modules(), options.known);
     return std::move(search.origins);

@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -75,6 +76,14 @@ public:
                          : 0U;
         }
         return found * 2 >= weights && found > 0;
+    }
+
+    /// Whether an initializer has the values of an entry in this relation, or either are unknown.
+    /// Complexity: O(bytes) if these are likely, else O(1), expected.
+    [[nodiscard]] bool may_be(std::size_t t, id e, const shape_relation& how) {
+        const auto sum = sum_of_tensor(t);
+        return sum == sum_of_entry(e, search_.headers[t].data_type) &&
+               (sum == 0 || holds(t, e, how));
     }
 
     /// Returns: the sum of hashes of the elements of an initializer; 0 if unknown.
@@ -228,8 +237,7 @@ private:
     void find(std::size_t t) {
         std::vector<match> matches;
         const auto offer = [&](id e, bool in_order) {
-            const bool transposed = !in_order && search_.headers[t].dims.size() == 2;
-            auto how = search_.relation(t, e, transposed);
+            auto how = in_order ? search_.relation(t, e, false) : permutation(t, e);
             const bool moved = how.transform == parameter_transform::transposed;
             if (how.transform == parameter_transform::none || !search_.fits_type(t, e)) {
                 return;
@@ -237,9 +245,6 @@ private:
             const auto& dims = search_.headers[t].dims;
             if (in_order && moved && std::find(dims.begin(), dims.end(), 1) == dims.end()) {
                 how = {parameter_transform::reshaped, {}};
-            }
-            if (!in_order && (!moved || !is_permuted(t, e, how))) {
-                return;
             }
             matches.push_back({e, std::move(how), score(t, e)});
         };
@@ -254,7 +259,33 @@ private:
         settle(t, matches);
     }
 
-    [[nodiscard]] bool is_permuted(std::size_t t, id e, const shape_relation& how) {
+    /// Returns: the other order of axes in which an initializer holds an entry, if there is one.
+    /// Complexity: O(factorial(rank)), and the bytes for each possible order.
+    [[nodiscard]] shape_relation permutation(std::size_t t, id e) {
+        constexpr std::size_t max_rank = 8;
+        constexpr unsigned max_tries = 120;
+        const auto& shape = search_.entries[e].shape;
+        const auto& dims = search_.headers[t].dims;
+        if (shape.size() != dims.size() || dims.size() > max_rank) {
+            return {};
+        }
+        shape_relation how{parameter_transform::transposed,
+                           std::vector<std::uint8_t>(dims.size(), 0)};
+        std::iota(how.axes.begin(), how.axes.end(), std::uint8_t{0});
+        for (unsigned tries = 0;
+             tries < max_tries && std::next_permutation(how.axes.begin(), how.axes.end());) {
+            const bool fits =
+                std::equal(dims.begin(), dims.end(), how.axes.begin(),
+                           [&](auto extent, auto axis) { return extent == shape[axis]; });
+            tries += fits ? 1 : 0;
+            if (fits && holds(t, e, how)) {
+                return how;
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] bool holds(std::size_t t, id e, const shape_relation& how) {
         parameter_origin tried;
         tried.entries = {search_.entries[e].name};
         tried.transform = how.transform;

@@ -125,8 +125,8 @@ public:
         std::unordered_map<std::string, std::vector<id>> alike; // by parent and attribute, in order
         for (id e = 0; e < search_.entries.size() && !open.empty(); ++e) {
             const auto& entry = search_.entries[e];
-            const auto parent =
-                entry.owner.substr(0, std::min(entry.owner.rfind('.'), entry.owner.size()));
+            const auto dot = entry.owner.rfind('.');
+            const auto parent = entry.owner.substr(0, dot == std::string::npos ? 0 : dot);
             auto& row = alike[parent + " " + entry.attribute];
             row.push_back(e);
             for (const auto type : types) {
