@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cli {
@@ -61,8 +62,13 @@ int patch(patch_request& asked) {
             fmt::format("{} folded with an assumed epsilon of {:g}; --checkpoint OLD determines it",
                         counted(report.assumed_epsilon, "batch norm"), report.epsilon));
     }
-    note_names(asked, report.missing, "initializer", "not in the new weights stay as they are");
-    note_names(asked, report.unknown, "weight", "of unknown origin stay as they are");
+    const auto stay = [](std::string_view text, const std::vector<std::string>& names) {
+        return fmt::format("{} {}", text,
+                           names.size() == 1 ? "stays as it is" : "stay as they are");
+    };
+    note_names(asked, report.missing, "initializer",
+               stay("not in the new weights", report.missing));
+    note_names(asked, report.unknown, "weight", stay("of unknown origin", report.unknown));
     if (asked.options.modules.empty()) {
         note_names(asked, report.unused, "tensor", "of the new weights used by no initializer");
     }
@@ -95,6 +101,8 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.value("--checkpoint", asked.known, "OLD",
                         "the checkpoint with the model's current values: identifies initializers "
                         "without names");
+            takes.value("--prefix", asked.options.prefix, "PATH",
+                        "the weights below it in NEW, which has those of several models");
             takes.value("--module", asked.options.modules, "QUERY",
                         "only weights of these modules");
             takes
@@ -107,6 +115,8 @@ void add_patch(CLI::App& app, action& chosen) {
             takes.no_sync(asked.output.no_sync);
             takes.applies(
                 "--partial", [&] { return !asked.weights.empty(); }, "requires --weights");
+            takes.applies(
+                "--prefix", [&] { return !asked.weights.empty(); }, "requires --weights");
             takes.footer(
                 "Examples:\n  stemma patch model.onnx --weights tuned.safetensors -o tuned.onnx\n"
                 "  stemma patch model.onnx --weights tuned.pt --module 'encoder.**' -o tuned.onnx\n"

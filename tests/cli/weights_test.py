@@ -507,7 +507,131 @@ class FreshExport(Case):
         for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
             self.fail_with(3, *patch, *known, saying="may be derived from 0.weight_orig")
             self.assertFalse((self.folder / "patched.onnx").exists())
-        self.assertIn("1 weight", self.succeed(*patch, "--partial").stderr)
+        self.assertIn("1 weight of unknown origin stays as it is", self.succeed(*patch, "--partial").stderr)
+
+    def test_permuted_parameters(self):
+        from torch import nn
+
+        class Permuted(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w, self.stem = nn.Parameter(torch.rand(8, 8, 3, 3)), nn.Conv2d(3, 8, 3)
+                self.table, self.head = nn.Parameter(torch.rand(3, 3, 3)), nn.Linear(3, 3)
+
+            def forward(self, x):
+                y = nn.functional.conv2d(self.stem(x), self.w.transpose(0, 1))
+                return self.head(y.flatten(2)[:, :3, :3]) @ self.table.permute(2, 0, 1)
+
+        class Outer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner, self.out = Permuted(), nn.Linear(3, 2)
+
+            def forward(self, x):
+                return self.out(self.inner(x))
+
+        module = Outer().eval()
+        self.change(module, 1)
+        old = self.export(module, torch.randn(1, 3, 9, 9), "old.onnx")
+        self.change(module, 2)
+        new = self.export(module, torch.randn(1, 3, 9, 9), "new.onnx")
+        output = self.folder / "patched.onnx"
+        patch = ["patch", old, "--weights", new.with_suffix(".pt"), "-o", output]
+        self.fail_with(3, *patch, saying="which is uncertain")
+        self.succeed(*patch, "--checkpoint", old.with_suffix(".pt"))
+        self.assertEqual(output.read_bytes(), new.read_bytes())
+
+    def test_equal_biases_that_were_merged_do_not_change_alike(self):
+        from torch import nn
+        module = nn.Sequential(nn.Linear(6, 6), nn.LayerNorm(6), nn.Linear(6, 6), nn.LayerNorm(6))
+        self.change(module, 1)
+        with torch.no_grad():
+            for layer in module:
+                layer.bias.zero_()
+        old = self.export(module, torch.randn(2, 3, 6), "old.onnx")
+        known = old.with_suffix(".pt")
+        output = self.folder / "patched.onnx"
+        self.change(module, 2)
+        new = self.export(module, torch.randn(2, 3, 6), "new.onnx")
+        for more in ([], ["--checkpoint", known]):
+            self.fail_with(3, "patch", old, "--weights", new.with_suffix(".pt"), "-o", output, *more,
+                           saying="which differ")
+        self.assertFalse(output.exists())
+
+    def test_of_several_models_in_a_checkpoint_one_is_chosen(self):
+        from torch import nn
+        module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+        inputs = torch.randn(2, 3)
+        self.change(module, 1)
+        old = self.export(module, inputs, "old.onnx")
+        self.change(module, 3)
+        other = {name: one.clone() for name, one in module.state_dict().items()}
+        self.change(module, 2)
+        new = self.export(module, inputs, "new.onnx")
+        mine = module.state_dict()
+
+        def below(prefix, values):
+            return {f"{prefix}.{name}": one for name, one in values.items()}
+
+        weights, output = self.folder / "weights.pt", self.folder / "patched.onnx"
+        patch = ["patch", old, "--weights", weights, "-o", output]
+        for known in ([], ["--checkpoint", old.with_suffix(".pt")]):
+            for kept in ({**below("ema", other), **mine}, {**mine, **below("ema", other)},
+                         {**{name: one for name, one in below("ema", other).items() if "weight" in name}, **mine},
+                         {"loss.part.weight": torch.ones(3), **below("model", mine)}):
+                torch.save({"state_dict": kept}, weights)
+                self.succeed(*patch, *known)
+                self.assertEqual(output.read_bytes(), new.read_bytes())
+            torch.save(below("module", mine), weights)
+            self.assertEqual(self.succeed(*patch, *known).stderr, "")
+            torch.save({"teacher": other, "student": mine}, weights)
+            self.fail_with(3, *patch, *known, saying="below teacher and below student")
+            self.succeed(*patch, *known, "--prefix", "student")
+            self.assertEqual(output.read_bytes(), new.read_bytes())
+
+    def test_parts_of_an_entry_do_not_stay_silently(self):
+        from torch import nn
+
+        class Experts(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w, self.out = nn.Parameter(torch.rand(3, 6, 6)), nn.Linear(6, 6)
+
+            def forward(self, x):
+                return self.out(sum(x @ self.w[i] for i in range(3)))
+
+        module = Experts()
+        self.change(module, 1)
+        old = self.export(module, torch.randn(2, 6), "old.onnx")
+        known = old.with_suffix(".pt")
+        self.fail_with(3, "patch", old, "--weights", known, "--checkpoint", known, "-o", self.folder / "patched.onnx",
+                       saying="may be derived from w")
+
+    def test_merged_projections_at_the_root(self):
+        from torch import nn
+
+        class Gated(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.gate, self.up = nn.Linear(4, 8, bias=False), nn.Linear(4, 8, bias=False)
+                self.down = nn.Linear(8, 4, bias=False)
+
+            def forward(self, x):
+                both = x @ torch.cat([self.gate.weight, self.up.weight]).t()
+                gate, up = both.chunk(2, -1)
+                return self.down(gate.sigmoid() * up)
+
+        module = Gated()
+        self.change(module, 1)
+        old = self.export(module, torch.randn(2, 3, 4), "old.onnx")
+        known = old.with_suffix(".pt")
+        self.assertRegex(self.succeed("weights", old, "--checkpoint", known).stdout,
+                         "gate.weight, up.weight +concatenated")
+        self.change(module, 2)
+        new = self.export(module, torch.randn(2, 3, 4), "new.onnx")
+        output = self.folder / "patched.onnx"
+        self.succeed("patch", old, "--weights", new.with_suffix(".pt"), "--checkpoint", known, "-o", output)
+        self.assertEqual(output.read_bytes(), new.read_bytes())
 
     def test_tied_entries_change_together(self):
         from torch import nn

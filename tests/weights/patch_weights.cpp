@@ -162,6 +162,87 @@ TEST_CASE("patch_weights: refuses an initializer if only some of its entries cha
     CHECK(patched.find(bytes_of(before[2])) == patched.npos);
 }
 
+TEST_CASE("patch_weights: the weights are those of one model", "[weights][patch_weights]") {
+    const auto module = [](const std::string& prefix, float from) {
+        return std::vector{matrix(prefix + "a.weight", from),
+                           test::float_tensor{prefix + "a.bias", {4}, {from, 0, 0, 1}}};
+    };
+    const auto both = [](std::vector<test::float_tensor> one,
+                         const std::vector<test::float_tensor>& other) {
+        one.insert(one.end(), other.begin(), other.end());
+        return one;
+    };
+    const auto before = module("", 1);
+    const auto graph =
+        test::graph({test::owner_node(
+                        "Gemm", {"x", "a.weight", "a.bias"}, {"y"},
+                        {test::message().text(1, "transB").number(3, 1).number(20, 2)}, "/a/Gemm")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("a.weight", {4, 4}, bytes_of(before[0])))
+            .inner(5, test::tensor("a.bias", {4}, bytes_of(before[1])));
+    const auto modules = R"({"modules":[{"name":""},{"name":"a"}]})";
+    const auto patch = [&](const std::vector<test::float_tensor>& after, bool knows,
+                           const std::string& prefix = {}) {
+        const patched_model scene(graph, before, after, modules);
+        const auto output = scene.folder.file("out.onnx");
+        const auto report = stemma::patch_weights(scene.opened, output,
+                                                  {.weights = &scene.weights,
+                                                   .known = knows ? &scene.known : nullptr,
+                                                   .prefix = prefix,
+                                                   .writing = {.sync = false}});
+        return std::pair(test::read_bytes(output), report.unused.size());
+    };
+    const auto holds = [](const std::string& bytes, const std::vector<test::float_tensor>& values) {
+        return bytes.find(bytes_of(values[0])) != bytes.npos &&
+               bytes.find(bytes_of(values[1])) != bytes.npos;
+    };
+    for (const auto knows : {false, true}) {
+        const auto plain = both({matrix("ema.a.weight", 3)}, module("", 2));
+        CHECK(holds(patch(plain, knows).first, module("", 2)));
+        const auto wrapped = both(module("module.", 2), {matrix("a.weight", 3)});
+        const auto [bytes, unused] = patch(wrapped, knows);
+        CHECK(holds(bytes, module("", 2)));
+        CHECK(unused == 1);
+        const auto two = both(module("ema.", 3), module("net.", 2));
+        CHECK(why_refused([&] { return patch(two, knows); }).find("several models") !=
+              std::string::npos);
+        CHECK(holds(patch(two, knows, "net").first, module("", 2)));
+    }
+}
+
+TEST_CASE("patch_weights: a weight that may be part of an entry does not stay silently",
+          "[weights][patch_weights]") {
+    const auto before = std::vector{test::float_tensor{"w", {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}},
+                                    matrix("fc.weight", 1)};
+    const auto graph =
+        test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"h"}, "/MatMul"),
+                     test::node("MatMul", {"h", "fc.weight"}, {"y"}, "/fc/MatMul")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("onnx::MatMul_3", {2, 2},
+                                   stemma::detail::bytes_of(std::vector<float>{5, 6, 7, 8})))
+            .inner(5, test::tensor("fc.weight", {4, 4}, bytes_of(before[1])));
+    const patched_model scene(graph, before, before, R"({"modules":[{"name":""},{"name":"fc"}]})");
+    for (const auto knows : {false, true}) {
+        CHECK(why_refused([&] { return scene.patch("", knows); }).find("may be derived from w") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("other_extents: those of a part and the whole, in any order of axes",
+          "[weights][patch_weights]") {
+    using extents = std::vector<std::int64_t>;
+    using stemma::detail::other_extents;
+    CHECK(other_extents(extents{6, 6}, extents{6, 18}) ==
+          std::pair<std::uint64_t, std::uint64_t>(6, 18));
+    CHECK(other_extents(extents{8, 6}, extents{6, 20}) ==
+          std::pair<std::uint64_t, std::uint64_t>(8, 20));
+    CHECK(other_extents(extents{4, 6, 6}, extents{6, 6}) ==
+          std::pair<std::uint64_t, std::uint64_t>(4, 1));
+    CHECK(other_extents(extents{6}, extents{18}) == std::pair<std::uint64_t, std::uint64_t>(6, 18));
+    CHECK(other_extents(extents{6}, extents{6, 6}).first == 0);
+    CHECK(other_extents(extents{2, 3}, extents{4, 5}).first == 0);
+}
+
 TEST_CASE("patch_weights: data of the model stay for it, also if others may be replaced",
           "[weights][patch_weights]") {
     const auto before = std::vector{matrix("fc.weight", 1)};

@@ -27,9 +27,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -43,6 +45,7 @@ struct patch_options {
     const checkpoint* weights = nullptr;       ///< the new values
     const low_rank_adapter* adapter = nullptr; ///< added to them, or to those of the model
     const checkpoint* known = nullptr;         ///< with the model's present values, if known
+    std::string prefix{};                      ///< of names in `weights`; "" if to be found
     std::string modules{};                     ///< a query restricting the modules; "" for all
     float epsilon = 0;       ///< of folded batch norms, unless `known` determines it; 0: 1e-5
     bool partial = false;    ///< keep values that are missing in the new ones
@@ -63,6 +66,28 @@ struct patch_report {
 
 namespace detail {
 
+/// Returns: the only extents in which two shapes differ, whatever the order of their axes: of parts
+/// and a whole, one of which may lack the axis; zeros if there is no such pair.
+/// Complexity: O(rank * log rank).
+[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t>
+other_extents(std::span<const std::int64_t> one, std::span<const std::int64_t> other) {
+    const auto wide = [](std::span<const std::int64_t> shape) {
+        std::vector<std::int64_t> extents(shape.begin(), shape.end());
+        std::erase(extents, 1);
+        std::sort(extents.begin(), extents.end());
+        return extents;
+    };
+    const auto a = wide(one);
+    const auto b = wide(other);
+    std::vector<std::int64_t> of_a;
+    std::vector<std::int64_t> of_b;
+    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(of_a));
+    std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(of_b));
+    const bool alike = (a.size() == 1 && b.size() == 1) || (a.size() > 1 && b.size() > 1);
+    return alike && of_a.size() < 2 && of_b.size() < 2 ? std::pair(count_of(of_a), count_of(of_b))
+                                                       : std::pair<std::uint64_t, std::uint64_t>();
+}
+
 /// One run of `patch_weights`.
 class weight_patcher {
 public:
@@ -73,11 +98,12 @@ public:
                                "neither weights nor an adapter is given"));
         }
         const auto* const known = options.known != nullptr ? options.known : options.weights;
-        report_.origins =
-            identify_parameters(opened, {known, options.known != nullptr, options.writing.threads});
+        report_.origins = identify_parameters(
+            opened, {known, options.known != nullptr, options.writing.threads,
+                     options.known != nullptr ? std::string() : options.prefix});
         values_ =
             std::make_unique<new_values>(opened, options.weights, options.adapter, options.known,
-                                         report_.origins, options.writing.threads);
+                                         report_.origins, options.writing.threads, options.prefix);
         choose();
     }
 
@@ -257,7 +283,9 @@ private:
         sort_places(places_, model_);
         report_.written = places_.size();
         if (options_.weights != nullptr) {
-            report_.unused = unused_entries(*options_.weights, report_.origins);
+            report_.unused =
+                unused_entries(*options_.weights, report_.origins,
+                               [&](const auto& name) { return values_->new_name(name); });
             if (!options_.partial) {
                 check_unknown();
             }
@@ -284,14 +312,24 @@ private:
             }
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
             const auto elements = count_of(header.dims);
+            std::uint64_t parts = 0; // of the axis in which unused entries are shorter
             for (const auto& entry : options_.weights->entries()) {
+                if (!is_convertible(entry.data_type) || !is_convertible(header.data_type) ||
+                    !values_->may_be_used(entry.name)) {
+                    continue;
+                }
                 const auto count = count_of(entry.shape);
                 const bool fits =
-                    is_convertible(entry.data_type) && is_convertible(header.data_type) &&
-                    (count == elements ||
-                     (of_gates && count > 0 && (elements / count == 2 || elements / count == 4) &&
-                      elements % count == 0));
-                if (fits && (options_.known == nullptr || unused.contains(entry.name))) {
+                    count == elements || (of_gates && count > 0 && elements % count == 0 &&
+                                          (elements / count == 2 || elements / count == 4));
+                const auto [of_entry, of_weight] = other_extents(entry.shape, header.dims);
+                const bool is_part = of_entry < of_weight;
+                const bool is_unused = unused.contains(entry.name);
+                parts += is_part && is_unused ? of_entry : 0;
+                const bool may_differ =
+                    of_entry > 0 && (is_part ? of_weight % of_entry == 0 || parts == of_weight
+                                             : of_entry % of_weight == 0);
+                if ((fits && options_.known == nullptr) || ((fits || may_differ) && is_unused)) {
                     STEMMA_THROW(error(
                         error_code::contradiction, model_.file(), name(t),
                         "may be derived from " + entry.name + " in an unknown way" +

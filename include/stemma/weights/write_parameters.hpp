@@ -9,10 +9,12 @@
 #include <stemma/weights/detail/write_origin.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -20,14 +22,17 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// Returns: the unused entries of a checkpoint in order, except those only used in training:
-/// `num_batches_tracked`.
-/// Complexity: O(length of names), expected.
-[[nodiscard]] inline std::vector<std::string>
-unused_entries(const checkpoint& saved, std::span<const parameter_origin> origins) {
-    std::unordered_set<std::string_view> used;
+/// `num_batches_tracked`. `name_of(entry)` is the name in the checkpoint of an entry of an origin.
+/// Complexity: O(length of names), expected, and the calls of `name_of`.
+template <class Function = std::identity>
+[[nodiscard]] std::vector<std::string> unused_entries(const checkpoint& saved,
+                                                      std::span<const parameter_origin> origins,
+                                                      Function name_of = {}) {
+    std::unordered_set<std::string> used;
     for (const auto& origin : origins) {
-        used.insert(origin.entries.begin(), origin.entries.end());
-        used.insert(origin.shared.begin(), origin.shared.end());
+        for (const auto* const names : {&origin.entries, &origin.shared}) {
+            std::transform(names->begin(), names->end(), std::inserter(used, used.end()), name_of);
+        }
     }
     std::vector<std::string> unused;
     for (const auto& entry : saved.entries()) {

@@ -49,6 +49,18 @@ struct entry_values {
     return count;
 }
 
+/// Returns: the elements of a floating-point type with a change added. Complexity: O(bytes).
+[[nodiscard]] inline std::string sum_of(std::string_view bytes, std::int64_t type,
+                                        std::span<const float> change) {
+    auto numbers =
+        floats_of(type == float32 ? std::string(bytes) : convert_reals(bytes, type, float32));
+    for (std::size_t i = 0; i < numbers.size() && i < change.size(); ++i) {
+        numbers[i] += change[i];
+    }
+    auto sum = bytes_of(numbers);
+    return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
+}
+
 /// The factor of a batch norm per channel, with the rounding steps of PyTorch's exporter.
 [[nodiscard]] inline std::vector<float>
 norm_factors(std::span<const float> weight, std::span<const float> variance, float epsilon) {

@@ -39,20 +39,23 @@ namespace stemma::inline STEMMA_ABI::detail {
 class new_values {
 public:
     /// Requires: all outlive it. Throws: `error` of `contradiction` if the adapter changes an entry
-    /// that no initializer was made from.
+    /// that no initializer was made from, or if the weights are of several models.
     new_values(const attributed_model& opened, const checkpoint* weights,
                const low_rank_adapter* adapter, const checkpoint* saved,
-               std::span<const parameter_origin> origins, thread_limit threads)
+               std::span<const parameter_origin> origins, thread_limit threads,
+               std::string_view prefix = {})
         : model_(opened.model())
         , weights_(weights)
         , adapter_(adapter)
         , known_(saved)
         , threads_(threads) {
         if (weights != nullptr) {
-            new_entries_.emplace(*weights, opened.modules());
+            new_entries_.emplace(*weights, opened.modules(), prefix);
         }
         if (saved != nullptr) {
             old_entries_.emplace(*saved, opened.modules());
+        } else if (weights != nullptr) {
+            new_entries_->refuse_rivals(path());
         }
         for (const auto& origin : origins) {
             primary_.insert(origin.entries.begin(), origin.entries.end());
@@ -64,7 +67,9 @@ public:
             }
             for (const auto* const of : {weights, saved}) {
                 if (of != nullptr) {
-                    change_tied(*of);
+                    for (const auto& names : tied_entries(*of)) {
+                        change_tied(names);
+                    }
                 }
             }
             if (weights == nullptr && saved == nullptr) {
@@ -88,6 +93,18 @@ public:
             }
         }
         return std::string(owner_path(name));
+    }
+
+    /// Returns: the name in the new weights of an entry, its own if they lack it.
+    [[nodiscard]] std::string new_name(const std::string& name) const {
+        const auto* const entry = find(name);
+        return entry == nullptr ? name : entry->name;
+    }
+
+    /// Whether an entry of the new weights may be the model's.
+    [[nodiscard]] bool may_be_used(std::string_view name) const {
+        const auto e = new_entries_->find(name);
+        return e != no_id && !new_entries_->is_outside(e);
     }
 
     /// Returns: the entries that an initializer is made from, and others that it stands for.
@@ -191,11 +208,13 @@ private:
             return nullptr;
         }
         auto e = new_entries_->find(name);
-        if (e == no_id && old_entries_) {
-            const auto old = old_entries_->find(name);
-            e = old == no_id ? no_id
-                             : new_entries_->find((*old_entries_)[old].owner,
-                                                  (*old_entries_)[old].attribute);
+        const auto known = old_entries_ ? old_entries_->find(name) : no_id;
+        if (known != no_id && !old_entries_->is_outside(known) &&
+            (e == no_id || new_entries_->is_outside(e))) {
+            e = new_entries_->find((*old_entries_)[known].owner, (*old_entries_)[known].attribute);
+        }
+        if (e != no_id && (*new_entries_)[e].name != name) {
+            new_entries_->refuse_rivals(path());
         }
         const auto* const old = e == no_id && known_ != nullptr ? known_->find(name) : nullptr;
         if (old != nullptr) { // some formats keep one name of a tied tensor
@@ -263,17 +282,6 @@ private:
                                 *adapter_->change_of(*changed, result.shape));
         }
         return result;
-    }
-
-    [[nodiscard]] static std::string sum_of(std::string_view bytes, std::int64_t type,
-                                            std::span<const float> change) {
-        auto numbers =
-            floats_of(type == float32 ? std::string(bytes) : convert_reals(bytes, type, float32));
-        for (std::size_t i = 0; i < numbers.size() && i < change.size(); ++i) {
-            numbers[i] += change[i];
-        }
-        auto sum = bytes_of(numbers);
-        return type == float32 ? std::move(sum) : convert_reals(sum, float32, type);
     }
 
     /// Streams a copy or a transposed matrix. Returns: whether it differs from `bytes`; nothing if
@@ -387,16 +395,6 @@ private:
         if (origin.entries.size() == 1) {
             auto names = others_of(origin);
             names.insert(names.begin(), origin.entries.front());
-            change_tied(names);
-        }
-    }
-
-    void change_tied(const checkpoint& of) {
-        std::map<std::size_t, std::vector<std::string>> tied; // by the first of the entries
-        for (const auto& entry : of.entries()) {
-            tied[entry.alias_of].push_back(entry.name);
-        }
-        for (const auto& [first, names] : tied) {
             change_tied(names);
         }
     }
