@@ -5,8 +5,12 @@
 #include "../evidence_scene.hpp"
 #include "../model_with_metadata.hpp"
 
+#include <stemma/evidence/evidence_context.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+#include <stemma/onnx/onnx_operators.hpp>
+#include <stemma/onnx/wire_model.hpp>
 
 #include <string>
 #include <utility>
@@ -127,6 +131,31 @@ TEST_CASE("leftovers: the name of a fused activation shows whether it is a modul
     CHECK(module_of("/b/leaky_1/LeakyRelu_output_0_nchwc") == texts{"b"});
     CHECK(module_of("/b/branch/Relu_output_0_nchwc") == texts{"b.branch"});
     CHECK(module_of("/b/le/LeakyRelu_output_0_nchwc") == texts{"b.le"});
+}
+
+TEST_CASE("leftovers: so does its class") {
+    const auto bytes =
+        test::model(
+            test::graph({test::node("Conv", {"x"}, {"v"}, "/b/gate/HardSigmoid_output_0_nchwc")
+                             .text(7, "com.microsoft.nchwc")
+                             .inner(5, test::message().text(1, "activation").text(4, "any"))},
+                        {"x"}, {"v"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    const auto module_with = [&](const char* class_name) {
+        stemma::module_tree_builder builder;
+        const auto gate = builder.at_path("b.gate", 0);
+        builder.set_class(gate, class_name, std::string("app.") + class_name);
+        const auto modules = builder.build();
+        stemma::evidence_context context(ops, modules);
+        std::string path;
+        leftovers{}.prepare(context).for_each_claim(
+            0, [&](const stemma::claim& one) { path = modules.path(one.module); });
+        return path;
+    };
+    CHECK(module_with("Hardsigmoid") == "b");
+    CHECK(module_with("Branch") == "b.gate");
 }
 
 TEST_CASE("leftovers: an operator fused with one of its own module stays there") {

@@ -125,7 +125,7 @@ struct leftovers {
 
 private:
     /// Whether the module in the name of a fused activation is not the activation itself, but one
-    /// that calls it as a function: its name is not that of an activation.
+    /// that calls it as a function: its name and its class are not those of an activation.
     template <class Ops, class Modules>
     [[nodiscard]] static bool calls_functions(evidence_context<Ops, Modules>& context,
                                               operator_t<Ops> v, id module) {
@@ -137,15 +137,16 @@ private:
         const auto last = name.substr(std::min(name.rfind('/') + 1, name.size()));
         std::string_view own_name = context.modules().name(module);
         own_name = own_name.substr(0, own_name.find_last_not_of("0123456789_") + 1);
-        const auto is_first_word = [&](std::string_view type) { // `leaky` in LeakyRelu
-            return detail::starts_alike(type, own_name) &&
-                   (type.size() == own_name.size() || detail::is_capital(type[own_name.size()]));
+        const std::string_view class_name = context.modules().class_name(module);
+        const auto is_of = [&](std::string_view type) { // `leaky` is of LeakyRelu
+            return detail::starts_alike(class_name, type) ||
+                   (detail::starts_alike(type, own_name) &&
+                    (type.size() == own_name.size() || detail::is_capital(type[own_name.size()])));
         };
         return name.starts_with('/') && !own_name.empty() &&
-               std::any_of(types.begin(), types.end(),
-                           [&](std::string_view type) {
-                               return last.starts_with(type) && !is_first_word(type);
-                           }) &&
+               std::any_of(
+                   types.begin(), types.end(),
+                   [&](std::string_view type) { return last.starts_with(type) && !is_of(type); }) &&
                std::none_of(words.begin(), words.end(), [&](std::string_view word) {
                    return detail::starts_alike(own_name, word) || own_name.ends_with(word);
                });
