@@ -15,6 +15,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -416,7 +417,7 @@ TEST_CASE("torch_capture: an archive aligns with a model in one process", "[torc
     stemma::evidence_context context(ops, found.modules);
     stemma::detail::captured_claims finder(model, ops, found.modules, context.owners().mapping);
     finder.align_operations(found.operations, stemma::provenance::torchscript,
-                            std::vector<bool>(model.node_count(), true));
+                            std::vector<stemma::stated_module>(model.node_count()));
     const auto claims = finder.finish();
     REQUIRE(claims.claims.size() == 1);
     CHECK(claims.notes.empty());

@@ -5,7 +5,6 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
-#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/python_text.hpp>
 #include <stemma/model/detail/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -46,7 +45,7 @@ public:
     explicit onnx_nodes(const Model& model, thread_limit threads = {})
         : model_(&model)
         , graph_(model.node_count())
-        , parameters_(model, find_constant_weights(model), threads) {
+        , parameters_(model, detail::find_constant_weights(model), threads) {
         for (id op = 0; op < model.operator_count(); ++op) {
             const auto type = model.operator_type(op);
             hides_data_.push_back(model.operator_domain(op).empty() &&
@@ -101,6 +100,19 @@ public:
         }
         return model_->output_count(node) == 0 ? std::string_view{}
                                                : model_->value_name(model_->first_output(node));
+    }
+
+    /// Calls `f(node)` for the nodes that make the results of the model, in the order of these.
+    /// Complexity: O(results).
+    template <class Function>
+    void for_each_result(Function f) const {
+        if (model_->graph_count() == 0) {
+            return;
+        }
+        for (const auto value : model_->graph(0).outputs) {
+            const auto node = value == no_id ? no_id : model_->producer(value);
+            node == no_id ? void() : f(node);
+        }
     }
 
     /// Returns: what is known of nodes whose calls a runtime inlined; valid as long as the view.
@@ -320,25 +332,6 @@ public:
     }
 
 private:
-    /// Returns: the Constants that hold weights, as far as their names are paths, ascending.
-    [[nodiscard]] static std::vector<id> find_constant_weights(const Model& model) {
-        std::vector<id> nodes;
-        if constexpr (requires { model.may_hold_weight(id()); }) {
-            for (id node = 0; node < model.node_count(); ++node) {
-                if (model.op_type(node) != "Constant" || !model.domain(node).empty() ||
-                    model.output_count(node) != 1) {
-                    continue;
-                }
-                const auto name = model.value_name(model.first_output(node));
-                if (!name.starts_with('/') && !detail::owner_path(name).empty() &&
-                    model.may_hold_weight(node)) {
-                    nodes.push_back(node);
-                }
-            }
-        }
-        return nodes;
-    }
-
     [[nodiscard]] bool names_fusion(id node) const noexcept {
         const auto name = model_->name(node);
         const auto slash = name.rfind('/');

@@ -12,6 +12,7 @@
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
 #include <stemma/model/accuracy.hpp>
+#include <stemma/model/stated_module.hpp>
 #include <stemma/onnx/detail/rewrite.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -260,7 +261,7 @@ TEST_CASE("captured_claims: two FX graphs vote; where they differ, neither is su
         stemma::detail::captured_claims finder(model, ops, tree, owners.mapping);
         for (const auto& operations : reader.fx(tree)) {
             finder.align_operations(operations, provenance::fx,
-                                    std::vector<bool>(model.node_count(), true));
+                                    std::vector<stemma::stated_module>(model.node_count()));
         }
         auto found = finder.finish().claims;
         REQUIRE(found.size() == 1);

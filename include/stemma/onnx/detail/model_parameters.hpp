@@ -5,6 +5,7 @@
 #include <stemma/core/detail/ranked_ids.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/onnx/detail/parameter_reads.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -18,6 +19,27 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Returns: the Constants that hold weights whose names are paths, ascending; none if the model
+/// does not know what they hold. Complexity: O(nodes + fields of Constants with such names).
+template <class Model>
+[[nodiscard]] std::vector<id> find_constant_weights(const Model& model) {
+    std::vector<id> nodes;
+    if constexpr (requires { model.may_hold_weight(id()); }) {
+        for (id node = 0; node < model.node_count(); ++node) {
+            if (model.op_type(node) != "Constant" || !model.domain(node).empty() ||
+                model.output_count(node) != 1) {
+                continue;
+            }
+            const auto name = model.value_name(model.first_output(node));
+            if (!name.starts_with('/') && !owner_path(name).empty() &&
+                model.may_hold_weight(node)) {
+                nodes.push_back(node);
+            }
+        }
+    }
+    return nodes;
+}
 
 /// The parameters of a model, numbered: its initializers, then the results of Constants that hold
 /// weights and of nodes that pass a parameter on. An Identity's result has a name of its own, that
