@@ -82,15 +82,7 @@ public:
         }
     }
 
-    template <class Function>
-    void for_each_result(Function f) const {
-        for (auto v : results) {
-            f(v);
-        }
-    }
-
     stemma::detail::parameter_shapes shapes;
-    std::vector<id> results; ///< operators that make results of the model, in order
 
 private:
     graph_type graph_;

@@ -51,9 +51,7 @@ TEST_CASE("alignment: it is inconsistent if data flow otherwise, however much is
     auto made = fitting();
     made.explained /= 2;
     CHECK(made.is_consistent());
-    CHECK(made.share_flowing() == 1);
     made.flows = made.links * 3 / 4;
-    CHECK(made.share_flowing() == 0.75);
     CHECK_FALSE(made.is_consistent());
 }
 

@@ -28,7 +28,6 @@ TEST_CASE("onnx_nodes: are an operator view without edges", "[onnx_nodes]") {
     STATIC_REQUIRE(stemma::parameter_readers<nodes_of_file>);
     STATIC_REQUIRE(stemma::described_operators<nodes_of_file>);
     STATIC_REQUIRE(stemma::folded_operators<nodes_of_file>);
-    STATIC_REQUIRE(stemma::returning_operators<nodes_of_file>);
     STATIC_REQUIRE_FALSE(stemma::steered_operators<nodes_of_file>);
     STATIC_REQUIRE(stemma::operator_view<stemma::onnx_nodes<>>);
 }
@@ -54,18 +53,6 @@ TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_n
         made.for_each_parameter(v, [&](id p) { read.push_back(p); });
         CHECK(read.size() == (v == 0 ? 1 : 0));
     }
-}
-
-TEST_CASE("onnx_nodes: the nodes that make results of the model, in the order of these",
-          "[onnx_nodes]") {
-    const auto bytes = test::model(test::graph({node("Relu", {"x"}, {"a"}, "first"),
-                                                node("Split", {"a"}, {"b", "c"}, "second")},
-                                               {"x"}, {"c", "x", "a", "b"}))
-                           .bytes();
-    const stemma::wire_model model(bytes);
-    std::vector<id> found;
-    nodes_of_file(model).for_each_result([&](id v) { found.push_back(v); });
-    CHECK(found == std::vector<id>{1, 0, 1});
 }
 
 TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a record",

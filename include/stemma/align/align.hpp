@@ -16,7 +16,6 @@
 #include <stemma/model/stated_module.hpp>
 
 #include <span>
-#include <tuple>
 #include <utility>
 
 namespace stemma::inline STEMMA_ABI {
@@ -29,9 +28,8 @@ namespace stemma::inline STEMMA_ABI {
 /// confidence of a module is its share of all alignments by weight; if the capture as a whole does
 /// not fit, it is low everywhere. If data flow contradicts the order of the operators or much does
 /// not fit, as after an optimizer reordered them, the order in which they read each other is tried
-/// too, then with the operations in that order as well, also with results in the order of the
-/// model's, and the best fit wins. If operands are in other positions than captured, equal branches
-/// are exchanged.
+/// too, then with the operations in that order as well, and the best fit wins. If operands are in
+/// other positions than captured, equal branches are exchanged.
 /// Complexity: O((operators + operations) * width of a beam that does not depend on them).
 template <named_operators Ops, lexicon_policy Lexicon = torch_lexicon>
     requires parameter_readers<Ops>
@@ -52,7 +50,7 @@ align(const Ops& ops, const tree_index& modules, const captured_operations& capt
     };
     const auto keep_better = [&](alignment other) {
         const auto fit = [](const alignment& one) {
-            return std::tuple(one.quality(), one.share_inside(), one.share_flowing());
+            return std::pair(one.quality(), one.share_inside());
         };
         if (fit(other) > fit(result)) {
             result = std::move(other);
@@ -63,18 +61,11 @@ align(const Ops& ops, const tree_index& modules, const captured_operations& capt
     }
     if (flows_otherwise()) {
         const auto reordered = detail::reading_order(captured).find();
-        const auto run_reordered = [&](run_order order) {
-            auto other = run(reordered.operations, order);
-            for (auto& entry : other.of) {
-                entry.operation =
-                    entry.operation == no_id ? no_id : reordered.number[entry.operation];
-            }
-            keep_better(std::move(other));
-        };
-        run_reordered(run_order::as_read);
-        if (flows_otherwise() && detail::returns_otherwise(ops)) {
-            run_reordered(run_order::as_returned);
+        auto other = run(reordered.operations, run_order::as_read);
+        for (auto& entry : other.of) {
+            entry.operation = entry.operation == no_id ? no_id : reordered.number[entry.operation];
         }
+        keep_better(std::move(other));
     }
     constexpr int max_rounds = 3; // branches within exchanged branches show afterwards
     auto order = detail::captured_order_finder(ops, captured, result).find();

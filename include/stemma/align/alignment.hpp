@@ -55,11 +55,6 @@ struct alignment {
                            : static_cast<double>(fitting_inside) / static_cast<double>(inside);
     }
 
-    /// Returns: the share of data flow between operators that the operations have too, 0 to 1.
-    [[nodiscard]] double share_flowing() const noexcept {
-        return links == 0 ? 1.0 : static_cast<double>(flows) / static_cast<double>(links);
-    }
-
     /// Returns: whether the capture may be one of this model at all.
     [[nodiscard]] bool is_plausible() const noexcept { return quality() >= 0.5; }
 

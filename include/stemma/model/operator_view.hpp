@@ -95,13 +95,6 @@ concept sized_parameters = parameter_readers<Ops> &&
     ops.keep_matrices(marked);
 };
 
-/// Operators that know which of them make the results of the model: `for_each_result` passes their
-/// vertex indices, in the order of the results.
-template <class Ops>
-concept returning_operators = operator_view<Ops> && requires(const Ops& ops) {
-    ops.for_each_result(detail::take_id{});
-};
-
 /// Operators that may be fusions of two: one that reads parameters, and a neighbour in another
 /// module, such as an activation.
 template <class Ops>

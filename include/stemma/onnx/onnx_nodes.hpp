@@ -102,19 +102,6 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
 
-    /// Calls `f(node)` for the nodes that make the results of the model, in the order of these.
-    /// Complexity: O(results).
-    template <class Function>
-    void for_each_result(Function f) const {
-        if (model_->graph_count() == 0) {
-            return;
-        }
-        for (const auto value : model_->graph(0).outputs) {
-            const auto node = value == no_id ? no_id : model_->producer(value);
-            node == no_id ? void() : f(node);
-        }
-    }
-
     /// Returns: what is known of nodes whose calls a runtime inlined; valid as long as the view.
     /// Complexity: that of `inlined_nodes` on the first call; then O(1).
     [[nodiscard]] const auto& inlined() const { return inlined_->of(*model_); }

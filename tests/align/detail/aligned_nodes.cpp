@@ -72,26 +72,6 @@ TEST_CASE("aligned_nodes: a stored number makes no data of a shape, a matrix doe
     CHECK(nodes.of_shapes == std::vector<bool>{false, true, true, false});
 }
 
-TEST_CASE("aligned_nodes: as returned, what the first result of the model needs is first",
-          "[alignment]") {
-    test::exported_graph graph;
-    const auto input = graph.add("Relu", {no_id});
-    const auto late = graph.add("Tanh", {input});
-    const auto early = graph.add("Exp", {input});
-    const auto unused = graph.add("Neg", {input});
-    graph.finish();
-    const auto order_of = [&](stemma::detail::run_order order) {
-        return stemma::detail::aligned_nodes_finder(graph, order).find().vertex;
-    };
-    using stemma::detail::run_order;
-    CHECK_FALSE(stemma::detail::returns_otherwise(graph));
-    CHECK(order_of(run_order::as_returned) == order_of(run_order::as_read));
-    graph.results = {early, late};
-    CHECK(stemma::detail::returns_otherwise(graph));
-    CHECK(order_of(run_order::as_read) == std::vector<id>{input, late, early, unused});
-    CHECK(order_of(run_order::as_returned) == std::vector<id>{input, early, late, unused});
-}
-
 TEST_CASE("aligned_nodes: of inputs and of results, the one that ran first is first",
           "[alignment]") {
     test::exported_graph graph;

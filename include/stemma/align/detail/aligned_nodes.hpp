@@ -85,26 +85,10 @@ struct aligned_nodes {
     }
 };
 
-/// Whether operators know the order of the model's results, and these are not written in it.
-/// Complexity: O(results).
-template <operator_view Ops>
-[[nodiscard]] bool returns_otherwise(const Ops& ops) {
-    bool ascends = true;
-    if constexpr (returning_operators<Ops>) {
-        id before = 0;
-        ops.for_each_result([&](id v) {
-            ascends = ascends && before <= v;
-            before = v;
-        });
-    }
-    return !ascends;
-}
-
 /// The order in which operators are assumed to have run.
 enum class run_order : std::uint8_t {
     as_written, ///< as numbered, unless one precedes what it reads
     as_read,    ///< everything the first input needs before what the second one needs
-    as_returned ///< as read, and the same of results of the model
 };
 
 template <named_operators Ops>
@@ -119,7 +103,6 @@ public:
         , count_(num_vertices(graph_))
         , ran_(ran)
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
-        , as_returned_(order == run_order::as_returned)
         , place_(count_, no_id)
         , matrices_(mark_matrices(ops)) {
         found_.owner_of.push_back(no_id);
@@ -166,9 +149,6 @@ private:
                 const auto [out, out_last] = out_edges(v, graph_);
                 return out == out_last;
             });
-        if (as_returned_) {
-            sort_by_result(ends.begin(), results);
-        }
         sort_by_time(ends.begin(), results);
         visit_inputs_first(
             ends, count_, [&](const vertex_type& v) { return index_of(graph_, v); },
@@ -179,18 +159,6 @@ private:
                 sort_by_time(inputs.begin(), inputs.end());
             },
             f);
-    }
-
-    template <class Iterator>
-    void sort_by_result(Iterator first, Iterator last) const {
-        if constexpr (returning_operators<Ops>) {
-            std::vector<id> place(count_, no_id);
-            id next = 0;
-            ops_.for_each_result([&](id v) { place[v] = std::min(place[v], next++); });
-            std::stable_sort(first, last, [&](const vertex_type& a, const vertex_type& b) {
-                return place[index_of(graph_, a)] < place[index_of(graph_, b)];
-            });
-        }
     }
 
     template <class Iterator>
@@ -310,7 +278,6 @@ private:
     std::size_t count_;
     std::span<const id> ran_; // by vertex index; may be empty
     bool as_written_;
-    bool as_returned_;
     std::vector<id> place_;      // by vertex index
     std::vector<bool> matrices_; // by parameter: must be a weight; empty if that cannot be told
     std::map<std::pair<id, id>, id> chain_of_body_;
