@@ -8,6 +8,7 @@
 #include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
@@ -60,7 +61,9 @@ struct given_claims {
                     continue;
                 }
                 auto made = table.of[v];
-                if (joined_ && is_aligned(made.source)) {
+                // Around a doubtful one is much else: it would agree with what contradicts it.
+                if (joined_ && is_aligned(made.source) &&
+                    made.confidence > detail::confidence::capture_doubt) {
                     const auto module = joined_->around(vertex, made.module);
                     made.call = module == made.module ? made.call : no_id;
                     made.module = module;
