@@ -72,10 +72,10 @@ namespace detail {
 [[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t>
 other_extents(std::span<const std::int64_t> one, std::span<const std::int64_t> other) {
     const auto wide = [](std::span<const std::int64_t> shape) {
-        std::vector<std::int64_t> extents(shape.begin(), shape.end());
-        std::erase(extents, 1);
-        std::sort(extents.begin(), extents.end());
-        return extents;
+        std::vector<std::int64_t> dims(shape.begin(), shape.end());
+        std::erase(dims, 1);
+        std::sort(dims.begin(), dims.end());
+        return dims;
     };
     const auto a = wide(one);
     const auto b = wide(other);
