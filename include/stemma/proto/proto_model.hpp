@@ -175,7 +175,7 @@ public:
         for_each_stored(asked, [&](id value, const tensor_type& tensor) {
             const auto type = tensor.data_type();
             uniform[value] = detail::is_initial(tensor.raw_data(), type) ||
-                             detail::is_initial(detail::floats_of(tensor), type);
+                             detail::is_initial(detail::float_data_of(tensor), type);
         });
         return uniform;
     }

@@ -21,9 +21,9 @@ TEST_CASE("optional_fields: an overload is found whether or not the schema has i
 
 TEST_CASE("optional_fields: the floats of a tensor are its bytes", "[onnx]") {
     onnx::TensorProto tensor;
-    CHECK(stemma::detail::floats_of(tensor).empty());
+    CHECK(stemma::detail::float_data_of(tensor).empty());
     tensor.add_float_data(1.0F);
-    CHECK(stemma::detail::floats_of(tensor) == std::string("\0\0\x80\x3f", 4));
+    CHECK(stemma::detail::float_data_of(tensor) == std::string("\0\0\x80\x3f", 4));
 }
 
 } // namespace test::proto_detail_optional_fields

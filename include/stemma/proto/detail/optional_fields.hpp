@@ -26,7 +26,7 @@ template <class Message>
 
 /// Returns: the bytes of a tensor's `float_data`, "" if the schema lacks it.
 template <class Tensor>
-[[nodiscard]] std::string_view floats_of(const Tensor& tensor) {
+[[nodiscard]] std::string_view float_data_of(const Tensor& tensor) {
     if constexpr (requires { tensor.float_data(); }) {
         const auto& floats = tensor.float_data();
         return {reinterpret_cast<const char*>(floats.data()),
