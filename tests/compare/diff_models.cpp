@@ -242,7 +242,7 @@ TEST_CASE("diff_models: results that are constants are compared") {
             {"c"}, {"y"});
     };
     CHECK(changes(branch('1'), branch('1')).empty());
-    CHECK(changes(branch('1'), branch('2')) == texts{"d rewired"});
+    CHECK(changes(branch('1'), branch('2')) == texts{"d weights"});
     for (const std::uint64_t count : {1U, 1000U}) {
         const auto output = [&](char digit) {
             return test::graph({test::node("Relu", {"x"}, {"y"}, "/a/Relu")}, {"x"}, {"y", "k"})
