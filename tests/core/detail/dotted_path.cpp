@@ -6,6 +6,7 @@
 namespace test::core_detail_dotted_path {
 
 using stemma::detail::has_empty_part;
+using stemma::detail::path_around;
 
 TEST_CASE("has_empty_part: finds them before, between and after dots") {
     CHECK(has_empty_part("."));
@@ -20,6 +21,13 @@ TEST_CASE("has_empty_part: not in names nor in the root") {
     CHECK_FALSE(has_empty_part("a"));
     CHECK_FALSE(has_empty_part(" "));
     CHECK_FALSE(has_empty_part("a.b.0"));
+}
+
+TEST_CASE("path_around: all parts but the last") {
+    CHECK(path_around("").empty());
+    CHECK(path_around("a").empty());
+    CHECK(path_around("a.b") == "a");
+    CHECK(path_around("a.b.0") == "a.b");
 }
 
 } // namespace test::core_detail_dotted_path

@@ -203,4 +203,15 @@ TEST_CASE("collect_scopes: agrees with splitting every name separately, in any o
     }
 }
 
+TEST_CASE("scope_table: knows which scopes have others inside") {
+    test::operator_scene ops;
+    ops.add({}, "/enc/fc/Add", "Add");
+    const auto table = stemma::detail::collect_scopes(ops);
+    const auto encloses = stemma::detail::find_enclosing(table);
+    const auto outer = table.find(0, "enc");
+    CHECK(encloses[0]);
+    CHECK(encloses[outer]);
+    CHECK_FALSE(encloses[table.find(outer, "fc")]);
+}
+
 } // namespace test::evidence_detail_scope_table

@@ -92,9 +92,8 @@ public:
         }
     }
 
-    /// Aligns the operations, and makes claims about nodes that what the file
-    /// states does not settle.
-    /// Complexity: that of `align`.
+    /// Aligns the operations, and makes claims about the nodes that the file itself does not
+    /// settle. Complexity: that of `align`.
     void align_operations(const captured_operations& captured, provenance source,
                           std::span<const stated_module> stated) {
         if (captured.empty()) {

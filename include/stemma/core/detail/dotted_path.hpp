@@ -15,6 +15,12 @@ namespace stemma::inline STEMMA_ABI::detail {
     return path.starts_with('.') || path.ends_with('.') || path.find("..") != path.npos;
 }
 
+/// Returns: `path` without its last part; "" if it has just one. Complexity: O(length).
+[[nodiscard]] constexpr std::string_view path_around(std::string_view path) noexcept {
+    const auto dot = path.rfind('.');
+    return path.substr(0, dot == path.npos ? 0 : dot);
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_CORE_DETAIL_DOTTED_PATH_HPP

@@ -194,7 +194,8 @@ private:
         }
     }
 
-    /// The record of a tagged model for the nodes of a part, in reading order.
+    /// Appends the record of a tagged model for the nodes of a part, in reading order, and its
+    /// table of tags, if the model has one.
     void append_record(const cut_plan& plan, message_tree& out) {
         std::vector<id> nodes;
         const auto append = [&](auto& self, id node) -> void {

@@ -251,17 +251,6 @@ private:
         }
     }
 
-    /// Returns: the next function that `fields` reads; an empty field after the last.
-    [[nodiscard]] static wire_field next_function(wire_reader& fields) {
-        wire_field field;
-        while (fields.next(field)) {
-            if (field.is_bytes(at_model::functions)) {
-                return field;
-            }
-        }
-        return {};
-    }
-
     /// Appends the message that `fields` reads, all fields in the order of their numbers, as tools
     /// write them. Complexity: O(n log n) in fields.
     static void append_in_order(wire_reader fields, names_in message, std::string& out) {
@@ -285,32 +274,70 @@ private:
         }
     }
 
-    void add_functions(message_tree& out) const {
-        std::map<std::string, std::string> known;
-        const auto visit = [&](id p, const wire_model& m, bool adds) {
-            if (m.functions().empty()) {
-                return;
+    /// Returns: domain, name and overload of the function that `fields` reads.
+    [[nodiscard]] static std::string function_key(const wire_reader& fields) {
+        using at = detail::onnx_fields::function;
+        std::string key(name_in(fields, at::domain));
+        key.append("\n").append(name_in(fields, at::name));
+        return key.append("\n").append(name_in(fields, at::overload));
+    }
+
+    /// Calls `f(field, key)` for the functions of the model that `fields` reads.
+    template <class Function>
+    static void for_each_function(wire_reader fields, Function f) {
+        for (wire_field field; fields.next(field);) {
+            if (field.is_bytes(at_model::functions)) {
+                f(field, function_key(fields.inner(field)));
             }
-            const auto bytes = strip_model(m);
-            wire_reader bare(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), m.file());
-            auto fields = m.reader();
-            for (auto field = next_function(fields); field.end != 0;
-                 field = next_function(fields)) {
-                using at = detail::onnx_fields::function;
-                std::string key(name_in(fields.inner(field), at::domain));
-                key.append("\n").append(name_in(fields.inner(field), at::name));
-                key.append("\n").append(name_in(fields.inner(field), at::overload));
-                std::string content;
-                append_in_order(bare.inner(next_function(bare)), names_in::function, content);
-                const auto made = known.emplace(key, content);
-                if (adds && made.second) {
+        }
+    }
+
+    using functions_by_key = std::map<std::string, std::string>;
+
+    /// Returns: the functions of a model without what stemma wrote, in the order of their fields'
+    /// numbers. Complexity: O(bytes of the model).
+    [[nodiscard]] static functions_by_key bare_functions(const wire_model& m) {
+        functions_by_key bare;
+        const auto bytes = strip_model(m);
+        const wire_reader fields(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()),
+                                 m.file());
+        for_each_function(fields, [&](const wire_field& field, std::string key) {
+            if (const auto [entry, added] = bare.try_emplace(std::move(key)); added) {
+                append_in_order(fields.inner(field), names_in::function, entry->second);
+            }
+        });
+        return bare;
+    }
+
+    void add_functions(message_tree& out) const {
+        struct first_seen {
+            const wire_model* model;
+            std::string_view bytes;
+        };
+        std::map<std::string, first_seen> known;
+        std::map<const wire_model*, functions_by_key> bare; // of models whose bytes differ
+        const auto bare_of = [&](const wire_model& m, const std::string& key) -> const auto& {
+            const auto [entry, added] = bare.try_emplace(&m);
+            if (added) {
+                entry->second = bare_functions(m);
+            }
+            return entry->second.at(key);
+        };
+        const auto visit = [&](id p, const wire_model& m, bool adds) {
+            const auto fields = m.reader();
+            for_each_function(fields, [&](const wire_field& field, const std::string& key) {
+                const auto text = fields.text(field);
+                const auto [same, added] = known.try_emplace(key, first_seen{&m, text});
+                if (adds && added) {
                     out.add_range(field.begin, field.end - field.begin, split_files::part(p));
-                } else if (adds && made.first->second != content) {
+                } else if (adds && same->second.bytes != text &&
+                           bare_of(*same->second.model, key) != bare_of(m, key)) {
                     folder_.refuse(p, "changes a function that the source has: '" +
-                                          std::string(name_in(fields.inner(field), at::name)) +
+                                          std::string(name_in(fields.inner(field),
+                                                              onnx_fields::function::name)) +
                                           "'");
                 }
-            }
+            });
         };
         visit(0, *folder_.skeleton().model, false);
         for (id p = 0; p < folder_.parts().size(); ++p) {

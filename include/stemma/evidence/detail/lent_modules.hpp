@@ -10,11 +10,9 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {

@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_OWNER_PATHS_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -27,12 +28,6 @@ void prefetch_name_behind(const Ops& ops, id p) {
         const std::string_view name = ops.parameter_name(static_cast<id>(p + ahead));
         prefetch(name.data());
     }
-}
-
-/// Returns: `path` without its last part; "" if it has just one.
-[[nodiscard]] constexpr std::string_view path_around(std::string_view path) noexcept {
-    const auto dot = path.rfind('.');
-    return path.substr(0, dot == path.npos ? 0 : dot);
 }
 
 /// Whether the last part of a path may be a type of operator, which are capitalized.

@@ -47,11 +47,7 @@ public:
     /// Complexity: O(scopes).
     repeated_parter(const Ops& ops, const scope_table& table,
                     const std::vector<scope_module>& of_scope)
-        : ops_(ops), table_(table), of_scope_(of_scope), has_inside_(table.scopes.size(), false) {
-        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-            has_inside_[table.scopes[s].parent] = true;
-        }
-    }
+        : ops_(ops), table_(table), of_scope_(of_scope), has_inside_(find_enclosing(table)) {}
 
     /// Adds such operators, by vertex index, to those with modules of their own. `calls(module)`
     /// returns how often it ran, `no_id` if unknown. Complexity: O(scopes), and O(operators +

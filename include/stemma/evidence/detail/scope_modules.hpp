@@ -274,10 +274,7 @@ template <parameter_readers Ops>
     scope_modules ranks; // in `known`, if the module is there
     ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
     auto result = ranks;
-    std::vector<bool> has_inside(table.scopes.size(), false); // scopes of others
-    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
-        has_inside[table.scopes[s].parent] = true;
-    }
+    const auto has_inside = detail::find_enclosing(table);
     const detail::lent_modules<module_tree> lent(
         table, known, ranks.of_scope, [&] { return detail::find_computing(ops, table); });
     const detail::shared_members shared(table);

@@ -342,6 +342,15 @@ template <named_operators Ops>
     return table;
 }
 
+/// Returns: by scope, whether it has others inside. Complexity: O(scopes).
+[[nodiscard]] inline std::vector<bool> find_enclosing(const scope_table& table) {
+    std::vector<bool> encloses(table.scopes.size(), false);
+    for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+        encloses[table.scopes[s].parent] = true;
+    }
+    return encloses;
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_SCOPE_TABLE_HPP

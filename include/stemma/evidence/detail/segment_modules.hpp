@@ -3,6 +3,7 @@
 #define STEMMA_EVIDENCE_DETAIL_SEGMENT_MODULES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/made_once.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
@@ -154,8 +155,7 @@ private:
     [[nodiscard]] alias_holders find_holders() const {
         alias_holders holders;
         for (const auto& [path, m] : modules_.aliases()) {
-            const auto dot = path.rfind('.');
-            const auto above = std::string_view(path).substr(0, dot == path.npos ? 0 : dot);
+            const auto above = path_around(path);
             auto holder = above.empty() ? 0 : find_module(lookup_, above);
             holder = holder == no_id ? modules_.aliased(above) : holder;
             const auto segment = printed(m);

@@ -317,13 +317,9 @@ private:
         }
         const auto producer = producer_of(value);
         if (producer != no_id && is_constant_[model_->operator_id(producer)]) {
-            node_attributes(*model_, producer).for_each([&](std::string_view name, wire_reader at) {
-                for (wire_field part; name == "value" && at.next(part);) {
-                    if (part.is_bytes(onnx_fields::attribute::t)) {
-                        read = read_small_floats(at.inner(part));
-                    }
-                }
-            });
+            if (const auto tensor = model_->constant_tensor(producer)) {
+                read = read_small_floats(model_->reader(*tensor));
+            }
         }
         return read;
     }

@@ -2,6 +2,7 @@
 #ifndef STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP
 #define STEMMA_WEIGHTS_DETAIL_DERIVED_ENTRIES_HPP
 
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
@@ -125,9 +126,7 @@ public:
         std::unordered_map<std::string, std::vector<id>> alike; // by parent and attribute, in order
         for (id e = 0; e < search_.entries.size() && !open.empty(); ++e) {
             const auto& entry = search_.entries[e];
-            const auto dot = entry.owner.rfind('.');
-            const auto parent = entry.owner.substr(0, dot == std::string::npos ? 0 : dot);
-            auto& row = alike[parent + " " + entry.attribute];
+            auto& row = alike[std::string(path_around(entry.owner)) + " " + entry.attribute];
             row.push_back(e);
             for (const auto type : types) {
                 std::uint64_t sum = 0;

@@ -4,6 +4,7 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/config.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -62,7 +63,7 @@ public:
         if (prefix.empty()) {
             std::vector<std::string_view> paths;
             for (const auto& entry : saved.entries()) {
-                if (const auto path = path_of(entry.name); !path.empty()) {
+                if (const auto path = path_around(entry.name); !path.empty()) {
                     paths.push_back(path);
                 }
             }
@@ -70,7 +71,7 @@ public:
         }
         const auto base = mapping.base == 0 ? std::string() : modules.path(mapping.base);
         for (const auto& entry : saved.entries()) {
-            const auto path = path_of(entry.name);
+            const auto path = path_around(entry.name);
             const auto rest = mapping.apply(path);
             const bool is_inside = mapping.applies_to(path);
             std::string owner(is_inside ? base : outside);
@@ -174,11 +175,6 @@ public:
 
 private:
     static constexpr std::string_view outside = "../"; // before the path of the owner
-
-    [[nodiscard]] static std::string_view path_of(std::string_view name) noexcept {
-        const auto dot = name.rfind('.');
-        return name.substr(0, dot == name.npos ? 0 : dot);
-    }
 
     /// Looks for a prefix below which there is an entry for each one below `chosen`.
     void find_rival(const checkpoint& saved, const std::string& chosen) {
