@@ -355,6 +355,26 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
     CHECK(s.tree.size() == 4);
 }
 
+TEST_CASE("grow_scopes: a module called each time beside equal names shows that these are calls") {
+    const auto grown = [](const std::string& second_weight) {
+        grown_scene<weighted_operators> s;
+        const auto wide = s.ops.add({}, "/head/wide/Conv", "Conv");
+        const auto point = s.ops.add({wide}, "/head/point/Conv", "Conv");
+        const auto wide_again = s.ops.add({point}, "/head/wide_1/Conv", "Conv");
+        const auto point_again = s.ops.add({wide_again}, "/head/point_1/Conv", "Conv");
+        s.ops.read_parameter(wide, "head.wide.weight");
+        s.ops.read_parameter(wide_again, second_weight);
+        s.ops.read_parameter(point, "onnx::Conv_1");
+        s.ops.read_parameter(point_again, "onnx::Conv_2");
+        s.builder.at_path("head.wide");
+        s.grow();
+        return std::pair(s.path(point), s.path(point_again));
+    };
+    CHECK(grown("head.wide.weight'") ==
+          std::pair<std::string, std::string>("head.point", "head.point"));
+    CHECK(grown("onnx::Conv_3") == std::pair<std::string, std::string>("head", "head"));
+}
+
 TEST_CASE("grow_scopes: equal operators that read another weight are not a further call") {
     const auto grown = [](const std::string& weight) {
         grown_scene<weighted_operators> s;

@@ -3,13 +3,12 @@
 #define STEMMA_EVIDENCE_DETAIL_SCOPE_SERIES_HPP
 
 #include <stemma/core/detail/ascii.hpp>
-#include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
-#include <stemma/model/detail/mark_matrices.hpp>
+#include <stemma/evidence/detail/scope_weights.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/operator_view.hpp>
 
@@ -19,7 +18,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,59 +43,20 @@ public:
         , builder_(builder)
         , read_(std::move(read))
         , any_(std::move(any))
-        , parameters_(table.scopes.size())
+        , parameters_(parameters_in(ops, table))
+        , weights_(ops, table, parameters_)
         , inside_(table.scopes.size())
-        , place_(table.scopes.size(), no_id)
-        , rank_(table.scopes.size())
-        , end_(table.scopes.size()) {
-        const auto marked = mark_matrices(ops);
-        for (id p = 0; p < marked.size(); ++p) {
-            if (marked[p]) {
-                weights_.insert(origin_of(ops, p));
-            }
-        }
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto s = table.scope_of[index_of(ops.graph(), *it)];
-            if (s != no_id) {
-                ops.for_each_parameter(*it,
-                                       [&](id p) { parameters_[s].push_back(origin_of(ops, p)); });
-            }
-        }
+        , place_(table.scopes.size(), no_id) {
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
             inside_[table.scopes[s].parent].push_back(s);
         }
         for (const auto& scope : table.scopes) {
             first_.push_back(scope.first_operator);
         }
-        std::vector<id> sizes(first_.size(), 1);
         for (auto s = static_cast<id>(first_.size()); s-- > scope_style_count;) {
             auto& around = first_[table.scopes[s].parent];
             around = std::min(around, first_[s]);
-            sizes[table.scopes[s].parent] += sizes[s];
         }
-        id roots = 0;
-        for (id s = 0; s < sizes.size(); ++s) {
-            auto& next = s < scope_style_count ? roots : end_[table.scopes[s].parent];
-            rank_[s] = next;
-            end_[s] = next + 1; // until the scopes in it follow
-            next += sizes[s];
-        }
-        reads_ = grouped_ids(sizes.size(), [&](auto take) {
-            for (id s = 0; s < parameters_.size(); ++s) {
-                for (const auto p : parameters_[s]) {
-                    if (weights_.contains(p)) {
-                        take(rank_[s], p);
-                    }
-                }
-            }
-        });
-        readers_ = grouped_ids(weights_.empty() ? 0 : *weights_.rbegin() + 1, [&](auto take) {
-            for (id r = 0; r < reads_.size(); ++r) {
-                for (const auto p : reads_[r]) {
-                    take(p, r);
-                }
-            }
-        });
     }
 
     /// Returns: the module that owns the module of scope `s`, or `no_id` if its series does not
@@ -123,8 +82,9 @@ public:
     [[nodiscard]] bool is_read(id s) { return reading_of(series_of(s)).apart; }
 
     /// Whether scopes in the series of `s` read different weights themselves, so that each is a
-    /// module of its own; not if most of what they call reads the same ones, as where a tool fused
-    /// weights and made copies. Complexity: as `owner`, and that of `is_call_of`.
+    /// module of its own; not if most of what they call reads the same ones, or a module is called
+    /// each time beside them, as where a tool folded another norm into each call of a convolution.
+    /// Complexity: as `owner`, and that of `is_call_of`.
     [[nodiscard]] bool is_apart(id s) {
         const auto& all = series_of(s);
         if (all.empty() || place_[s] == no_id) {
@@ -132,7 +92,7 @@ public:
         }
         const auto& reading = reading_of(all);
         return reading.apart && reading.weights &&
-               !calls_alike(all.front(), s == all.front() ? all[1] : s);
+               !calls_alike(all.front(), s == all.front() ? all[1] : s) && !is_called_beside(all);
     }
 
     /// Whether scope `s` reads no weights and is repeated beside a series that is apart in unknown
@@ -142,7 +102,7 @@ public:
         in->second = in->second || (added && range::any_of(inside_[in->first], [&](id beside) {
                                         return read_(beside) == no_id && is_apart(beside);
                                     }));
-        return in->second && !series_of(s).empty() && weights_of(s).empty();
+        return in->second && !series_of(s).empty() && weights_.below(s).empty();
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
@@ -150,11 +110,11 @@ public:
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) {
-        if (share_weight(first, s)) {
+        if (weights_.share(first, s)) {
             return true;
         }
         const auto inner = inner_calls(first, s);
-        return inner.alike > 0 || (inside_[s].empty() && weights_of(s).empty() &&
+        return inner.alike > 0 || (inside_[s].empty() && weights_.below(s).empty() &&
                                    inner.unknown > 0 && inner.others == 0);
     }
 
@@ -167,19 +127,17 @@ public:
     }
 
 private:
-    /// Returns: the weights read in scope `s` and below it.
-    [[nodiscard]] std::span<const id> weights_of(id s) const {
-        return reads_.range(rank_[s], end_[s]);
-    }
-
-    /// Whether a weight is read in or below both scopes. Complexity: O(those of `b`), times a
-    /// logarithm.
-    [[nodiscard]] bool share_weight(id a, id b) const {
-        return range::any_of(weights_of(b), [&](id p) {
-            const auto readers = readers_[p];
-            const auto at = std::lower_bound(readers.begin(), readers.end(), rank_[a]);
-            return at != readers.end() && *at < end_[a];
-        });
+    /// Returns: by scope, the origins of the parameters that its own operators read.
+    [[nodiscard]] static std::vector<std::vector<id>> parameters_in(const Ops& ops,
+                                                                    const scope_table& table) {
+        std::vector<std::vector<id>> result(table.scopes.size());
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto s = table.scope_of[index_of(ops.graph(), *it)];
+            if (s != no_id) {
+                ops.for_each_parameter(*it, [&](id p) { result[s].push_back(origin_of(ops, p)); });
+            }
+        }
+        return result;
     }
 
     /// Scopes in another one that have a number, compared with those without it.
@@ -198,11 +156,12 @@ private:
             const auto again = split_count(table_.scopes[inner].instance());
             const auto before = again ? table_.find(first, again->first) : no_id;
             if (before != no_id) {
-                const bool is_known = !weights_of(before).empty() && !weights_of(inner).empty();
+                const bool is_known =
+                    !weights_.below(before).empty() && !weights_.below(inner).empty();
                 auto& count = counts[again->second];
-                ++(!is_known                     ? count.unknown
-                   : share_weight(before, inner) ? count.alike
-                                                 : count.others);
+                ++(!is_known                       ? count.unknown
+                   : weights_.share(before, inner) ? count.alike
+                                                   : count.others);
             }
         }
         const auto counted = split_count(table_.scopes[s].instance());
@@ -213,6 +172,35 @@ private:
     [[nodiscard]] bool calls_alike(id first, id s) {
         const auto count = inner_calls(first, s);
         return count.alike > count.others;
+    }
+
+    /// Whether the nearest series of calls of one module, before or behind, has the same length as
+    /// that of other modules `all`, and takes turns with it. Complexity: O(scopes beside it, and
+    /// weights in them) once for each scope, then O(length of the series), times a logarithm.
+    [[nodiscard]] bool is_called_beside(const std::vector<id>& all) {
+        const auto parent = table_.scopes[all.front()].parent;
+        const auto [calls, added] = calls_in_.try_emplace(parent);
+        for (std::size_t i = 0; added && i < inside_[parent].size(); ++i) {
+            const auto beside = inside_[parent][i];
+            const auto& other = series_of(beside);
+            if (!other.empty() && other.front() == beside && is_called_again(other)) {
+                calls->second[other.size()].emplace(first_[beside], beside);
+            }
+        }
+        const auto alike = calls->second.find(all.size());
+        if (alike == calls->second.end()) {
+            return false;
+        }
+        const auto takes_turns = [&](auto at) { return take_turns(series_.at(at->second), all); };
+        const auto behind = alike->second.upper_bound(first_[all.front()]);
+        return (behind != alike->second.end() && takes_turns(behind)) ||
+               (behind != alike->second.begin() && takes_turns(std::prev(behind)));
+    }
+
+    /// Whether all scopes of a series read a weight of the first.
+    [[nodiscard]] bool is_called_again(const std::vector<id>& all) const {
+        return std::all_of(std::next(all.begin()), all.end(),
+                           [&](id s) { return weights_.share(all.front(), s); });
     }
 
     /// Returns: the series `q`, `q_1`, `q_2`, ... that contains `s`; nothing for a single scope.
@@ -261,7 +249,7 @@ private:
             count += own.size();
             return !own.empty();
         });
-        reading.weights = !range::any_of(all, [&](id s) { return reads_[rank_[s]].empty(); });
+        reading.weights = !range::any_of(all, [&](id s) { return !weights_.any_in(s); });
         reading.apart =
             each ? seen.size() == count : range::any_of(inside_[all.front()], [&](id s) {
                 const auto& below = series_of(s);
@@ -397,19 +385,16 @@ private:
     module_tree_builder& builder_;
     module_of_scope read_;
     module_of_scope any_;
-    std::set<id> weights_;                    // known by their shapes
     std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
-    std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
-    std::vector<id> first_;                   // by scope: the first operator in or below it
-    std::vector<id> place_;                   // by scope: its place in its series, once asked for
-    std::vector<id> rank_;                    // by scope: its place before the scopes in it
-    std::vector<id> end_;                     // by scope: one past the last rank in it
-    grouped_ids reads_;                       // by rank: weights that its own operators read
-    grouped_ids readers_;                     // by weight: ranks, ascending
-    std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
-    std::map<id, std::vector<id>> owners_;    // the same
-    std::map<id, series_reading> readings_;   // the same
-    std::map<id, bool> apart_in_;             // by parent: whether a series in it is apart, unknown
+    scope_weights weights_;
+    std::vector<std::vector<id>> inside_;   // by scope: the scopes in it
+    std::vector<id> first_;                 // by scope: the first operator in or below it
+    std::vector<id> place_;                 // by scope: its place in its series, once asked for
+    std::map<id, std::vector<id>> series_;  // by first scope: as far as asked for
+    std::map<id, std::vector<id>> owners_;  // the same
+    std::map<id, series_reading> readings_; // the same
+    std::map<id, std::map<std::size_t, std::map<id, id>>> calls_in_; // by parent, length, begin
+    std::map<id, bool> apart_in_; // by parent: whether a series in it is apart, unknown
     std::map<id, std::map<std::size_t, call_counts>> inner_calls_; // the same, and by number
     std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
     std::vector<id> none_;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/scope_weights.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scope_table.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace test::evidence_detail_scope_weights {
+
+using stemma::id;
+
+namespace {
+
+/// Operators whose parameters are weights, except those with "bias" in their name.
+struct weighted_operators : test::operator_scene {
+    void keep_matrices(std::vector<bool>& marked) const {
+        for (id p = 0; p < marked.size(); ++p) {
+            marked[p] = parameter_name(p).find("bias") == std::string_view::npos;
+        }
+    }
+};
+
+} // namespace
+
+TEST_CASE("scope_weights: what scopes read and share, with the scopes in them") {
+    weighted_operators ops;
+    const auto first = ops.add({}, "/a/fc/MatMul", "MatMul");
+    const auto sum = ops.add({first}, "/a/Add", "Add");
+    const auto second = ops.add({sum}, "/b/MatMul", "MatMul");
+    ops.add({second}, "/c/Add", "Add");
+    ops.read_parameter(first, "fc.weight");
+    ops.read_parameter(sum, "bias");
+    ops.read_parameter(second, "fc.weight");
+    const auto table = stemma::detail::collect_scopes(ops);
+    const auto a = table.scope_of[sum];
+    const auto fc = table.scope_of[first];
+    const auto b = table.scope_of[second];
+    const auto c = table.scope_of[3];
+    std::vector<std::vector<id>> parameters(table.scopes.size());
+    parameters[fc] = {0};
+    parameters[a] = {1};
+    parameters[b] = {0};
+    const stemma::detail::scope_weights weights(ops, table, parameters);
+    CHECK(weights.any_in(fc));
+    CHECK_FALSE(weights.any_in(a));
+    CHECK(weights.below(a).size() == 1);
+    CHECK(weights.below(c).empty());
+    CHECK(weights.share(a, b));
+    CHECK(weights.share(fc, b));
+    CHECK_FALSE(weights.share(c, b));
+    CHECK_FALSE(weights.share(b, c));
+}
+
+} // namespace test::evidence_detail_scope_weights
