@@ -3,8 +3,10 @@
 
 #include "catch.hpp"
 
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace test::error {
 
@@ -49,6 +51,18 @@ TEST_CASE("error: the numbers of the codes are stable") {
     CHECK(static_cast<int>(error_code::too_large) == 6);
     CHECK(static_cast<int>(error_code::not_found) == 7);
     CHECK(static_cast<int>(error_code::refused) == 8);
+    CHECK(static_cast<int>(error_code::exists) == 9);
+}
+
+TEST_CASE("error: every code has a name of its own") {
+    std::set<std::string_view> names;
+    for (int number = 1; number <= 9; ++number) {
+        names.insert(to_string(static_cast<error_code>(number)));
+    }
+    CHECK(names.size() == 9);
+    CHECK(names.count("") == 0);
+    CHECK(to_string(error_code::not_found) == "not_found");
+    CHECK(to_string(error_code{}).empty());
 }
 
 } // namespace test::error

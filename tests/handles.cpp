@@ -9,6 +9,7 @@
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/stemma.hpp>
 
+#include <boost/container_hash/hash.hpp>
 #include <range/v3/algorithm/equal.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/range/primitives.hpp>
@@ -20,6 +21,8 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace test::handles {
@@ -45,6 +48,29 @@ TEST_CASE("handles: are ordered as their indices") {
         nodes.insert(node);
     }
     CHECK(ranges::equal(nodes, model.nodes()));
+}
+
+TEST_CASE("handles: are keys of unordered containers, as are ids") {
+    const auto model = stemma::open(test::fixture("mlp/model.onnx"));
+    std::unordered_map<stemma::module_ref, std::unordered_set<stemma::node_ref>> own;
+    for (const auto node : model.nodes()) {
+        own[node.module()].insert(node);
+    }
+    for (const auto module : model.modules()) {
+        const auto nodes = module.own_nodes();
+        CHECK(own[module] == std::unordered_set<stemma::node_ref>(nodes.begin(), nodes.end()));
+    }
+    const std::unordered_set<stemma::value_ref> values(model.values().begin(),
+                                                       model.values().end());
+    CHECK(values.size() == ranges::size(model.values()));
+    std::unordered_map<stemma::parameter_ref, stemma::parameter_id> ids;
+    for (const auto parameter : model.parameters()) {
+        ids.emplace(parameter, parameter.id());
+    }
+    CHECK(ids.size() == ranges::size(model.parameters()));
+    CHECK(boost::hash<stemma::node_ref>()(model.node(stemma::node_id{1})) !=
+          boost::hash<stemma::node_ref>()(model.node(stemma::node_id{2})));
+    CHECK(std::unordered_set<stemma::node_id>{stemma::node_id{1}}.count(stemma::node_id{1}) == 1);
 }
 
 TEST_CASE("handles: two words, cheap to copy") {
@@ -178,6 +204,7 @@ TEST_CASE("node_ref: claims name their source, including the believed one") {
     CHECK(node.provenance() == "scope");
     const auto claims = node.claims();
     REQUIRE(!claims.empty());
+    CHECK(node.claims() == claims);
     CHECK(std::any_of(claims.begin(), claims.end(), [&](const stemma::claim_ref& claim) {
         return claim.source() == "scope" && claim.module() == node.module() && claim.is_exact() &&
                claim.confidence() > 0.9;

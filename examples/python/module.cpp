@@ -4,17 +4,11 @@
 
 #include <stemma/version.hpp>
 
-#include <array>
-
 namespace stemma_python {
 
 namespace {
 
 using namespace py::literals;
-
-constexpr std::array code_names{
-    "",          "cannot_read", "malformed", "contradiction", "unsupported", "cannot_write",
-    "too_large", "not_found",   "refused",   "exists"};
 
 /// Errors of the library become `stemma.Error`, whose `code` is a word.
 void bind_error(py::module_& m) {
@@ -26,7 +20,7 @@ void bind_error(py::module_& m) {
             std::rethrow_exception(thrown);
         } catch (const stemma::error& problem) {
             auto made = type(text(problem.what()));
-            made.attr("code") = code_names.at(static_cast<std::size_t>(problem.code()));
+            made.attr("code") = text(to_string(problem.code()));
             PyErr_SetObject(type.ptr(), made.ptr());
         }
     });

@@ -25,6 +25,31 @@ enum class error_code {
     exists = 9,        ///< the file exists and must not be replaced
 };
 
+/// Returns: its name, `not_found`; "" for another number.
+[[nodiscard]] constexpr std::string_view to_string(error_code code) noexcept {
+    switch (code) {
+    case error_code::cannot_read:
+        return "cannot_read";
+    case error_code::malformed:
+        return "malformed";
+    case error_code::contradiction:
+        return "contradiction";
+    case error_code::unsupported:
+        return "unsupported";
+    case error_code::cannot_write:
+        return "cannot_write";
+    case error_code::too_large:
+        return "too_large";
+    case error_code::not_found:
+        return "not_found";
+    case error_code::refused:
+        return "refused";
+    case error_code::exists:
+        return "exists";
+    }
+    return "";
+}
+
 namespace detail {
 
 /// Returns: the beginning of a text, cut between UTF-8 characters, with an ellipsis.

@@ -8,7 +8,9 @@
 #include <stemma/model/source_lines.hpp>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,11 +46,24 @@ public:
         return a.index_ <=> b.index_;
     }
 
+    /// For unordered containers, those of Boost too.
+    friend std::size_t hash_value(const Handle& one) noexcept {
+        return std::hash<const void*>()(one.state_) + one.index_;
+    }
+
 protected:
     handle(const model_state& state, stemma::id index) : state_(&state), index_(index) {}
 
     const model_state* state_ = nullptr;
     stemma::id index_ = no_id;
+};
+
+/// Makes handles keys of the standard library's unordered containers.
+template <class Handle>
+struct handle_hash {
+    [[nodiscard]] std::size_t operator()(const Handle& one) const noexcept {
+        return hash_value(one);
+    }
 };
 
 } // namespace detail
@@ -272,6 +287,8 @@ public:
     /// Whether it names the deepest module, rather than one above or below it.
     [[nodiscard]] bool is_exact() const noexcept { return exact_; }
 
+    friend bool operator==(const claim_ref&, const claim_ref&) = default;
+
 private:
     module_ref module_;
     std::string_view source_;
@@ -280,5 +297,22 @@ private:
 };
 
 } // namespace stemma::inline STEMMA_ABI
+
+namespace std {
+
+/// Of nodes as keys.
+template <>
+struct hash<stemma::node_ref> : stemma::detail::handle_hash<stemma::node_ref> {};
+/// Of values as keys.
+template <>
+struct hash<stemma::value_ref> : stemma::detail::handle_hash<stemma::value_ref> {};
+/// Of modules as keys.
+template <>
+struct hash<stemma::module_ref> : stemma::detail::handle_hash<stemma::module_ref> {};
+/// Of parameters as keys.
+template <>
+struct hash<stemma::parameter_ref> : stemma::detail::handle_hash<stemma::parameter_ref> {};
+
+} // namespace std
 
 #endif // STEMMA_HANDLES_HPP
