@@ -3,6 +3,7 @@
 
 #include "../../catch.hpp"
 #include "../../operator_scene.hpp"
+#include "../../weighted_operators.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -10,7 +11,6 @@
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,20 +52,6 @@ struct scene {
     test::operator_scene ops;
     stemma::detail::scope_table table;
     stemma::detail::scope_modules bound;
-};
-
-/// Operators whose parameters are weights, except those with "shape" in their name; one with a `'`
-/// passes on the one before.
-struct weighted_operators : test::operator_scene {
-    void keep_matrices(std::vector<bool>& marked) const {
-        for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = parameter_name(p).find("shape") == std::string_view::npos;
-        }
-    }
-
-    [[nodiscard]] id initializer_of(id p) const {
-        return parameter_name(p).ends_with("'") ? p - 1 : p;
-    }
 };
 
 /// The tree that the operators themselves reveal.
@@ -329,7 +315,7 @@ TEST_CASE("grow_scopes: a series that does not alternate with others is no evide
 }
 
 TEST_CASE("grow_scopes: equal names that read different weights are in unknown containers") {
-    grown_scene<weighted_operators> s;
+    grown_scene<test::weighted_operators> s;
     const auto down = s.ops.add({}, "/proj/default/MatMul", "MatMul");
     const auto up = s.ops.add({down}, "/proj/default_1/MatMul", "MatMul");
     const auto act = s.ops.add({up}, "/proj/act/Reshape", "Reshape");
@@ -357,7 +343,7 @@ TEST_CASE("grow_scopes: equal names that read different weights are in unknown c
 
 TEST_CASE("grow_scopes: a module called each time beside equal names shows that these are calls") {
     const auto grown = [](const std::string& second_weight) {
-        grown_scene<weighted_operators> s;
+        grown_scene<test::weighted_operators> s;
         const auto wide = s.ops.add({}, "/head/wide/Conv", "Conv");
         const auto point = s.ops.add({wide}, "/head/point/Conv", "Conv");
         const auto wide_again = s.ops.add({point}, "/head/wide_1/Conv", "Conv");
@@ -377,7 +363,7 @@ TEST_CASE("grow_scopes: a module called each time beside equal names shows that 
 
 TEST_CASE("grow_scopes: equal operators that read another weight are not a further call") {
     const auto grown = [](const std::string& weight) {
-        grown_scene<weighted_operators> s;
+        grown_scene<test::weighted_operators> s;
         const auto first = s.ops.add({}, "/conv/Conv", "Conv");
         const auto other = s.ops.add({first}, "/conv_1/Conv", "Conv");
         s.ops.read_parameter(first, "conv.weight");
@@ -392,7 +378,7 @@ TEST_CASE("grow_scopes: equal operators that read another weight are not a furth
 }
 
 TEST_CASE("grow_scopes: calls of one module may differ, but read the same weights") {
-    grown_scene<weighted_operators> s;
+    grown_scene<test::weighted_operators> s;
     const auto first = s.ops.add({}, "/att/q/MatMul", "MatMul");
     const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
     const auto again = s.ops.add({act}, "/att_1/q/MatMul", "MatMul");
@@ -416,7 +402,7 @@ TEST_CASE("grow_scopes: calls of one module may differ, but read the same weight
 
 TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most they call do not") {
     const auto grown = [](const std::string& second_gru) {
-        grown_scene<weighted_operators> s;
+        grown_scene<test::weighted_operators> s;
         const auto first = s.ops.add({}, "/block/gru/MatMul", "MatMul");
         const auto own = s.ops.add({first}, "/block/MatMul", "MatMul");
         const auto again = s.ops.add({own}, "/block/gru_1/MatMul", "MatMul");
@@ -434,7 +420,7 @@ TEST_CASE("grow_scopes: calls of one module may read copies of weights, if most 
 
 TEST_CASE("grow_scopes: what a module calls again tells of a further call without weights") {
     const auto grown = [](const std::string& inner, const std::string& weight) {
-        grown_scene<weighted_operators> s;
+        grown_scene<test::weighted_operators> s;
         const auto first = s.ops.add({}, "/att/q/Conv", "Conv"); // by weights that were computed
         const auto act = s.ops.add({first}, "/att/Tanh", "Tanh");
         const auto again = s.ops.add({act}, inner + "/Conv", "Conv");

@@ -2,39 +2,25 @@
 #include <stemma/evidence/detail/scope_weights.hpp>
 
 #include "../../catch.hpp"
-#include "../../operator_scene.hpp"
+#include "../../weighted_operators.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 
-#include <string_view>
 #include <vector>
 
 namespace test::evidence_detail_scope_weights {
 
 using stemma::id;
 
-namespace {
-
-/// Operators whose parameters are weights, except those with "bias" in their name.
-struct weighted_operators : test::operator_scene {
-    void keep_matrices(std::vector<bool>& marked) const {
-        for (id p = 0; p < marked.size(); ++p) {
-            marked[p] = parameter_name(p).find("bias") == std::string_view::npos;
-        }
-    }
-};
-
-} // namespace
-
 TEST_CASE("scope_weights: what scopes read and share, with the scopes in them") {
-    weighted_operators ops;
+    test::weighted_operators ops;
     const auto first = ops.add({}, "/a/fc/MatMul", "MatMul");
     const auto sum = ops.add({first}, "/a/Add", "Add");
     const auto second = ops.add({sum}, "/b/MatMul", "MatMul");
     ops.add({second}, "/c/Add", "Add");
     ops.read_parameter(first, "fc.weight");
-    ops.read_parameter(sum, "bias");
+    ops.read_parameter(sum, "shape");
     ops.read_parameter(second, "fc.weight");
     const auto table = stemma::detail::collect_scopes(ops);
     const auto a = table.scope_of[sum];

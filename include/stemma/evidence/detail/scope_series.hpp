@@ -176,25 +176,36 @@ private:
 
     /// Whether the nearest series of calls of one module, before or behind, has the same length as
     /// that of other modules `all`, and takes turns with it. Complexity: O(scopes beside it, and
-    /// weights in them) once for each scope, then O(length of the series), times a logarithm.
+    /// weights in them), times a logarithm, once for each scope around; O(length of the series)
+    /// once for those.
     [[nodiscard]] bool is_called_beside(const std::vector<id>& all) {
-        const auto parent = table_.scopes[all.front()].parent;
+        const auto [cached, added] = called_beside_.try_emplace(all.front());
+        const auto& calls = calls_in(table_.scopes[all.front()].parent);
+        const auto alike = calls.find(all.size());
+        if (added && alike != calls.end()) {
+            const auto& near = alike->second;
+            const auto fits = [&](auto at) { return take_turns(series_.at(at->second), all); };
+            const auto behind = near.upper_bound(first_[all.front()]);
+            cached->second = (behind != near.end() && fits(behind)) ||
+                             (behind != near.begin() && fits(std::prev(behind)));
+        }
+        return cached->second;
+    }
+
+    /// The first scopes of series, by their length and first operators.
+    using series_by_length = std::map<std::size_t, std::map<id, id>>;
+
+    /// Returns: the series of calls of one module in scope `parent`.
+    [[nodiscard]] const series_by_length& calls_in(id parent) {
         const auto [calls, added] = calls_in_.try_emplace(parent);
         for (std::size_t i = 0; added && i < inside_[parent].size(); ++i) {
             const auto beside = inside_[parent][i];
-            const auto& other = series_of(beside);
-            if (!other.empty() && other.front() == beside && is_called_again(other)) {
-                calls->second[other.size()].emplace(first_[beside], beside);
+            const auto& all = series_of(beside);
+            if (!all.empty() && all.front() == beside && is_called_again(all)) {
+                calls->second[all.size()].emplace(first_[beside], beside);
             }
         }
-        const auto alike = calls->second.find(all.size());
-        if (alike == calls->second.end()) {
-            return false;
-        }
-        const auto takes_turns = [&](auto at) { return take_turns(series_.at(at->second), all); };
-        const auto behind = alike->second.upper_bound(first_[all.front()]);
-        return (behind != alike->second.end() && takes_turns(behind)) ||
-               (behind != alike->second.begin() && takes_turns(std::prev(behind)));
+        return calls->second;
     }
 
     /// Whether all scopes of a series read a weight of the first.
@@ -387,14 +398,15 @@ private:
     module_of_scope any_;
     std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
     scope_weights weights_;
-    std::vector<std::vector<id>> inside_;   // by scope: the scopes in it
-    std::vector<id> first_;                 // by scope: the first operator in or below it
-    std::vector<id> place_;                 // by scope: its place in its series, once asked for
-    std::map<id, std::vector<id>> series_;  // by first scope: as far as asked for
-    std::map<id, std::vector<id>> owners_;  // the same
-    std::map<id, series_reading> readings_; // the same
-    std::map<id, std::map<std::size_t, std::map<id, id>>> calls_in_; // by parent, length, begin
-    std::map<id, bool> apart_in_; // by parent: whether a series in it is apart, unknown
+    std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
+    std::vector<id> first_;                   // by scope: the first operator in or below it
+    std::vector<id> place_;                   // by scope: its place in its series, once asked for
+    std::map<id, std::vector<id>> series_;    // by first scope: as far as asked for
+    std::map<id, std::vector<id>> owners_;    // the same
+    std::map<id, series_reading> readings_;   // the same
+    std::map<id, bool> called_beside_;        // by first scope
+    std::map<id, series_by_length> calls_in_; // by parent
+    std::map<id, bool> apart_in_;             // by parent: whether a series in it is apart, unknown
     std::map<id, std::map<std::size_t, call_counts>> inner_calls_; // the same, and by number
     std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
     std::vector<id> none_;
