@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -150,6 +151,28 @@ TEST_CASE("classify_regions: calls with different outputs are different function
     CHECK(alike.plan().functions.size() == 1);
     auto exposed = two_layers(nodes, {"y", "c"});
     CHECK(exposed.plan().functions.size() == 2);
+}
+
+TEST_CASE("classify_regions: the names of equal layers are not compared one by one") {
+    std::vector<test::message> nodes;
+    std::vector<id> where;
+    std::string last = "x";
+    for (id layer = 0; layer < 40; ++layer) {
+        const auto sum = "sum" + std::to_string(layer);
+        const auto result = layer == 39 ? "y" : "result" + std::to_string(layer);
+        nodes.push_back(test::node("Add", {last, "w"}, {sum}));
+        nodes.push_back(test::node("Relu", {sum}, {result}));
+        where.insert(where.end(), 2, 2 * layer + 2);
+        last = result;
+    }
+    std::size_t asked = 0;
+    test::fold_scene scene{bytes_of(nodes), test::layers(40), in_modules(where)};
+    scene.options.name_of = [&](const stemma::module_tree& modules, id m) {
+        ++asked;
+        return stemma::named_by_path{}(modules, m);
+    };
+    CHECK(scene.plan().functions.size() == 40);
+    CHECK(asked <= 80);
 }
 
 TEST_CASE("classify_regions: avoids names used by the model") {

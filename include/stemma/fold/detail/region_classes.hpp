@@ -4,7 +4,9 @@
 
 #include <stemma/align/detail/graph_section.hpp>
 #include <stemma/align/detail/match_sections.hpp>
+#include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
+#include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
@@ -52,7 +54,7 @@ public:
         plan_.function.assign(count, no_id);
         plan_.inputs.resize(count);
         plan_.outputs.resize(count);
-        find_paths();
+        find_paths_and_names();
         for (const auto& graph : graphs_) {
             find_exports(model_, graph, place_, plan_, [&](id r, id value) {
                 forms_of_.exported(r).push_back({value, 0});
@@ -68,26 +70,40 @@ public:
     }
 
 private:
-    void find_paths() {
+    void find_paths_and_names() {
         plan_.paths.resize(plan_.regions.size());
+        names_.resize(plan_.regions.size());
+        string_pool names;
         for (id r = 0; r < plan_.regions.size(); ++r) {
             if (plan_.is_graph(r)) {
                 continue;
             }
             const auto around = plan_.regions[plan_.regions[r].parent].module;
             plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
+            const auto [domain, name] = options_.name_of(modules_, plan_.regions[r].module);
+            names_[r] = names.intern(domain + '\n' + name);
         }
     }
 
     /// Whether the policy gives the functions of two regions the same name.
     [[nodiscard]] bool is_named_alike(id region, id other) const {
-        const auto a = plan_.regions[region].module;
-        const auto b = plan_.regions[other].module;
-        return a == b || options_.name_of(modules_, a) == options_.name_of(modules_, b);
+        return names_[region] == names_[other];
+    }
+
+    /// Returns: the form of a region; regions whose functions get different names differ in hashes.
+    [[nodiscard]] region_form read(id r) {
+        auto form = forms_of_.read(r);
+        form.hash = hash_mix(form.hash, names_[r]);
+        form.contents = hash_mix(form.contents, names_[r]);
+        return form;
+    }
+
+    [[nodiscard]] std::uint64_t digest_of(id r, const section_colors& colors) const {
+        return hash_mix(colors.digest(), names_[r]);
     }
 
     [[nodiscard]] id classify(id r) {
-        auto form = forms_of_.read(r);
+        auto form = read(r);
         auto f = known_function(r, form);
         f = f == no_id ? find_reordered(r, form) : f;
         if (f == no_id) {
@@ -123,12 +139,13 @@ private:
             return no_id;
         }
         for (auto f : std::exchange(found->second, {})) {
-            const auto section = forms_of_.section(plan_.functions[f].region, forms_[f]);
-            by_digest_[section_colors(section).digest()].push_back(f);
+            const auto known = plan_.functions[f].region;
+            const auto section = forms_of_.section(known, forms_[f]);
+            by_digest_[digest_of(known, section_colors(section))].push_back(f);
         }
         const auto section = forms_of_.section(r, form);
         const section_colors colors(section);
-        const auto candidates = by_digest_.find(colors.digest());
+        const auto candidates = by_digest_.find(digest_of(r, colors));
         if (candidates == by_digest_.end()) {
             return no_id;
         }
@@ -137,7 +154,7 @@ private:
             const auto first = plan_.functions[candidate].region;
             if (is_named_alike(first, r) &&
                 take_order(first, forms_[candidate], r, section, colors)) {
-                form = forms_of_.read(r);
+                form = read(r);
                 if (const auto f = known_function(r, form); f != no_id) {
                     return f;
                 }
@@ -259,12 +276,13 @@ private:
     fold_plan& plan_;
     bool vary_;
     region_forms<Modules, Shapes> forms_of_;
+    std::vector<id> names_;              // by region: equal for equal names of functions
     std::vector<region_form> forms_;     // by function
     std::vector<std::vector<id>> slots_; // by function: numbers of outputs
     using functions_by_hash = std::unordered_map<std::uint64_t, std::vector<id>>;
     functions_by_hash by_hash_;
     functions_by_hash by_contents_; // those that are not in `by_digest_`
-    functions_by_hash by_digest_;   // of sections
+    functions_by_hash by_digest_;   // of sections, and names
 };
 
 /// Finds equal regions of a plan, gives them one function, and determines the inputs and outputs of
