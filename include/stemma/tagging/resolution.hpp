@@ -160,12 +160,15 @@ private:
         if (leading.size() == 1) {
             return as_attribution(leading.front());
         }
-        // Doubtful: the operator was made from all of them.
-        for (const auto& alternative :
-             leading.subspan(0, leading.front().doubtful ? 0 : leading.size())) {
-            for (const auto& other : claims) {
-                if (other.source != alternative.source &&
-                    agrees(modules, other, alternative.module)) {
+        if (!leading.front().doubtful) { // else the operator was made from all of them
+            const auto before = claims.first(static_cast<std::size_t>(&leading[0] - &claims[0]));
+            const auto after = claims.subspan(before.size() + leading.size());
+            for (const auto& alternative : leading) {
+                const auto fits = [&](const claim& other) {
+                    return agrees(modules, other, alternative.module);
+                };
+                if (std::any_of(before.begin(), before.end(), fits) ||
+                    std::any_of(after.begin(), after.end(), fits)) {
                     return as_attribution(alternative);
                 }
             }
