@@ -235,6 +235,40 @@ TEST_CASE("leftovers: layout conversions belong where the data come from") {
     CHECK(transposing.paths<leftovers>("ReorderOutput") == texts{"b"});
 }
 
+TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from") {
+    const auto of_layer = [](const char* path) {
+        return test::dynamo({"", path, "op"}, {"app.Net", "app.Layer", "aten.op"});
+    };
+    const auto quantize = [](const char* type, const char* from, const char* to, const char* name) {
+        return test::node(type, {from, "scale"}, {to}, name);
+    };
+    auto fused = of_layer("three");
+    fused.emplace_back("pkg.onnxscript.rewriter.rule_name", "FuseReluClip");
+    const auto bytes =
+        test::model(
+            test::graph(
+                {test::node("Constant", {}, {"scale"}, "scale"),
+                 quantize("QuantizeLinear", "x", "x_q", "x_QuantizeLinear"),
+                 test::described(test::node("Conv", {"x_q"}, {"a"}, "node_a"), of_layer("one")),
+                 quantize("QuantizeLinear", "a", "a_q", "a_QuantizeLinear"),
+                 quantize("DequantizeLinear", "a_q", "a_d", "a_DequantizeLinear"),
+                 test::described(quantize("QuantizeLinear", "a_d", "b", "node_b"), of_layer("two")),
+                 test::described(test::node("Relu", {"b"}, {"c"}, "node_c"), fused),
+                 quantize("QuantizeLinear", "c", "c_q", "c_QuantizeLinear"),
+                 test::node("QLinearConv", {"c_q", "four.weight"}, {"d_q"}, "node_d_quant"),
+                 quantize("DequantizeLinear", "d_q", "y", "d_DequantizeLinear")},
+                {"x"}, {"y"}, {"four.weight"}),
+            10)
+            .bytes();
+    test::evidence_scene scene(bytes);
+    CHECK(scene.paths<leftovers>("a_QuantizeLinear") == texts{"one"});
+    CHECK(scene.paths<leftovers>("a_DequantizeLinear") == texts{"one"});
+    CHECK(scene.claims<leftovers>("x_QuantizeLinear").empty()); // behind no operator
+    CHECK(scene.claims<leftovers>("node_b").empty());           // has metadata
+    CHECK(scene.claims<leftovers>("c_QuantizeLinear").empty()); // behind several operators
+    CHECK(scene.paths<leftovers>("d_DequantizeLinear") == texts{"four"});
+}
+
 TEST_CASE("leftovers: a folded constant belongs where its origins belong") {
     const auto folded = [](const std::string& origin) {
         const auto info = test::value_info("c").inner(

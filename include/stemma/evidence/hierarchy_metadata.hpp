@@ -47,11 +47,7 @@ struct hierarchy_metadata {
             if (written != Dialect) {
                 return;
             }
-            auto place =
-                chain == no_id ? detail::hierarchy_modules::place{} : bound_->of_chain[chain];
-            if (place.module == no_id && !bound_->of_body_operator.empty()) {
-                place.module = bound_->of_body_operator[v];
-            }
+            const auto place = detail::find_place(*table_, *bound_, v);
             if (place.module == no_id) {
                 return;
             }

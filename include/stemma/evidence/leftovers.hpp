@@ -9,6 +9,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
+#include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
@@ -101,13 +102,7 @@ struct leftovers {
                     }
                 }
                 module = is_told ? tree.lca(module, other->second) : module;
-                detail::common_module owner;
-                context.ops().for_each_parameter(*it, [&](id p) {
-                    for (auto each : context.owners().of(p)) {
-                        owner.add(detail::nearest_called(context.modules(), each));
-                    }
-                });
-                if (const auto owned = owner.get(tree); owned != no_id) {
+                if (const auto owned = find_owner(context, *it); owned != no_id) {
                     const auto common = tree.lca(module, owned);
                     module = !within ? common : common == module ? owned : module;
                 }
@@ -119,11 +114,25 @@ struct leftovers {
         place_nameless(context, by_node);
         follow_data(context, by_node);
         follow_readers(context, by_node);
+        follow_quantized(context, by_node);
         add_folded(context, by_node);
         return {context.ops(), std::move(by_node)};
     }
 
 private:
+    /// Returns: the common ancestor of the modules whose parameters an operator reads; `no_id` if
+    /// it reads none.
+    template <class Ops, class Modules>
+    [[nodiscard]] static id find_owner(evidence_context<Ops, Modules>& context, operator_t<Ops> v) {
+        detail::common_module owner;
+        context.ops().for_each_parameter(v, [&](id p) {
+            for (auto each : context.owners().of(p)) {
+                owner.add(detail::nearest_called(context.modules(), each));
+            }
+        });
+        return owner.get(context.index());
+    }
+
     /// Whether the module in the name of a fused activation is not the activation itself, but one
     /// that calls it as a function: its name and its class are not those of an activation.
     template <class Ops, class Modules>
@@ -275,6 +284,43 @@ private:
                     found[v] = known;
                 }
             }
+        }
+    }
+
+    /// What a quantizer inserted behind an operator belongs there, unless names or metadata of its
+    /// own say otherwise.
+    template <class Ops, class Modules>
+    static void follow_quantized(evidence_context<Ops, Modules>& context, found_modules& found) {
+        const auto& graph = context.ops().graph();
+        const auto place_of = [&](id v) {
+            return detail::find_place(context.hierarchies(), context.modules_of_hierarchies(), v);
+        };
+        const auto& rewritten = context.hierarchies().rewritten; // has the metadata of a part
+        for (auto [it, last] = vertices(graph); it != last; ++it) {
+            const auto v = static_cast<id>(detail::index_of(graph, *it));
+            if (!detail::is_quantization(context.ops().op_type(*it)) || found.contains(v) ||
+                context.scopes().scope_of[v] != no_id || place_of(v).module != no_id) {
+                continue;
+            }
+            // A scale may be a Constant.
+            auto [in, in_last] = in_edges(*it, graph);
+            in = std::find_if(in, in_last, [&](const auto& edge) {
+                return std::string_view("Constant") != context.ops().op_type(source(edge, graph));
+            });
+            if (in == in_last) {
+                continue;
+            }
+            const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
+            const auto place = place_of(u);
+            auto known = find_known(context, found, u);
+            if (place.module != no_id) {
+                const bool sure =
+                    place.exact && !std::binary_search(rewritten.begin(), rewritten.end(), u);
+                known = {sure ? place.module : no_id, detail::confidence::leftover};
+            } else if (known.first == no_id) {
+                known = {find_owner(context, source(*in, graph)), detail::confidence::parameter};
+            }
+            known.first != no_id ? void(found[v] = known) : void();
         }
     }
 

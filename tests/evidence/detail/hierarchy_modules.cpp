@@ -37,6 +37,18 @@ TEST_CASE(
     CHECK(tree.qualified_class(0) == "app.Net");
 }
 
+TEST_CASE("find_place: an operator without metadata has none") {
+    test::evidence_scene scene(test::chain_of({deep, {}}));
+    const auto place_of = [&](const char* name) {
+        return stemma::detail::find_place(scene.context().hierarchies(),
+                                          scene.context().modules_of_hierarchies(),
+                                          scene.node(name));
+    };
+    CHECK(scene.modules().path(place_of("node_v0").module) == "list.0.fc");
+    CHECK(place_of("node_v0").exact);
+    CHECK(place_of("node_v1").module == stemma::no_id);
+}
+
 TEST_CASE("bind_hierarchies: what the tree lacks is assigned inexactly to the nearest ancestor") {
     test::evidence_scene scene(test::chain_of({deep}));
     stemma::module_tree_builder builder;

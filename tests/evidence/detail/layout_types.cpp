@@ -19,4 +19,11 @@ TEST_CASE("is_conversion: what a runtime inserts between its layouts") {
     CHECK_FALSE(stemma::detail::is_conversion("Transpose"));
 }
 
+TEST_CASE("is_quantization: what quantizers insert") {
+    for (const char* type : {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"}) {
+        CHECK(stemma::detail::is_quantization(type));
+    }
+    CHECK_FALSE(stemma::detail::is_quantization("QLinearConv"));
+}
+
 } // namespace test::evidence_detail_layout_types

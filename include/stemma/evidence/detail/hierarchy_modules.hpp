@@ -31,6 +31,18 @@ struct hierarchy_modules {
     std::vector<id> of_body_operator; ///< by vertex index, for chains that do not start at the root
 };
 
+/// Returns: where the metadata of an operator lead; `no_id` as module if nowhere.
+/// Complexity: O(1).
+[[nodiscard]] inline hierarchy_modules::place find_place(const hierarchy_table& table,
+                                                         const hierarchy_modules& bound, id v) {
+    const auto chain = table.chain_of.empty() ? no_id : table.chain_of[v];
+    auto place = chain == no_id ? hierarchy_modules::place{} : bound.of_chain[chain];
+    if (place.module == no_id && !bound.of_body_operator.empty()) {
+        place.module = bound.of_body_operator[v];
+    }
+    return place;
+}
+
 /// Adds the modules of chains to a tree; those on a path that no chain ends in or passes through
 /// never run.
 inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& builder) {

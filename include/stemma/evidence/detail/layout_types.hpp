@@ -22,6 +22,13 @@ namespace stemma::inline STEMMA_ABI::detail {
     return type == "ReorderInput" || type == "ReorderOutput";
 }
 
+/// Whether operators of a type convert between numbers and integers with a scale, which quantizers
+/// insert.
+[[nodiscard]] inline bool is_quantization(std::string_view type) {
+    return type == "QuantizeLinear" || type == "DequantizeLinear" ||
+           type == "DynamicQuantizeLinear";
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP
