@@ -3,11 +3,15 @@
 
 #include "catch.hpp"
 #include "model_files.hpp"
+#include "wire_builder.hpp"
 
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/open/write_tagged.hpp>
 #include <stemma/record/detail/value_tags.hpp>
 #include <stemma/stemma.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <boost/container_hash/hash.hpp>
 #include <range/v3/algorithm/equal.hpp>
@@ -18,8 +22,13 @@
 #include <range/v3/view/transform.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
@@ -198,6 +207,25 @@ TEST_CASE("value_ref: tags are those of find_value_tags") {
     }
 }
 
+TEST_CASE(
+    "value_ref: has the type that the file declares or its tensor has, else the inferred one") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const stemma::value_descriptions describe(model.parts().model());
+    std::size_t known = 0;
+    for (const auto value : model.values()) {
+        REQUIRE(to_text(value.type()) == describe(value).type_and_shape());
+        known += value.type().has_shape ? 1U : 0U;
+    }
+    CHECK(known > 0);
+    const auto input = model.find_value("input_ids").value().type();
+    CHECK(input.name == "int64");
+    CHECK(to_text(input) == "int64[batch_size,sequence]");
+    const auto weight = model.find_module("pooler.dense")->parameters()[0];
+    CHECK(weight.value().type().name == weight.type());
+    const auto made = model.find_node("/encoder/layer.1/attention/self/Add").value().outputs()[0];
+    CHECK(to_text(made.type()) == "float32[?,2,?,?]");
+}
+
 TEST_CASE("node_ref: claims name their source, including the believed one") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     const auto node = model.find_node("/encoder/layer.1/attention/self/Softmax").value();
@@ -238,6 +266,37 @@ TEST_CASE("node_ref: conflicts are claims that disagree, those of sources among 
     CHECK(disputed > 0);
 }
 
+TEST_CASE("node_ref: has the attributes that the file has, without stemma's own") {
+    const auto node =
+        test::node("Conv", {"x"}, {"y"}, "/conv/Conv")
+            .inner(5, test::message().text(1, "group").number(20, 2).number(3, 2))
+            .inner(5, test::message().text(1, "pads").number(20, 7).packed(8, {0, 1}));
+    const auto plain = test::node("Relu", {"y"}, {"z"}, "/act/Relu");
+    const auto bytes = test::model(test::graph({node, plain}, {"x"}, {"z"})).bytes();
+    const auto model = stemma::open_bytes(bytes);
+    const auto names = [](const stemma::node_ref& of) {
+        std::vector<std::string_view> all;
+        for (const auto& one : of.attributes()) {
+            all.push_back(one.name());
+        }
+        return all;
+    };
+    const auto conv = model.find_node("/conv/Conv").value();
+    CHECK(names(conv) == std::vector<std::string_view>{"group", "pads"});
+    CHECK(conv.attribute("group")->type() == "int");
+    CHECK(conv.attribute("group")->as_int() == 2);
+    CHECK(conv.attribute("group")->as_ints().empty());
+    CHECK(conv.attribute("pads")->as_ints() == std::vector<std::int64_t>{0, 1});
+    CHECK(conv.attribute("pads") == conv.attributes().back());
+    CHECK(conv.attribute("strides") == std::nullopt);
+    CHECK(model.find_node("/act/Relu")->attributes().empty());
+
+    const auto tagged =
+        stemma::open_bytes(stemma::tagged_bytes(model, stemma::attribute_carrier{}));
+    CHECK(names(tagged.find_node("/conv/Conv").value()) == names(conv));
+    CHECK(tagged.find_node("/act/Relu")->attributes().empty());
+}
+
 TEST_CASE("node_ref: knows its source line, and that line's callers") {
     const auto model = stemma::open(std::string(STEMMA_TEST_DATA) + "/source/traced.onnx");
     const auto node = model.find_node("/blocks.0/Softmax").value();
@@ -251,6 +310,21 @@ TEST_CASE("node_ref: knows its source line, and that line's callers") {
     const auto without = stemma::open(fixture("bert_micro/model.onnx"));
     CHECK((*without.nodes().begin()).source() == std::nullopt);
     CHECK((*without.nodes().begin()).frames().empty());
+}
+
+TEST_CASE("handles: attributes and types are those of the exported model") {
+    const auto model = stemma::open(fixture("unet_tiny/model.onnx"));
+    const auto module = model.find_module("inc").value();
+    std::map<std::string_view, std::vector<std::int64_t>> kernels;
+    for (const auto node : module.nodes() | ranges::views::filter(stemma::op_is("Conv"))) {
+        if (const auto kernel = node.attribute("kernel_shape")) {
+            kernels.emplace(node.name(), kernel->as_ints());
+        }
+    }
+    const auto images = to_text(model.find_value("x")->type()); // float32[batch,3,32,32]
+    CHECK(kernels.size() == 2);
+    CHECK(kernels.at("/inc/inc.0/Conv") == std::vector<std::int64_t>{3, 3});
+    CHECK(images == "float32[batch,3,32,32]");
 }
 
 TEST_CASE("handles: ranges compose with views, and outlive the handle they came from") {

@@ -5,7 +5,7 @@
 #include "wire_builder.hpp"
 
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_table.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
@@ -152,7 +152,7 @@ public:
         for (stemma::id value = 0; value < opened.value_count(); ++value) {
             if (opened.value_name(value) == name) {
                 const auto type = types.type_of(value);
-                return type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "";
+                return type ? to_text(stemma::detail::describe_type(*type)) : "";
             }
         }
         return "no such value";

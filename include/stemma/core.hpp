@@ -124,6 +124,7 @@
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
+#include <stemma/types/described_type.hpp>
 #include <stemma/types/polynomial.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/version.hpp>

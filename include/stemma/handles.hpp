@@ -6,6 +6,7 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/handle_ranges.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/types/described_type.hpp>
 
 #include <compare>
 #include <cstddef>
@@ -23,6 +24,7 @@ class node_ref;
 class value_ref;
 class module_ref;
 class parameter_ref;
+class attribute_ref;
 class claim_ref;
 
 namespace detail {
@@ -150,6 +152,14 @@ public:
     /// Returns: "" for the standard domain.
     [[nodiscard]] std::string_view domain() const;
 
+    /// Returns: its attributes in file order, without stemma's own; defaults are not among them.
+    /// Throws: `error` of `error_code::malformed`, as the members of attributes.
+    /// Complexity: O(fields); values are read on demand.
+    [[nodiscard]] std::vector<attribute_ref> attributes() const;
+
+    /// Returns: the attribute with that name, if the file has it. Throws, Complexity: as above.
+    [[nodiscard]] std::optional<attribute_ref> attribute(std::string_view name) const;
+
     /// Returns: the path of its graph: "" for the main one. Complexity: O(length).
     [[nodiscard]] std::string graph() const;
 
@@ -223,6 +233,11 @@ public:
     /// Returns: `intermediate`, `input`, `formal`, `initializer` or `undefined`.
     [[nodiscard]] std::string_view kind() const;
 
+    /// Returns: its type: declared by the file, that of its initializer, or inferred from the
+    /// nodes. Throws: `error` of `error_code::malformed`.
+    /// Complexity: O(length); the first call for a model is linear in it.
+    [[nodiscard]] described_type type() const;
+
     /// Whether the file stores the value.
     [[nodiscard]] bool is_initializer() const;
 
@@ -265,6 +280,47 @@ public:
 
     /// Returns: the size of its data in bytes.
     [[nodiscard]] std::uint64_t bytes() const;
+};
+
+/// An attribute of a node, read from the file at each call. A value of another type than asked for
+/// is none, as is one that refers to an attribute of the enclosing function. Complexity of each
+/// member: O(fields).
+class attribute_ref {
+public:
+    attribute_ref() = default;
+    /// The attribute whose message has that place in the file.
+    attribute_ref(const detail::model_state& state, std::uint32_t begin, std::uint32_t size)
+        : state_(&state), begin_(begin), size_(size) {}
+
+    /// Returns: its name: `strides`.
+    [[nodiscard]] std::string_view name() const;
+
+    /// Returns: `float`, `int`, `string`, `tensor`, `graph`, `sparse_tensor`, `type`, or one of
+    /// these with an s for a list; "" if unknown.
+    [[nodiscard]] std::string_view type() const;
+
+    /// Returns: the attribute of the enclosing function whose value it has; "" for none.
+    [[nodiscard]] std::string_view reference() const;
+
+    /// Returns: the value of an `int`.
+    [[nodiscard]] std::optional<std::int64_t> as_int() const;
+    /// Returns: the value of a `float`.
+    [[nodiscard]] std::optional<float> as_float() const;
+    /// Returns: the bytes of a `string`.
+    [[nodiscard]] std::optional<std::string_view> as_string() const;
+    /// Returns: the values of `ints`, empty for another type.
+    [[nodiscard]] std::vector<std::int64_t> as_ints() const;
+    /// Returns: the values of `floats`, likewise.
+    [[nodiscard]] std::vector<float> as_floats() const;
+    /// Returns: the values of `strings`, likewise.
+    [[nodiscard]] std::vector<std::string_view> as_strings() const;
+
+    friend bool operator==(const attribute_ref&, const attribute_ref&) = default;
+
+private:
+    const detail::model_state* state_ = nullptr;
+    std::uint32_t begin_ = 0;
+    std::uint32_t size_ = 0;
 };
 
 /// The statement of one source of evidence about a node.

@@ -9,8 +9,14 @@
 #include <stemma/handles.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/source_lines.hpp>
+#include <stemma/onnx/detail/attribute_reader.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/tag_attribute.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/types/described_type.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +51,12 @@ namespace detail {
                          one.confidence, one.exact);
     }
     return all;
+}
+
+/// Returns: a reader of the attribute whose message has that place in the file.
+[[nodiscard]] inline attribute_reader read_attribute(const model_state& state, std::uint32_t begin,
+                                                     std::uint32_t size) {
+    return attribute_reader(state.file().reader({begin, size}));
 }
 
 } // namespace detail
@@ -145,6 +157,27 @@ STEMMA_INLINE std::string_view node_ref::op_type() const {
 
 STEMMA_INLINE std::string_view node_ref::domain() const {
     return state_->file().domain(index_);
+}
+
+STEMMA_INLINE std::vector<attribute_ref> node_ref::attributes() const {
+    std::vector<attribute_ref> all;
+    auto fields = state_->file().reader(state_->file().message(index_));
+    for (detail::wire_field field; fields.next(field);) {
+        if (field.is_bytes(detail::onnx_fields::node::attribute) &&
+            !detail::is_tag_attribute(fields.inner(field))) {
+            all.emplace_back(*state_, field.content, field.size());
+        }
+    }
+    return all;
+}
+
+STEMMA_INLINE std::optional<attribute_ref> node_ref::attribute(std::string_view name) const {
+    for (const auto& one : attributes()) {
+        if (one.name() == name) {
+            return one;
+        }
+    }
+    return std::nullopt;
 }
 
 STEMMA_INLINE std::string node_ref::graph() const {
@@ -253,6 +286,10 @@ STEMMA_INLINE std::string_view value_ref::kind() const {
     return to_string(state_->file().kind(index_));
 }
 
+STEMMA_INLINE described_type value_ref::type() const {
+    return state_->types().type_of(index_);
+}
+
 STEMMA_INLINE bool value_ref::is_initializer() const {
     return state_->file().is_initializer(index_);
 }
@@ -298,6 +335,42 @@ STEMMA_INLINE std::uint64_t parameter_ref::elements() const {
 
 STEMMA_INLINE std::uint64_t parameter_ref::bytes() const {
     return state_->weights().weights[index_].bytes;
+}
+
+STEMMA_INLINE std::string_view attribute_ref::name() const {
+    return detail::read_attribute(*state_, begin_, size_).name();
+}
+
+STEMMA_INLINE std::string_view attribute_ref::type() const {
+    return detail::read_attribute(*state_, begin_, size_).type();
+}
+
+STEMMA_INLINE std::string_view attribute_ref::reference() const {
+    return detail::read_attribute(*state_, begin_, size_).reference();
+}
+
+STEMMA_INLINE std::optional<std::int64_t> attribute_ref::as_int() const {
+    return detail::read_attribute(*state_, begin_, size_).whole();
+}
+
+STEMMA_INLINE std::optional<float> attribute_ref::as_float() const {
+    return detail::read_attribute(*state_, begin_, size_).real();
+}
+
+STEMMA_INLINE std::optional<std::string_view> attribute_ref::as_string() const {
+    return detail::read_attribute(*state_, begin_, size_).text();
+}
+
+STEMMA_INLINE std::vector<std::int64_t> attribute_ref::as_ints() const {
+    return detail::read_attribute(*state_, begin_, size_).wholes();
+}
+
+STEMMA_INLINE std::vector<float> attribute_ref::as_floats() const {
+    return detail::read_attribute(*state_, begin_, size_).reals();
+}
+
+STEMMA_INLINE std::vector<std::string_view> attribute_ref::as_strings() const {
+    return detail::read_attribute(*state_, begin_, size_).texts();
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -13,6 +13,7 @@
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/record/detail/value_tags.hpp>
+#include <stemma/types/value_descriptions.hpp>
 
 #include <memory>
 #include <utility>
@@ -61,6 +62,10 @@ struct model_state {
         return value_tags_.get([&] { return detail::find_value_tags(file(), modules(), tags()); });
     }
 
+    [[nodiscard]] const value_descriptions& types() const {
+        return *types_.get([&] { return std::make_unique<const value_descriptions>(file()); });
+    }
+
     attributed_model opened;
 
 private:
@@ -68,6 +73,7 @@ private:
     made_once<detail::module_members> members_;
     made_once<placed_weights> weights_;
     made_once<detail::value_tags> value_tags_;
+    made_once<std::unique_ptr<const value_descriptions>> types_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

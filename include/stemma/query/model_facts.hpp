@@ -16,7 +16,7 @@
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/tagging/tagger.hpp>
 #include <stemma/types/described_attribute.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
@@ -162,7 +162,7 @@ private:
         std::vector<id> passed;   // by node: the input that it only passes on, or no_id
     };
 
-    [[nodiscard]] static value_fact fact_of(const detail::described_type& type) {
+    [[nodiscard]] static value_fact fact_of(const described_type& type) {
         value_fact fact{type.name, type.has_shape, {}, std::nullopt};
         tensor_header header; // to know its size
         bool sized = type.has_shape;

@@ -5,12 +5,13 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/ids.hpp>
 #include <stemma/io/json_text.hpp>
+#include <stemma/onnx/detail/attribute_reader.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/tensor_text.hpp>
 
 #include <algorithm>
@@ -49,35 +50,21 @@ inline constexpr std::array<std::string_view, 7> type_attributes{
     "dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type",
     "to"};
 
-/// Indexed by AttributeProto.AttributeType.
-inline constexpr std::array<std::string_view, 15> attribute_types{
-    "",        "float",   "int",    "string",        "tensor",         "graph", "floats", "ints",
-    "strings", "tensors", "graphs", "sparse_tensor", "sparse_tensors", "type",  "types"};
-
 /// Reads one AttributeProto.
 class attribute_describer {
 public:
     explicit attribute_describer(attribute_limits limits) : limits_(limits) {}
 
     [[nodiscard]] described_attribute describe(wire_reader fields, bool standard) {
-        std::uint64_t type = 0;
-        std::string_view reference;
-        for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at::name)) {
-                made_.name = fields.text(field);
-            } else if (field.is(at::type, wire_type::varint)) {
-                type = field.value;
-            } else if (field.is_bytes(at::ref_attr_name)) {
-                reference = fields.text(field);
-            } else {
-                read_value(fields, field);
-            }
-        }
-        type = type != 0 ? type : implied_;
-        made_.type = type < attribute_types.size() ? attribute_types[type] : "";
-        if (!reference.empty()) {
-            made_.text = "@" + std::string(reference);
+        const attribute_reader attribute(fields);
+        made_.name = attribute.name();
+        made_.type = attribute.type();
+        if (!attribute.reference().empty()) {
+            made_.text = "@" + std::string(attribute.reference());
             return std::move(made_);
+        }
+        for (wire_field field; fields.next(field);) {
+            read_value(fields, field);
         }
         finish(standard);
         return std::move(made_);
@@ -86,61 +73,35 @@ public:
 private:
     using at = onnx_fields::attribute;
 
-    /// Values of AttributeProto.AttributeType.
-    enum kind : std::uint64_t {
-        a_float = 1,
-        an_int,
-        a_string,
-        a_tensor,
-        a_graph,
-        floats,
-        ints,
-        strings,
-        tensors,
-        graphs,
-        a_sparse_tensor,
-        sparse_tensors,
-        a_type,
-        types,
-    };
-
     void read_value(const wire_reader& fields, const wire_field& field) {
         if (field.is(at::f, wire_type::fixed32)) {
-            implied_ = a_float;
             made_.number = number_at<float>(fields.text(field));
         } else if (field.is(at::i, wire_type::varint)) {
-            implied_ = an_int;
             whole_ = static_cast<std::int64_t>(field.value);
             made_.number = static_cast<double>(whole_);
         } else if (field.is_bytes(at::s)) {
-            implied_ = a_string;
             bytes_ = fields.text(field);
         } else if (field.is_bytes(at::t)) {
-            implied_ = a_tensor;
             auto read = read_tensor_text(fields.inner(field), limits_.items);
             made_.length = read.elements;
             made_.text = std::move(read.text);
             made_.cut = read.cut;
         } else if (field.is_bytes(at::g)) {
-            implied_ = a_graph;
             made_.length = count_nodes(fields.inner(field));
         } else if (field.number == at::floats &&
                    (field.type == wire_type::fixed32 || field.type == wire_type::bytes)) {
-            implied_ = floats;
             const auto packed = fields.text(field); // one four-byte number, or many packed ones
             for (std::size_t i = 0; i + 4 <= packed.size(); i += 4) {
                 add_item([&] { return real_text(number_at<float>(packed.substr(i))); });
             }
         } else if (field.number == at::ints &&
                    (field.type == wire_type::varint || field.type == wire_type::bytes)) {
-            implied_ = ints;
             std::vector<std::int64_t> numbers;
             read_dims(fields, field, numbers);
             for (auto number : numbers) {
                 add_item([&] { return std::to_string(number); });
             }
         } else if (field.is_bytes(at::strings)) {
-            implied_ = strings;
             add_item([&] { return shown_bytes(fields.text(field)); });
         } else {
             read_rest(fields, field);
@@ -149,19 +110,14 @@ private:
 
     void read_rest(const wire_reader& fields, const wire_field& field) {
         if (field.is_bytes(at::tensors) || field.is_bytes(at::sparse_tensors)) {
-            implied_ = field.number == at::tensors ? tensors : sparse_tensors;
             add_item([] { return std::string("tensor"); });
         } else if (field.is_bytes(at::graphs)) {
-            implied_ = graphs;
             add_item([&] { return nodes_text(count_nodes(fields.inner(field))); });
         } else if (field.is_bytes(at::sparse_tensor)) {
-            implied_ = a_sparse_tensor;
             made_.text = "sparse tensor";
         } else if (field.is_bytes(at::type_proto)) {
-            implied_ = a_type;
             made_.text = to_text(stemma::detail::describe_type(fields.text(field)));
         } else if (field.is_bytes(at::type_protos)) {
-            implied_ = types;
             add_item([&] { return to_text(stemma::detail::describe_type(fields.text(field))); });
         }
     }
@@ -225,7 +181,6 @@ private:
 
     attribute_limits limits_;
     described_attribute made_;
-    std::uint64_t implied_ = 0; // for files that omit types
     std::int64_t whole_ = 0;
     std::string_view bytes_;
     std::string list_;

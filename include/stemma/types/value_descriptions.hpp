@@ -6,7 +6,8 @@
 #include <stemma/core/ids.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_description.hpp>
 #include <stemma/types/value_types.hpp>
@@ -43,22 +44,26 @@ public:
         }
     }
 
-    /// Returns: name, type and shape of a value. Complexity: O(length of its messages), and that of
+    /// Returns: the type of a value. Complexity: O(length of its messages), and that of
     /// `shape_inference::find` if it infers.
-    [[nodiscard]] value_description operator()(index_arg<value_id> value) const {
-        if (inference_ && tensor_of_[value] == no_id) {
-            inference_->find(value);
-        }
-        detail::described_type type;
+    [[nodiscard]] described_type type_of(index_arg<value_id> value) const {
         if (tensor_of_[value] != no_id) {
             const auto header =
                 detail::read_value_header(*model_, model_->tensors()[tensor_of_[value]]);
-            type.name = detail::element_name(header.data_type);
-            type.shape.assign(header.dims.begin(), header.dims.end());
-            type.has_shape = true;
-        } else if (const auto known = types_.type_of(value)) {
-            type = detail::describe_type(*known);
+            return {detail::element_name(header.data_type),
+                    {header.dims.begin(), header.dims.end()},
+                    true};
         }
+        if (inference_) {
+            inference_->find(value);
+        }
+        const auto known = types_.type_of(value);
+        return known ? detail::describe_type(*known) : described_type();
+    }
+
+    /// Returns: name, type and shape of a value. Complexity: as above.
+    [[nodiscard]] value_description operator()(index_arg<value_id> value) const {
+        const auto type = type_of(value);
         return {std::string(model_->value_name(value)), type.name, detail::shape_text(type)};
     }
 

@@ -46,8 +46,7 @@ agreement compare(const std::string& file, const nlohmann::json& values) {
         }
         ++result.ours;
         const auto described = stemma::detail::describe_type(*type);
-        INFO(file << ": " << name << ": " << stemma::detail::to_text(described) << ", "
-                  << values[name].dump());
+        INFO(file << ": " << name << ": " << to_text(described) << ", " << values[name].dump());
         CHECK(described.name == stemma::data_type_name(values[name][0].get<std::int64_t>()));
         REQUIRE(described.shape.size() == values[name][1].size());
         for (std::size_t i = 0; i < described.shape.size(); ++i) {
@@ -144,10 +143,8 @@ TEST_CASE("infer_shapes: sees a function as its calls do", "[onnx][infer_shapes]
             const auto name = model.value_name(value);
             if (name == "p" || name == "q" || name == "inner") {
                 const auto type = types.type_of(value);
-                text +=
-                    std::string(name) + ":" +
-                    (type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "") +
-                    " ";
+                text += std::string(name) + ":" +
+                        (type ? to_text(stemma::detail::describe_type(*type)) : "") + " ";
             }
         }
         return text;
@@ -178,7 +175,7 @@ TEST_CASE("infer_shapes: what a call declares is known in the function", "[onnx]
           test::value_called(model, "q")}) {
         const auto type = types.type_of(value);
         REQUIRE(type);
-        CHECK(stemma::detail::to_text(stemma::detail::describe_type(*type)) == "float32[3]");
+        CHECK(to_text(stemma::detail::describe_type(*type)) == "float32[3]");
     }
 }
 
@@ -211,7 +208,7 @@ TEST_CASE("infer_shapes: infers a function as often as it is called", "[onnx][in
         stemma::value_types types(model);
         stemma::detail::infer_shapes(model, types);
         const auto type = types.type_of(model.graph(0).outputs.at(0));
-        return type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "";
+        return type ? to_text(stemma::detail::describe_type(*type)) : "";
     };
     CHECK(type_after(40, 1) == "float32[2,3]");
     CHECK(type_after(10, 4) == "float32[2,3]");

@@ -57,10 +57,8 @@ TEST_CASE("layer_rules: a function's own opset decides the types of its results"
         for (stemma::id value = 0; value < model.value_count(); ++value) {
             if (model.graph_of_value(value) == 0 && model.value_name(value) != "x") {
                 const auto type = types.type_of(value);
-                text +=
-                    std::string(model.value_name(value)) + ":" +
-                    (type ? stemma::detail::to_text(stemma::detail::describe_type(*type)) : "") +
-                    " ";
+                text += std::string(model.value_name(value)) + ":" +
+                        (type ? to_text(stemma::detail::describe_type(*type)) : "") + " ";
             }
         }
         return text;

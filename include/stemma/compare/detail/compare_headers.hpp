@@ -7,7 +7,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 #include <stemma/types/value_types.hpp>
 

@@ -22,7 +22,7 @@
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/message_tree.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
-#define STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
+#ifndef STEMMA_TYPES_DETAIL_DESCRIBE_TYPE_HPP
+#define STEMMA_TYPES_DETAIL_DESCRIBE_TYPE_HPP
 
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/types/described_type.hpp>
 #include <stemma/types/detail/type_proto.hpp>
 
 #include <algorithm>
@@ -15,40 +16,10 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// A type as readable text.
-struct described_type {
-    /// An extent of a tensor, or its name in the file; -1 if unknown.
-    using extent = std::variant<std::int64_t, std::string>;
-
-    std::string name;          ///< `float32`, `sparse(float32)`, `sequence(int64[?])`, ...
-    std::vector<extent> shape; ///< of a tensor
-    bool has_shape = false;    ///< whether the rank is known
-};
-
 /// Returns: the name of an element type, `type 99` for an unknown number.
 [[nodiscard]] inline std::string element_name(std::int64_t data_type) {
     const auto name = data_type_name(data_type);
     return name.empty() && data_type != 0 ? "type " + std::to_string(data_type) : std::string(name);
-}
-
-/// Returns: `[1,8,hidden,?]`; "" if the rank is unknown. Complexity: O(rank).
-[[nodiscard]] inline std::string shape_text(const described_type& type) {
-    std::string text;
-    for (const auto& extent : type.shape) {
-        text.push_back(text.empty() ? '[' : ',');
-        if (const auto* number = std::get_if<std::int64_t>(&extent)) {
-            text.append(*number < 0 ? "?" : std::to_string(*number));
-        } else {
-            text.append(std::get<std::string>(extent));
-        }
-    }
-    return !type.has_shape ? "" : text.empty() ? "[]" : text.append("]");
-}
-
-/// Returns: `float32[1,8,hidden,?]`; without the brackets if the rank is unknown.
-/// Complexity: O(rank).
-[[nodiscard]] inline std::string to_text(const described_type& type) {
-    return type.name + shape_text(type);
 }
 
 /// Whether no value has both types, which are known: element types, ranks or two numbers of an
@@ -109,4 +80,4 @@ struct described_type {
 
 } // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_TYPES_DETAIL_DESCRIBED_TYPE_HPP
+#endif // STEMMA_TYPES_DETAIL_DESCRIBE_TYPE_HPP

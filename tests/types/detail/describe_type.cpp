@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/types/detail/described_type.hpp>
+#include <stemma/types/detail/describe_type.hpp>
 
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace test::types_detail_described_type {
+namespace test::types_detail_describe_type {
 
 namespace {
 
@@ -19,13 +19,13 @@ test::message tensor_type(std::uint64_t data_type, const test::message& shape) {
 
 std::string text_of(const test::message& type) {
     const auto bytes = type.bytes();
-    return stemma::detail::to_text(stemma::detail::describe_type(bytes));
+    return stemma::to_text(stemma::detail::describe_type(bytes));
 }
 
 } // namespace
 
 TEST_CASE("describe_type: tensors with numbers, names and unknown extents",
-          "[onnx][described_type]") {
+          "[onnx][describe_type]") {
     auto shape = test::message();
     shape.inner(1, test::message().number(1, 2));
     shape.inner(1, test::message().text(2, "batch"));
@@ -38,7 +38,7 @@ TEST_CASE("describe_type: tensors with numbers, names and unknown extents",
     CHECK(text_of(test::message()).empty());
 }
 
-TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][described_type]") {
+TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][describe_type]") {
     const auto shape = test::message().inner(1, test::message().number(1, 2));
     const auto tensor = test::message().inner(1, tensor_type(1, shape));
     const auto sequence = test::message().inner(4, test::message().inner(1, tensor));
@@ -55,7 +55,7 @@ TEST_CASE("describe_type: sequences, maps, optional and sparse ones", "[onnx][de
 
 TEST_CASE("contradict: only what is known can") {
     using stemma::detail::contradict;
-    using type = stemma::detail::described_type;
+    using type = stemma::described_type;
     const type some{"float32", {2, "batch", -1}, true};
     CHECK_FALSE(contradict(some, some));
     CHECK_FALSE(contradict(some, {"float32", {"n", 3, 4}, true}));
@@ -66,17 +66,7 @@ TEST_CASE("contradict: only what is known can") {
     CHECK(contradict(some, {"float16", {}, false}));
 }
 
-TEST_CASE("shape_text: has brackets if the rank is known") {
-    stemma::detail::described_type type{"float32", {}, false};
-    CHECK(stemma::detail::shape_text(type).empty());
-    type.has_shape = true;
-    CHECK(stemma::detail::shape_text(type) == "[]");
-    type.shape = {std::int64_t{3}, std::string("n"), std::int64_t{-1}};
-    CHECK(stemma::detail::shape_text(type) == "[3,n,?]");
-    CHECK(stemma::detail::to_text(type) == "float32[3,n,?]");
-}
-
-TEST_CASE("describe_type: handles endlessly nested types", "[onnx][described_type]") {
+TEST_CASE("describe_type: handles endlessly nested types", "[onnx][describe_type]") {
     auto type = test::message().inner(1, tensor_type(1, test::message()));
     for (int i = 0; i < 1000; ++i) {
         type = test::message().inner(4, test::message().inner(1, type));
@@ -85,4 +75,4 @@ TEST_CASE("describe_type: handles endlessly nested types", "[onnx][described_typ
     CHECK_THROWS_AS(stemma::detail::describe_type("\x0a\x7f"), stemma::error);
 }
 
-} // namespace test::types_detail_described_type
+} // namespace test::types_detail_describe_type
