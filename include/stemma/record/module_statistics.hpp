@@ -16,6 +16,7 @@
 #include <stemma/tagging/tagger.hpp>
 
 #include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/vector_property_map.hpp>
 
 #include <algorithm>
 #include <array>
@@ -98,7 +99,14 @@ inline void count_declared(const module_tree& modules, module_statistics& result
         }
     }
     const module_lookup<module_tree> lookup(modules);
-    boost::disjoint_sets_with_storage<> tensors(declared.size()); // groups may overlap
+    // Groups may overlap. Not `disjoint_sets_with_storage`: where boost/graph/graphviz.hpp precedes
+    // it, its pointers do not compile.
+    const boost::vector_property_map<std::size_t> rank;
+    const boost::vector_property_map<std::size_t> parent;
+    boost::disjoint_sets tensors(rank, parent);
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+        tensors.make_set(i);
+    }
     for (const auto& group : modules.shared_parameters()) {
         auto first = no_id;
         for (const auto& path : group) {
@@ -108,7 +116,7 @@ inline void count_declared(const module_tree& modules, module_statistics& result
             const auto name = std::string_view(path).substr(dot == path.npos ? 0 : dot + 1);
             const auto one = by_name.find(hash_bytes(name, owner), is(owner, name));
             first = first == no_id ? one : first;
-            one == no_id ? void() : tensors.union_set(first, one);
+            one == no_id ? void() : tensors.union_set(std::size_t{first}, std::size_t{one});
         }
     }
     std::vector<id> before(declared.size(), no_id); // by tensor: the module that has it, met last
