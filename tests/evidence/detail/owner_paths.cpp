@@ -92,24 +92,25 @@ TEST_CASE("owner_paths: a capitalized module keeps its parameters") {
 
 TEST_CASE("owner_paths: only capitalized parts may be operators") {
     CHECK(owner_paths(reader_of("/enc/fc", {"enc.fc.weight"})) == path_list{"enc.fc"});
-    CHECK(stemma::detail::may_end_in_operator("fc.MatMul"));
-    CHECK(stemma::detail::may_end_in_operator("Add"));
-    CHECK_FALSE(stemma::detail::may_end_in_operator("MatMul.fc"));
-    CHECK_FALSE(stemma::detail::may_end_in_operator(""));
+    CHECK(stemma::detail::type_in_path("fc.MatMul") == "MatMul");
+    CHECK(stemma::detail::type_in_path("Add") == "Add");
+    CHECK(stemma::detail::type_in_path("MatMul.fc").empty());
+    CHECK(stemma::detail::type_in_path("").empty());
 }
 
 TEST_CASE("owner_paths: the path in an operator's name") {
-    std::string path;
-    const auto path_of = [&](std::string_view name) {
-        stemma::detail::write_operator_path(name, path);
-        return path;
-    };
-    CHECK(path_of("/a_1/b.0/Add") == "a_1.b.0.Add");
-    CHECK(path_of("/a_1/Add_Q4_x") == "a_1.Add");
-    CHECK(path_of("/_x") == "");
-    CHECK(path_of("/") == "");
-    CHECK(path_of("a/Add") == "");
-    CHECK(path_of("") == "");
+    using stemma::detail::without_suffix;
+    CHECK(without_suffix("/a_1/b.0/Add") == "a_1/b.0/Add");
+    CHECK(without_suffix("/a_1/Add_Q4_x") == "a_1/Add");
+    CHECK(without_suffix("/_x").empty());
+    CHECK(without_suffix("/").empty());
+    CHECK(without_suffix("a/Add").empty());
+    CHECK(without_suffix("").empty());
+}
+
+TEST_CASE("owner_paths: the reader's type may follow a dot") {
+    CHECK(owner_paths(reader_of("/enc/fc.MatMul_1", {"enc.fc.MatMul.weight"})) ==
+          path_list{"enc.fc"});
 }
 
 } // namespace test::evidence_detail_owner_paths

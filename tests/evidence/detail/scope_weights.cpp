@@ -27,11 +27,9 @@ TEST_CASE("scope_weights: what scopes read and share, with the scopes in them") 
     const auto fc = table.scope_of[first];
     const auto b = table.scope_of[second];
     const auto c = table.scope_of[3];
-    std::vector<std::vector<id>> parameters(table.scopes.size());
-    parameters[fc] = {0};
-    parameters[a] = {1};
-    parameters[b] = {0};
-    const stemma::detail::scope_weights weights(ops, table, parameters);
+    const stemma::detail::scope_weights weights(ops, table);
+    CHECK(stemma::detail::range::equal(weights.own(a), std::vector<id>{1}));
+    CHECK(weights.own(c).empty());
     CHECK(weights.any_in(fc));
     CHECK_FALSE(weights.any_in(a));
     CHECK(weights.below(a).size() == 1);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -127,79 +128,84 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
     }
 }
 
+/// Returns: the reads of vectors, which are those that `keep_matrices` does not leave.
+template <sized_parameters Ops>
+[[nodiscard]] std::vector<parameter_read<Ops>>
+reads_of_vectors(const Ops& ops, const std::vector<parameter_read<Ops>>& reads) {
+    std::vector<bool> matrices(static_cast<std::size_t>(ops.parameter_count()), false);
+    for (const auto& [p, v] : reads) {
+        matrices[p] = true;
+    }
+    ops.keep_matrices(matrices);
+    std::vector<parameter_read<Ops>> result;
+    std::copy_if(reads.begin(), reads.end(), std::back_inserter(result),
+                 [&](const auto& read) { return !matrices[read.parameter]; });
+    return result;
+}
+
 /// Marks vectors that more operators read than another parameter of their owner: a module that runs
 /// reads all its parameters, so the extra readers use what was an equal vector in modules of their
 /// own. Parameters count if they are marked in `is_used`.
 template <named_operators Ops>
 void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+                      const std::vector<parameter_read<Ops>>& of_vectors,
                       const std::vector<bool>& is_used, std::vector<bool>& merged) {
-    if constexpr (sized_parameters<Ops>) {
-        std::map<id, std::size_t> several;
-        for (const auto& [p, v] : reads) {
-            if (is_used[p]) {
-                ++several[p];
-            }
+    std::map<std::string_view, std::size_t> fewest; // by owner of a vector
+    for (const auto& [p, v] : of_vectors) {
+        if (const auto owner = owner_path(ops.parameter_name(p)); is_used[p] && !owner.empty()) {
+            fewest.emplace(owner, no_id);
         }
-        std::vector<bool> weights(is_used.size(), false);
-        std::set<std::string_view> owners;
-        for (const auto& [p, count] : several) {
-            weights[p] = true;
-            owners.insert(owner_path(ops.parameter_name(p)));
+    }
+    if (fewest.empty()) {
+        return;
+    }
+    std::map<id, std::size_t> several;
+    for (const auto& [p, v] : reads) {
+        ++several[p];
+    }
+    for (id p = 0; p < is_used.size(); ++p) {
+        const auto least =
+            is_used[p] ? fewest.find(owner_path(ops.parameter_name(p))) : fewest.end();
+        if (least != fewest.end()) {
+            const auto entry = several.find(p);
+            least->second = std::min(least->second, entry == several.end() ? 1 : entry->second);
         }
-        ops.keep_matrices(weights);
-        std::map<std::string_view, std::size_t> fewest; // by owner
-        for (id p = 0; p < is_used.size(); ++p) {
-            const auto owner = owner_path(ops.parameter_name(p));
-            if (is_used[p] && !owner.empty() && owners.contains(owner)) {
-                const auto entry = several.find(p);
-                auto& least = fewest.try_emplace(owner, no_id).first->second;
-                least = std::min(least, entry == several.end() ? 1 : entry->second);
-            }
-        }
-        for (const auto& [p, count] : several) {
-            const auto owner = fewest.find(owner_path(ops.parameter_name(p)));
-            merged[p] =
-                merged[p] || (!weights[p] && owner != fewest.end() && count > owner->second);
-        }
+    }
+    for (const auto& [p, v] : of_vectors) {
+        const auto least =
+            is_used[p] ? fewest.find(owner_path(ops.parameter_name(p))) : fewest.end();
+        merged[p] = merged[p] || (least != fewest.end() && several[p] > least->second);
     }
 }
 
 /// Marks vectors that operators read in several ways where a module has just one use for such a
 /// vector: the bias of a product, the scale of a normalization.
 template <named_operators Ops>
-void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& reads,
+void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& of_vectors,
                            std::vector<bool>& merged) {
-    if constexpr (sized_parameters<Ops>) {
-        constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
-                                                        "Conv",
-                                                        "ConvTranspose",
-                                                        "FusedConv",
-                                                        "Gemm",
-                                                        "GroupNormalization",
-                                                        "InstanceNormalization",
-                                                        "LayerNormalization",
-                                                        "SkipLayerNormalization"};
-        std::vector<bool> weights(merged.size(), true);
-        ops.keep_matrices(weights);
-        struct seen {
-            std::string_view type;
-            bool of_kind = false;
-            bool several = false;
-        };
-        std::map<id, seen> types;
-        for (const auto& [p, v] : reads) {
-            if (weights[p]) {
-                continue;
-            }
-            const std::string_view type = ops.op_type(v);
-            auto& entry = types.try_emplace(p, seen{type}).first->second;
-            entry.several = entry.several || entry.type != type;
-            entry.of_kind =
-                entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
-        }
-        for (const auto& [p, known] : types) {
-            merged[p] = merged[p] || (known.several && known.of_kind);
-        }
+    constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
+                                                    "Conv",
+                                                    "ConvTranspose",
+                                                    "FusedConv",
+                                                    "Gemm",
+                                                    "GroupNormalization",
+                                                    "InstanceNormalization",
+                                                    "LayerNormalization",
+                                                    "SkipLayerNormalization"};
+    struct seen {
+        std::string_view type;
+        bool of_kind = false;
+        bool several = false;
+    };
+    std::map<id, seen> types;
+    for (const auto& [p, v] : of_vectors) {
+        const std::string_view type = ops.op_type(v);
+        auto& entry = types.try_emplace(p, seen{type}).first->second;
+        entry.several = entry.several || entry.type != type;
+        entry.of_kind = entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
+    }
+    for (const auto& [p, known] : types) {
+        merged[p] = merged[p] || (known.several && known.of_kind);
     }
 }
 
@@ -307,8 +313,11 @@ template <named_operators Ops, module_view Modules>
     }
     if (!reads.empty()) {
         detail::keep_untrained(ops, reads, merged);
-        detail::mark_outnumbered(ops, reads, is_used, merged);
-        detail::mark_of_several_kinds(ops, reads, merged);
+        if constexpr (sized_parameters<Ops>) {
+            const auto of_vectors = detail::reads_of_vectors(ops, reads);
+            detail::mark_outnumbered(ops, reads, of_vectors, is_used, merged);
+            detail::mark_of_several_kinds(ops, of_vectors, merged);
+        }
         detail::merged_members members(ops, scopes, modules);
         for (const auto& [p, v] : reads) {
             members.add(p, scopes.scope_of[index_of(graph, v)]);

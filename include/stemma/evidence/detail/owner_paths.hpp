@@ -30,22 +30,18 @@ void prefetch_name_behind(const Ops& ops, id p) {
     }
 }
 
-/// Whether the last part of a path may be a type of operator, which are capitalized.
-[[nodiscard]] constexpr bool may_end_in_operator(std::string_view path) noexcept {
-    const auto around = path_around(path).size();
-    const auto last = path.substr(around == 0 ? 0 : around + 1);
-    return !last.empty() && is_capital(last.front());
+/// Returns: the last part of a path if it may be a type of operator, which are capitalized; else
+/// "".
+[[nodiscard]] constexpr std::string_view type_in_path(std::string_view path) noexcept {
+    const auto last = path.substr(path.rfind('.') + 1);
+    return !last.empty() && is_capital(last.front()) ? last : std::string_view();
 }
 
-/// Writes `enc.fc.MatMul` to `path` for the name `/enc/fc/MatMul_Q4`, or "" for one without `/` in
-/// front.
-inline void write_operator_path(std::string_view name, std::string& path) {
-    path.clear();
-    if (name.starts_with('/')) {
-        const auto suffix = name.find('_', name.rfind('/'));
-        path = name.substr(1, suffix == name.npos ? suffix : suffix - 1);
-        std::replace(path.begin(), path.end(), '/', '.');
-    }
+/// Returns: `enc/fc/MatMul` for the name `/enc/fc/MatMul_Q4`, or "" for one without `/` in front.
+[[nodiscard]] constexpr std::string_view without_suffix(std::string_view name) noexcept {
+    const auto slash = name.rfind('/');
+    return name.starts_with('/') ? name.substr(1, std::min(name.find('_', slash), name.size()) - 1)
+                                 : std::string_view();
 }
 
 /// Whether a parameter may have the name of a value in TorchScript, `input.7`.
@@ -84,14 +80,16 @@ template <parameter_readers Ops>
     std::vector<std::string_view> paths;
     paths.reserve(ops.parameter_count());
     std::unordered_map<std::string_view, bool> called; // a path, and whether a reader has it
+    std::unordered_set<std::string_view> types;        // in which they end
     bool values = false;
     for (id p = 0; p < ops.parameter_count(); ++p) {
         prefetch_name_behind(ops, p);
         const std::string_view name = ops.parameter_name(p);
         paths.push_back(owner_path(name));
         values = values || may_be_value(paths.back(), name);
-        if (may_end_in_operator(paths.back())) {
+        if (const auto type = type_in_path(paths.back()); !type.empty()) {
             called.emplace(paths.back(), false);
+            types.insert(type);
         }
     }
     if (values) {
@@ -103,7 +101,12 @@ template <parameter_readers Ops>
         }
         std::string path;
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            write_operator_path(ops.name(*it), path);
+            const auto name = without_suffix(ops.name(*it));
+            if (!types.contains(name.substr(name.find_last_of("/.") + 1))) {
+                continue;
+            }
+            path = name;
+            std::replace(path.begin(), path.end(), '/', '.');
             if (const auto entry = called.find(path); entry != called.end() && !entry->second) {
                 ops.for_each_parameter(
                     *it, [&](id p) { entry->second = entry->second || paths[p] == entry->first; });

@@ -80,7 +80,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// `fc.weight_grad.accumulation.buffer`.
 [[nodiscard]] constexpr std::string_view owner_path(std::string_view parameter) noexcept {
     parameter = without_cast(parameter);
-    if (const auto gradient = parameter.rfind("_grad"); gradient != parameter.npos) {
+    if (parameter.find("_grad") != parameter.npos) { // `rfind` alone compares at each place
+        const auto gradient = parameter.rfind("_grad");
         const auto behind = parameter.substr(gradient + 5);
         parameter = behind.empty() || behind.starts_with(".accumulation") ||
                             (behind.front() == '_' && behind.find('.') == behind.npos)

@@ -17,6 +17,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,15 +37,15 @@ public:
     using module_of_scope = std::function<id(id)>;
 
     /// `read` gives modules shown by parameters, or `no_id`; `any` also those inferred from names.
-    /// Requires: all arguments outlive it. Complexity: O(scopes + reads of parameters).
+    /// Requires: all arguments outlive it. Complexity: O(scopes); once a series is found, also that
+    /// of `scope_weights`.
     scope_series(const Ops& ops, const scope_table& table, module_tree_builder& builder,
                  module_of_scope read, module_of_scope any)
-        : table_(table)
+        : ops_(ops)
+        , table_(table)
         , builder_(builder)
         , read_(std::move(read))
         , any_(std::move(any))
-        , parameters_(parameters_in(ops, table))
-        , weights_(ops, table, parameters_)
         , inside_(table.scopes.size())
         , place_(table.scopes.size(), no_id) {
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
@@ -98,11 +99,14 @@ public:
     /// Whether scope `s` reads no weights and is repeated beside a series that is apart in unknown
     /// modules: it may be in these, too. Complexity: that of `is_apart` for all beside it, once.
     [[nodiscard]] bool is_beside_apart(id s) {
+        if (series_of(s).empty() || !weights().below(s).empty()) {
+            return false;
+        }
         const auto [in, added] = apart_in_.try_emplace(table_.scopes[s].parent, false);
         in->second = in->second || (added && range::any_of(inside_[in->first], [&](id beside) {
                                         return read_(beside) == no_id && is_apart(beside);
                                     }));
-        return in->second && !series_of(s).empty() && weights_.below(s).empty();
+        return in->second;
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
@@ -110,11 +114,11 @@ public:
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) {
-        if (weights_.share(first, s)) {
+        if (weights().share(first, s)) {
             return true;
         }
         const auto inner = inner_calls(first, s);
-        return inner.alike > 0 || (inside_[s].empty() && weights_.below(s).empty() &&
+        return inner.alike > 0 || (inside_[s].empty() && weights().below(s).empty() &&
                                    inner.unknown > 0 && inner.others == 0);
     }
 
@@ -127,17 +131,12 @@ public:
     }
 
 private:
-    /// Returns: by scope, the origins of the parameters that its own operators read.
-    [[nodiscard]] static std::vector<std::vector<id>> parameters_in(const Ops& ops,
-                                                                    const scope_table& table) {
-        std::vector<std::vector<id>> result(table.scopes.size());
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto s = table.scope_of[index_of(ops.graph(), *it)];
-            if (s != no_id) {
-                ops.for_each_parameter(*it, [&](id p) { result[s].push_back(origin_of(ops, p)); });
-            }
+    /// Made when first asked for: few models have a series.
+    [[nodiscard]] const scope_weights& weights() {
+        if (!weights_) {
+            weights_.emplace(ops_, table_);
         }
-        return result;
+        return *weights_;
     }
 
     /// Scopes in another one that have a number, compared with those without it.
@@ -157,11 +156,11 @@ private:
             const auto before = again ? table_.find(first, again->first) : no_id;
             if (before != no_id) {
                 const bool is_known =
-                    !weights_.below(before).empty() && !weights_.below(inner).empty();
+                    !weights().below(before).empty() && !weights().below(inner).empty();
                 auto& count = counts[again->second];
-                ++(!is_known                       ? count.unknown
-                   : weights_.share(before, inner) ? count.alike
-                                                   : count.others);
+                ++(!is_known                        ? count.unknown
+                   : weights().share(before, inner) ? count.alike
+                                                    : count.others);
             }
         }
         const auto counted = split_count(table_.scopes[s].instance());
@@ -209,9 +208,9 @@ private:
     }
 
     /// Whether all scopes of a series read a weight of the first.
-    [[nodiscard]] bool is_called_again(const std::vector<id>& all) const {
+    [[nodiscard]] bool is_called_again(const std::vector<id>& all) {
         return std::all_of(std::next(all.begin()), all.end(),
-                           [&](id s) { return weights_.share(all.front(), s); });
+                           [&](id s) { return weights().share(all.front(), s); });
     }
 
     /// Returns: the series `q`, `q_1`, `q_2`, ... that contains `s`; nothing for a single scope.
@@ -255,12 +254,13 @@ private:
         std::set<id> seen;
         std::size_t count = 0;
         const bool each = std::all_of(all.begin(), all.end(), [&](id s) {
-            const std::set<id> own(parameters_[s].begin(), parameters_[s].end());
+            const auto read = weights().own(s);
+            const std::set<id> own(read.begin(), read.end());
             seen.insert(own.begin(), own.end());
             count += own.size();
             return !own.empty();
         });
-        reading.weights = !range::any_of(all, [&](id s) { return !weights_.any_in(s); });
+        reading.weights = !range::any_of(all, [&](id s) { return !weights().any_in(s); });
         reading.apart =
             each ? seen.size() == count : range::any_of(inside_[all.front()], [&](id s) {
                 const auto& below = series_of(s);
@@ -367,9 +367,10 @@ private:
     /// that of `a/act_1` is `a_1`. Beside `norm_1`, `act_1` may be shared by its owners.
     [[nodiscard]] std::vector<id> owners_around(id parent, const std::vector<id>& all) {
         const auto& around = parent < scope_style_count ? none_ : series_of(parent);
-        const bool may_be_called =
-            around.size() == all.size() && around.front() == parent && take_turns(around, all) &&
-            range::all_of(all, [&](id s) { return parameters_[s].empty() && inside_[s].empty(); });
+        const bool may_be_called = around.size() == all.size() && around.front() == parent &&
+                                   take_turns(around, all) && range::all_of(all, [&](id s) {
+                                       return weights().own(s).empty() && inside_[s].empty();
+                                   });
         return may_be_called ? modules_of(around) : std::vector<id>{};
     }
 
@@ -392,12 +393,12 @@ private:
         return best;
     }
 
+    const Ops& ops_;
     const scope_table& table_;
     module_tree_builder& builder_;
     module_of_scope read_;
     module_of_scope any_;
-    std::vector<std::vector<id>> parameters_; // by scope: what its own operators read
-    scope_weights weights_;
+    std::optional<scope_weights> weights_;
     std::vector<std::vector<id>> inside_;     // by scope: the scopes in it
     std::vector<id> first_;                   // by scope: the first operator in or below it
     std::vector<id> place_;                   // by scope: its place in its series, once asked for

@@ -10,27 +10,26 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
-#include <set>
+#include <cstddef>
 #include <span>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The weights that are read in each scope, and in the scopes in it. Weights are the parameters
-/// whose shapes tell; a bias or a constant may be anybody's.
+/// The parameters that are read in each scope, and the weights also in the scopes in it. Weights
+/// are the parameters whose shapes tell; a bias or a constant may be anybody's.
 class scope_weights {
 public:
-    /// `parameters` has, by scope, the origins of what its own operators read.
-    /// Complexity: O(scopes + reads of parameters), times a logarithm.
+    /// Complexity: O(scopes + operators + reads of parameters).
     template <parameter_readers Ops>
-    scope_weights(const Ops& ops, const scope_table& table,
-                  const std::vector<std::vector<id>>& parameters)
-        : rank_(table.scopes.size()), end_(table.scopes.size()) {
-        std::set<id> weights;
+    scope_weights(const Ops& ops, const scope_table& table)
+        : own_(origins_in(ops, table)), rank_(table.scopes.size()), end_(table.scopes.size()) {
+        std::vector<bool> weights; // by origin, which may be beyond the parameters
         const auto marked = mark_matrices(ops);
         for (id p = 0; p < marked.size(); ++p) {
-            if (marked[p]) {
-                weights.insert(origin_of(ops, p));
+            if (const id origin = marked[p] ? origin_of(ops, p) : no_id; origin != no_id) {
+                weights.resize(std::max<std::size_t>(weights.size(), origin + std::size_t{1}));
+                weights[origin] = true;
             }
         }
         std::vector<id> sizes(table.scopes.size(), 1);
@@ -45,15 +44,15 @@ public:
             next += sizes[s];
         }
         reads_ = grouped_ids(sizes.size(), [&](auto take) {
-            for (id s = 0; s < parameters.size(); ++s) {
-                for (const auto p : parameters[s]) {
-                    if (weights.contains(p)) {
+            for (id s = 0; s < sizes.size(); ++s) {
+                for (const auto p : own_[s]) {
+                    if (p < weights.size() && weights[p]) {
                         take(rank_[s], p);
                     }
                 }
             }
         });
-        readers_ = grouped_ids(weights.empty() ? 0 : *weights.rbegin() + 1, [&](auto take) {
+        readers_ = grouped_ids(weights.size(), [&](auto take) {
             for (id r = 0; r < reads_.size(); ++r) {
                 for (const auto p : reads_[r]) {
                     take(p, r);
@@ -61,6 +60,9 @@ public:
             }
         });
     }
+
+    /// Returns: the origins of all parameters that the operators of scope `s` itself read.
+    [[nodiscard]] std::span<const id> own(id s) const { return own_[s]; }
 
     /// Whether an operator of scope `s` itself reads a weight.
     [[nodiscard]] bool any_in(id s) const { return !reads_[rank_[s]].empty(); }
@@ -79,6 +81,20 @@ public:
     }
 
 private:
+    /// Returns: by scope, the origins of the parameters that its own operators read.
+    template <parameter_readers Ops>
+    [[nodiscard]] static grouped_ids origins_in(const Ops& ops, const scope_table& table) {
+        return grouped_ids(table.scopes.size(), [&](auto take) {
+            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+                const auto s = table.scope_of[index_of(ops.graph(), *it)];
+                if (s != no_id) {
+                    ops.for_each_parameter(*it, [&](id p) { take(s, origin_of(ops, p)); });
+                }
+            }
+        });
+    }
+
+    grouped_ids own_;      // by scope: origins of what its own operators read
     std::vector<id> rank_; // by scope: its place before the scopes in it
     std::vector<id> end_;  // by scope: one past the last rank in it
     grouped_ids reads_;    // by rank: weights that its own operators read
