@@ -72,9 +72,20 @@ std::string without_breaks(std::string_view text) {
     return line;
 }
 
-/// Appends the first character of `text`, or a replacement if it is not printable. Returns: its
-/// length in `text`.
+/// Returns: the number of printable ASCII characters that `text` begins with.
+std::size_t plain_length(std::string_view text) {
+    const auto end =
+        std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
+    return static_cast<std::size_t>(end - text.begin());
+}
+
+/// Appends the printable ASCII characters that `text` begins with, or else its first character, or
+/// a replacement if that is not printable. Returns: their length in `text`.
 std::size_t append_printable(std::string& shown, std::string_view text) {
+    if (const auto plain = plain_length(text); plain > 0) {
+        shown.append(text.substr(0, plain));
+        return plain;
+    }
     const auto length = stemma::detail::utf8_length(text);
     const auto character = text.substr(0, length);
     shown.append(length == 0 || is_obeyed(character) ? std::string_view("\xef\xbf\xbd")
@@ -177,10 +188,9 @@ std::size_t first_width(std::string_view text) {
 }
 
 std::size_t width_of(std::string_view text) {
-    std::size_t width = 0;
-    while (!text.empty()) {
+    auto width = plain_length(text);
+    for (text.remove_prefix(width); !text.empty(); text.remove_prefix(first_length(text))) {
         width += first_width(text);
-        text.remove_prefix(first_length(text));
     }
     return width;
 }

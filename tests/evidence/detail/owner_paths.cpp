@@ -98,14 +98,23 @@ TEST_CASE("owner_paths: only capitalized parts may be operators") {
     CHECK(stemma::detail::type_in_path("").empty());
 }
 
-TEST_CASE("owner_paths: the path in an operator's name") {
-    using stemma::detail::without_suffix;
-    CHECK(without_suffix("/a_1/b.0/Add") == "a_1/b.0/Add");
-    CHECK(without_suffix("/a_1/Add_Q4_x") == "a_1/Add");
-    CHECK(without_suffix("/_x").empty());
-    CHECK(without_suffix("/").empty());
-    CHECK(without_suffix("a/Add").empty());
-    CHECK(without_suffix("").empty());
+TEST_CASE("owner_paths: the path and the type in an operator's name") {
+    std::string path;
+    const auto path_of = [&](std::string_view name) {
+        stemma::detail::write_operator_path(name, path);
+        return path;
+    };
+    CHECK(path_of("/a_1/b.0/Add") == "a_1.b.0.Add");
+    CHECK(path_of("/a_1/Add_Q4_x") == "a_1.Add");
+    CHECK(path_of("/_x").empty());
+    CHECK(path_of("/").empty());
+    using stemma::detail::type_in_name;
+    CHECK(type_in_name("/a_1/b.0/Add") == "Add");
+    CHECK(type_in_name("/a_1/b.Add_Q4_x.y") == "Add");
+    CHECK(type_in_name("/_x").empty());
+    CHECK(type_in_name("/").empty());
+    CHECK(type_in_name("a/Add").empty());
+    CHECK(type_in_name("").empty());
 }
 
 TEST_CASE("owner_paths: the reader's type may follow a dot") {

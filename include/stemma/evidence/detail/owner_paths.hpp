@@ -37,11 +37,22 @@ void prefetch_name_behind(const Ops& ops, id p) {
     return !last.empty() && is_capital(last.front()) ? last : std::string_view();
 }
 
-/// Returns: `enc/fc/MatMul` for the name `/enc/fc/MatMul_Q4`, or "" for one without `/` in front.
-[[nodiscard]] constexpr std::string_view without_suffix(std::string_view name) noexcept {
-    const auto slash = name.rfind('/');
-    return name.starts_with('/') ? name.substr(1, std::min(name.find('_', slash), name.size()) - 1)
-                                 : std::string_view();
+/// Returns: the part of an operator's name that may be its type, as in `/enc/fc/MatMul_Q4`; "" for
+/// a name without `/` in front.
+[[nodiscard]] constexpr std::string_view type_in_name(std::string_view name) noexcept {
+    if (!name.starts_with('/')) {
+        return {};
+    }
+    const auto last = name.substr(name.rfind('/') + 1);
+    const auto type = last.substr(0, last.find('_'));
+    return type.substr(type.rfind('.') + 1);
+}
+
+/// Writes `enc.fc.MatMul` to `path` for the name `/enc/fc/MatMul_Q4`. Requires: `/` in front.
+inline void write_operator_path(std::string_view name, std::string& path) {
+    const auto suffix = name.find('_', name.rfind('/'));
+    path = name.substr(1, suffix == name.npos ? suffix : suffix - 1);
+    std::replace(path.begin(), path.end(), '/', '.');
 }
 
 /// Whether a parameter may have the name of a value in TorchScript, `input.7`.
@@ -101,12 +112,12 @@ template <parameter_readers Ops>
         }
         std::string path;
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const auto name = without_suffix(ops.name(*it));
-            if (!types.contains(name.substr(name.find_last_of("/.") + 1))) {
+            const std::string_view name = ops.name(*it);
+            const auto type = type_in_name(name);
+            if (type.empty() || !is_capital(type.front()) || !types.contains(type)) {
                 continue;
             }
-            path = name;
-            std::replace(path.begin(), path.end(), '/', '.');
+            write_operator_path(name, path);
             if (const auto entry = called.find(path); entry != called.end() && !entry->second) {
                 ops.for_each_parameter(
                     *it, [&](id p) { entry->second = entry->second || paths[p] == entry->first; });
