@@ -130,6 +130,51 @@ u64 mix(u64 a, u64 b) {
     return fold(a ^ key0, b ^ key1);
 }
 
+/// Returns: the XXH64 of a text, by the xxHash specification.
+u64 xxh64(std::string_view text) {
+    constexpr u64 p1 = 0x9e37'79b1'85eb'ca87U;
+    constexpr u64 p2 = 0xc2b2'ae3d'27d4'eb4fU;
+    constexpr u64 p3 = 0x1656'67b1'9e37'79f9U;
+    constexpr u64 p4 = 0x85eb'ca77'c2b2'ae63U;
+    constexpr u64 p5 = 0x27d4'eb2f'1656'67c5U;
+    const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
+    const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
+    const char* at = text.data();
+    auto left = text.size();
+    u64 hash = p5;
+    if (left >= 32) {
+        std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
+        for (; left >= 32; left -= 32) {
+            for (auto& lane : lanes) {
+                lane = round(lane, load(at));
+                at += 8;
+            }
+        }
+        hash =
+            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
+        for (const auto lane : lanes) {
+            hash = (hash ^ round(0, lane)) * p1 + p4;
+        }
+    }
+    hash += text.size();
+    for (; left >= 8; at += 8, left -= 8) {
+        hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
+    }
+    if (left >= 4) {
+        u32 word = 0;
+        std::memcpy(&word, at, 4);
+        hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
+        at += 4;
+        left -= 4;
+    }
+    for (; left > 0; ++at, --left) {
+        hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
+    }
+    hash = (hash ^ hash >> 33U) * p2;
+    hash = (hash ^ hash >> 29U) * p3;
+    return hash ^ hash >> 32U;
+}
+
 u64 load(const char* at) {
     u64 word = 0;
     std::memcpy(&word, at, 8);
@@ -403,6 +448,7 @@ struct model {
     // By value, in order of first mention.
     column<text_ref> value_names;
     column<u32> makers; ///< the operator, or `from_outside` and an index into `described`
+    u64 node_names = 0; ///< digest of the names of operators
 
     std::vector<operator_kind> kinds;
     std::vector<body_graph> bodies;
@@ -645,6 +691,10 @@ private:
         m_.watch->lap(phase::scan);
         bind_values();
         m_.watch->lap(phase::values);
+        for (const auto& node : nodes_) {
+            m_.node_names = mix(m_.node_names, xxh64(m_.text(node.name)));
+        }
+        m_.watch->lap(phase::digest);
         for (const auto& node : nodes_) {
             m_.scope_of.push(find_scope(node));
         }
@@ -1012,54 +1062,10 @@ char* put_path(char* out, const model& m, u32 i) {
 
 // ---- Digest ------------------------------------------------------------------------------------
 
-/// Returns: the XXH64 of a text, by the xxHash specification.
-u64 xxh64(std::string_view text) {
-    constexpr u64 p1 = 0x9e37'79b1'85eb'ca87U;
-    constexpr u64 p2 = 0xc2b2'ae3d'27d4'eb4fU;
-    constexpr u64 p3 = 0x1656'67b1'9e37'79f9U;
-    constexpr u64 p4 = 0x85eb'ca77'c2b2'ae63U;
-    constexpr u64 p5 = 0x27d4'eb2f'1656'67c5U;
-    const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
-    const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
-    const char* at = text.data();
-    auto left = text.size();
-    u64 hash = p5;
-    if (left >= 32) {
-        std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
-        for (; left >= 32; left -= 32) {
-            for (auto& lane : lanes) {
-                lane = round(lane, load(at));
-                at += 8;
-            }
-        }
-        hash =
-            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
-        for (const auto lane : lanes) {
-            hash = (hash ^ round(0, lane)) * p1 + p4;
-        }
-    }
-    hash += text.size();
-    for (; left >= 8; at += 8, left -= 8) {
-        hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
-    }
-    if (left >= 4) {
-        u32 word = 0;
-        std::memcpy(&word, at, 4);
-        hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
-        at += 4;
-        left -= 4;
-    }
-    for (; left > 0; ++at, --left) {
-        hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
-    }
-    hash = (hash ^ hash >> 33U) * p2;
-    hash = (hash ^ hash >> 29U) * p3;
-    return hash ^ hash >> 32U;
-}
-
 struct digests {
     u64 structure = 0; ///< of operators and wiring
     u64 names = 0;     ///< of results
+    u64 nodes = 0;     ///< of names of operators
 };
 
 /// Values and graphs are already numbered by first mention.
@@ -1091,7 +1097,7 @@ digests digests_of(const model& m) {
         }
         digest = mix(digest, value);
     }
-    return {digest, names};
+    return {digest, names, m.node_names};
 }
 
 // ---- Attribution -------------------------------------------------------------------------------
@@ -1374,6 +1380,8 @@ std::string_view spell_record(const model& m, digests of) {
     put_digest(of.structure);
     out = put_text(out, R"(", "names": ")");
     put_digest(of.names);
+    out = put_text(out, R"(", "node_names": ")");
+    put_digest(of.nodes);
     out = put_text(out, R"(", "from_model": true, "classes": [""], "modules": [)");
     for (u32 i = 0; i < m.modules.size(); ++i) {
         const auto& module = m.modules[i];

@@ -282,6 +282,31 @@ class TaggedBefore(NodeModules):
                 model.graph.put(number, [v.put(1, ["p_" + v.text(1)]) for v in values])
             self.check(model.write(path), expected)
 
+    def test_names_of_nodes_changed(self):
+        for source in (FIXTURES / "bert_micro/model.onnx", DIALECTS / "recurrence.onnx"):
+            for rename in (lambda node, i: node.put(3, [str(i)]), lambda node, i: node.drop(3)):
+                path, expected = self.tagged(source)
+                model = Model(path)
+                for i, node in enumerate(model.nodes):
+                    rename(node, i)
+                self.check(model.write(path), expected)
+
+    def test_names_given(self):
+        model = Model(FIXTURES / "bert_micro/model.onnx")
+        for node in model.nodes:
+            node.drop(3)
+        nameless = model.write(self.folder / "nameless.onnx")
+        path, expected = self.tagged(nameless, "--name-nodes")
+        self.assertEqual(self.succeed("tag", path).stderr, "")
+        named = Model(path)
+        for node in named.nodes:
+            node.drop(3)
+        self.assertEqual(self.succeed("tag", named.write(path)).stderr, "")
+        self.assertEqual(self.modules(path), expected)
+        for i, node in enumerate(named.nodes):
+            node.put(3, [str(i)])
+        self.check(named.write(path), expected)
+
     def test_metadata_dropped(self):
         for dialect in ("dynamo", "dynamo_strict"):
             path, expected = self.tagged(DIALECTS / f"{dialect}.onnx")

@@ -109,6 +109,16 @@ inline constexpr std::string_view doc_line_mark = "pkg.stemma ";
 /// The prefix of our marks in a doc_string; a number follows, see `append_mark`.
 inline constexpr std::string_view node_mark = "stemma#";
 
+/// Whether stemma gave a node its name. Complexity: O(fields of the node).
+template <class Model>
+[[nodiscard]] bool has_given_name(const Model& model, id node) {
+    bool given = false;
+    model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
+        given = given || (key == node_name_key && value == model.name(node));
+    });
+    return given;
+}
+
 } // namespace detail
 
 /// Receives what a carrier writes about one operator: `metadata(key, value)` entries,

@@ -133,6 +133,30 @@ TEST_CASE("find_digests: names of what nodes compute count apart", "[onnx][struc
     }
 }
 
+TEST_CASE("find_digests: names of nodes count apart, those that stemma gave as none") {
+    const auto digests = [](const test::message& node) {
+        const auto bytes = test::model(test::graph({node})).bytes();
+        return stemma::detail::find_digests(stemma::wire_model(bytes));
+    };
+    const auto named = [&](const char* name, const char* given = nullptr) {
+        auto node = test::node("Relu", {"x"}, {"y"}, name);
+        if (given != nullptr) {
+            node.inner(9, test::entry(stemma::detail::node_name_key, given));
+        }
+        return digests(node);
+    };
+    const auto original = named("a");
+    CHECK(named("a", "b") == original);
+    for (const auto& changed : {named("b"), named("")}) {
+        CHECK(changed.structure == original.structure);
+        CHECK(changed.names == original.names);
+        CHECK(changed.node_names != original.node_names);
+    }
+    CHECK(named("Relu_0", "Relu_0") == named(""));
+    CHECK_FALSE(named("Relu_0", "Relu_1") == named(""));
+    CHECK_FALSE(named("Relu_0") == named(""));
+}
+
 TEST_CASE("structure_digest: a part has the digest of its nodes in the whole",
           "[onnx][structure_digest]") {
     const auto whole =

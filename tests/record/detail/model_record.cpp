@@ -106,6 +106,7 @@ void check_round_trip(const recorded_model& record) {
     CHECK(read.nodes == record.nodes);
     CHECK(read.digest == record.digest);
     CHECK(read.names == record.names);
+    CHECK(read.node_names == record.node_names);
     CHECK(read.from_model == record.from_model);
     CHECK(read.claims.size() == record.claims.size());
     check_same_tree(read.modules, record.modules);
@@ -154,6 +155,7 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
         record.digest = random.next() >> (i % 64);
         if (random.one_in(2)) {
             record.names = random.next();
+            record.node_names = random.next();
         }
         record.from_model = random.one_in(2);
         record.modules = random_tree(random);
@@ -171,14 +173,17 @@ TEST_CASE("model_record: round-trips through JSON", "[onnx][model_record]") {
 TEST_CASE("model_record: fits the graph that it describes, whose names count if known",
           "[onnx][model_record]") {
     recorded_model record;
-    record.describe(3, {7, 8});
-    CHECK(record.fits(3, {7, 8}));
-    CHECK_FALSE(record.fits(4, {7, 8}));
-    CHECK_FALSE(record.fits(3, {6, 8}));
-    CHECK_FALSE(record.fits(3, {7, 9}));
+    record.describe(3, {7, 8, 9});
+    CHECK(record.fits(3, {7, 8, 9}));
+    CHECK_FALSE(record.fits(4, {7, 8, 9}));
+    CHECK_FALSE(record.fits(3, {6, 8, 9}));
+    CHECK_FALSE(record.fits(3, {7, 9, 9}));
+    CHECK_FALSE(record.fits(3, {7, 8, 8}));
+    record.node_names.reset();
+    CHECK(record.fits(3, {7, 8, 8}));
     record.names.reset();
-    CHECK(record.fits(3, {7, 9}));
-    CHECK_FALSE(record.fits(3, {6, 9}));
+    CHECK(record.fits(3, {7, 9, 8}));
+    CHECK_FALSE(record.fits(3, {6, 9, 8}));
 }
 
 TEST_CASE("model_record: the trees of all captures round-trip through JSON",

@@ -6,6 +6,7 @@
 #include <stemma/core/detail/prefetch.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/io/detail/xxh64.hpp>
+#include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -110,23 +111,39 @@ private:
 
 /// What distinguishes models that differ in more than data.
 struct model_digests {
-    std::uint64_t structure = 0; ///< see `structure_digester`
-    std::uint64_t names = 0;     ///< of the values that nodes compute, in their order
+    std::uint64_t structure = 0;  ///< see `structure_digester`
+    std::uint64_t names = 0;      ///< of the values that nodes compute, in their order
+    std::uint64_t node_names = 0; ///< of the nodes, except those given by stemma
 
     friend bool operator==(const model_digests&, const model_digests&) = default;
 };
 
+/// Returns: the name of a node, "" if stemma gave it. Complexity: O(length), for a name with the
+/// node's type also O(fields of the node).
+template <class Model>
+[[nodiscard]] std::string_view find_own_name(const Model& model, id node) {
+    const auto name = model.name(node);
+    // As given names have it.
+    const bool has_type = name.starts_with(model.op_type(node));
+    return has_type && has_given_name(model, node) ? std::string_view() : name;
+}
+
 /// Returns: the digests of a model, which may be stored, too.
-/// Complexity: O(nodes + inputs + length of names).
-[[nodiscard]] inline model_digests find_digests(const onnx_model& model) {
+/// Complexity: O(nodes + inputs + length of names), and that of `find_own_name`.
+template <class Model>
+[[nodiscard]] model_digests find_digests(const Model& model) {
     std::vector<id> nodes(model.node_count());
     std::iota(nodes.begin(), nodes.end(), id{0});
-    model_digests digests{structure_digester(model)(nodes), 0};
+    model_digests digests{structure_digester(model)(nodes)};
     constexpr id ahead = 16;
     for (id node = 0; node < model.node_count(); ++node) {
-        if (node + ahead < model.node_count() && model.output_count(node + ahead) > 0) {
-            prefetch(model.value_name(model.first_output(node + ahead)).data());
+        if (node + ahead < model.node_count()) {
+            prefetch(model.name(node + ahead).data());
+            if (model.output_count(node + ahead) > 0) {
+                prefetch(model.value_name(model.first_output(node + ahead)).data());
+            }
         }
+        digests.node_names = hash_mix(digests.node_names, xxh64(find_own_name(model, node)));
         for (id i = 0; i < model.output_count(node); ++i) {
             digests.names =
                 hash_mix(digests.names, xxh64(model.value_name(model.first_output(node) + i)));

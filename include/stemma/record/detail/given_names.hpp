@@ -18,15 +18,6 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Whether stemma gave a node its name. Complexity: O(fields of the node).
-[[nodiscard]] inline bool has_given_name(const wire_model& model, id node) {
-    bool given = false;
-    model.for_each_metadata(node, [&](std::string_view key, std::string_view value) {
-        given = given || (key == node_name_key && value == model.name(node));
-    });
-    return given;
-}
-
 /// Whether stemma gave any node its name. Complexity: O(fields of the nodes).
 [[nodiscard]] inline bool has_given_names(const wire_model& model) {
     for (id node = 0; node < model.node_count(); ++node) {

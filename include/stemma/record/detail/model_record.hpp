@@ -35,6 +35,7 @@ struct model_record {
     std::uint64_t nodes = 0;              ///< number of nodes when it was tagged
     std::uint64_t digest = 0;             ///< see `structure_digester`
     std::optional<std::uint64_t> names{}; ///< see `model_digests`; unknown for parts of a model
+    std::optional<std::uint64_t> node_names{}; ///< the same; also unknown in older records
     bool from_model = false;          ///< the tree was derived from the model, without a capture
     std::vector<claim_runs> claims{}; ///< further claims of a capture about the nodes
     bool carried = false;             ///< tags came from an original or a whole: the first claims
@@ -45,12 +46,14 @@ struct model_record {
         nodes = node_count;
         digest = digests.structure;
         names = digests.names;
+        node_names = digests.node_names;
     }
 
     /// Whether a graph is the one that was tagged.
     [[nodiscard]] bool fits(std::uint64_t node_count, const model_digests& digests) const {
         return nodes == node_count && digest == digests.structure &&
-               names.value_or(digests.names) == digests.names;
+               names.value_or(digests.names) == digests.names &&
+               node_names.value_or(digests.node_names) == digests.node_names;
     }
 
     /// Returns: one of the options, "" if it has its default.
@@ -125,6 +128,8 @@ public:
             record_.digest = hexadecimal(part);
         } else if (path == "names") {
             record_.names = hexadecimal(part);
+        } else if (path == "node_names") {
+            record_.node_names = hexadecimal(part);
         } else if (path == "from_model") {
             record_.from_model = part.boolean();
         } else if (path == "carried") {
@@ -259,6 +264,9 @@ private:
     json.member("digest", to_hex(record.digest));
     if (record.names) {
         json.member("names", to_hex(*record.names));
+    }
+    if (record.node_names) {
+        json.member("node_names", to_hex(*record.node_names));
     }
     json.member("from_model", record.from_model);
     if (record.carried) {
