@@ -27,6 +27,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -325,6 +326,28 @@ TEST_CASE("handles: attributes and types are those of the exported model") {
     CHECK(kernels.size() == 2);
     CHECK(kernels.at("/inc/inc.0/Conv") == std::vector<std::int64_t>{3, 3});
     CHECK(images == "float32[batch,3,32,32]");
+}
+
+TEST_CASE("handles: print as what queries accept, without names as positions") {
+    const auto bytes =
+        test::model(test::graph({test::node("Relu", {"x"}, {"t"}, "/act/Relu"),
+                                 test::node("MatMul", {"t", "fc.weight"}, {"y"}, "")},
+                                {"x"}, {"y"}, {"fc.weight"}))
+            .bytes();
+    const auto model = stemma::open_bytes(bytes);
+    const auto printed = [](const auto& one) {
+        std::ostringstream out;
+        out << one;
+        return out.str();
+    };
+    CHECK(printed(model.nodes()[0]) == "/act/Relu");
+    CHECK(printed(model.nodes()[1]) == "#1");
+    CHECK(to_text(model.query(printed(model.nodes()[1])).nodes[0]) == "#1");
+    CHECK(printed(model.find_value("t").value()) == "t");
+    CHECK(printed(model.find_module("act").value()) == "act");
+    CHECK(printed(model.root()) == "(root)");
+    CHECK(printed(model.parameters()[0]) == "fc.weight");
+    CHECK(Catch::Detail::stringify(model.root()) == "(root)");
 }
 
 TEST_CASE("handles: ranges compose with views, and outlive the handle they came from") {

@@ -169,6 +169,7 @@ STANDARD = {
     "filesystem": "filesystem",
     "fstream": "ifstream ofstream",
     "functional": "function greater hash less reference_wrapper",
+    "iosfwd": "ostream",
     "iterator": "back_inserter inserter make_move_iterator",
     "limits": "numeric_limits",
     "list": "list",

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,11 @@ public:
     /// For unordered containers, those of Boost too.
     friend std::size_t hash_value(const Handle& one) noexcept {
         return std::hash<const void*>()(one.state_) + one.index_;
+    }
+
+    /// Prints `to_text`. The program includes <ostream>.
+    friend std::ostream& operator<<(std::ostream& out, const Handle& one) {
+        return out << to_text(one);
     }
 
 protected:
@@ -322,6 +328,19 @@ private:
     std::uint32_t begin_ = 0;
     std::uint32_t size_ = 0;
 };
+
+/// Returns: its name, or its position where it has none: `#7`, `5/body#2`. Queries and `explain`
+/// accept both.
+[[nodiscard]] std::string to_text(const node_ref& node);
+
+/// Returns: its name, or "(omitted)" for an output without one.
+[[nodiscard]] std::string to_text(const value_ref& value);
+
+/// Returns: its path, or "(root)". Complexity: O(length).
+[[nodiscard]] std::string to_text(const module_ref& module);
+
+/// Returns: its name.
+[[nodiscard]] std::string to_text(const parameter_ref& parameter);
 
 /// The statement of one source of evidence about a node.
 class claim_ref {

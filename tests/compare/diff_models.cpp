@@ -9,6 +9,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/open/attributed_model.hpp>
+#include <stemma/stemma.hpp>
 
 #include <cstddef>
 #include <string>
@@ -53,6 +54,26 @@ std::vector<std::string> changes(const test::message& first, const test::message
 using texts = std::vector<std::string>;
 
 } // namespace
+
+TEST_CASE("diff_models: the code in docs/library.md works") {
+    const auto relu = test::node("Relu", {"x"}, {"t"}, "/a/Relu");
+    const auto bytes_with = [&](const std::string& type) {
+        const auto last = test::node(type, {"t"}, {"y"}, "/b/" + type);
+        return test::model(test::graph({relu, last}, {"x"}, {"y"})).bytes();
+    };
+    const auto before = stemma::open_bytes(bytes_with("Tanh"));
+    const auto after = stemma::open_bytes(bytes_with("Sigmoid"));
+    std::vector<std::string> changed;
+    for (const auto& one : stemma::diff_models(before, after).modules) {
+        const auto module = one.first == stemma::no_id
+                                ? after.module(stemma::module_id{one.second})
+                                : before.module(stemma::module_id{one.first});
+        for (const auto change : one.changes) {
+            changed.push_back(to_text(module) + " " + std::string(to_string(change)));
+        }
+    }
+    CHECK(changed == std::vector<std::string>{"b relowered"});
+}
 
 TEST_CASE("diff_models: a model equals itself, whatever the names of nodes and values") {
     for (const auto* name : {"bert_micro", "lstm_classifier", "two_tower", "control_flow"}) {

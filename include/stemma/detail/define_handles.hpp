@@ -337,6 +337,23 @@ STEMMA_INLINE std::uint64_t parameter_ref::bytes() const {
     return state_->weights().weights[index_].bytes;
 }
 
+STEMMA_INLINE std::string to_text(const node_ref& node) {
+    return node.name().empty() ? node.graph() + "#" + std::to_string(node.position())
+                               : std::string(node.name());
+}
+
+STEMMA_INLINE std::string to_text(const value_ref& value) {
+    return std::string(value.name().empty() ? "(omitted)" : value.name());
+}
+
+STEMMA_INLINE std::string to_text(const module_ref& module) {
+    return module.depth() == 0 ? "(root)" : module.path();
+}
+
+STEMMA_INLINE std::string to_text(const parameter_ref& parameter) {
+    return std::string(parameter.name());
+}
+
 STEMMA_INLINE std::string_view attribute_ref::name() const {
     return detail::read_attribute(*state_, begin_, size_).name();
 }
