@@ -8,9 +8,11 @@
 #include <stemma/error.hpp>
 #include <stemma/numerics/detail/npy.hpp>
 
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test::numerics_value_file {
@@ -51,6 +53,21 @@ TEST_CASE("value_file: a folder has a file per value", "[numerics][value_file]")
     CHECK(number_of(values, "logits") == 5);
     values.release("plain");
     CHECK(number_of(values, "plain") == 3);
+    CHECK_FALSE(values.find("b"));
+}
+
+TEST_CASE("value_file: has the values of a runtime in the same program", "[numerics][value_file]") {
+    const std::vector<float> elements{3, 4};
+    const std::string_view bytes(reinterpret_cast<const char*>(elements.data()),
+                                 elements.size() * sizeof(float));
+    const stemma::value_file values("a run",
+                                    {{"/a/b", stemma::tensor_values(1, {2}, bytes, "", "")}});
+    CHECK(values.path() == "a run");
+    CHECK(values.names() == std::vector<std::string_view>{"/a/b"});
+    CHECK(number_of(values, "/a/b") == 3);
+    CHECK(values.find("/a/b")->dims() == std::vector<std::int64_t>{2});
+    values.release("/a/b");
+    CHECK(number_of(values, "/a/b") == 3);
     CHECK_FALSE(values.find("b"));
 }
 

@@ -92,8 +92,8 @@ inline void append_little_endian(std::uint64_t number, unsigned bytes, std::stri
 
 } // namespace detail
 
-/// The values of one run of a model, by name: an .npz file; one .npy or .pb file; or a folder of
-/// such files.
+/// The values of one run of a model, by name: an .npz file; one .npy or .pb file; a folder of such
+/// files; or tensors in memory.
 ///  A value in an .npy file is named after the file, without extension, with `%2F` for `/`, as in
 /// URLs; one in a .pb file has its stored name. Files are mapped and read on demand.
 class value_file {
@@ -126,6 +126,15 @@ public:
 
     /// As above, from the bytes of one file. Requires: `file` has the right extension.
     explicit value_file(mapped_file file) : path_(file.path()) { add(std::move(file)); }
+
+    /// Values in memory, by name: those of a runtime in the same program. `path` stands in for a
+    /// file in messages. Requires: their elements outlive it. Complexity: O(values).
+    value_file(std::string path, std::map<std::string, tensor_values> values)
+        : path_(std::move(path)) {
+        for (auto& [name, value] : values) {
+            entries_.emplace(name, entry{nullptr, {}, std::move(value)});
+        }
+    }
 
     /// Returns: the path.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -167,7 +176,7 @@ private:
     struct entry {
         const mapped_file* file;
         std::string_view bytes;
-        std::optional<tensor_values> read; // of a .pb file
+        std::optional<tensor_values> read; // of a .pb file, or in memory
     };
 
     void add_file(const std::string& path) { add(mapped_file(path)); }
