@@ -228,19 +228,65 @@ TEST_CASE("patch_weights: a weight that may be part of an entry does not stay si
     }
 }
 
-TEST_CASE("other_extents: those of a part and the whole, in any order of axes",
+TEST_CASE("patch_weights: what may be computed from an unused entry nearby does not stay silently",
           "[weights][patch_weights]") {
-    using extents = std::vector<std::int64_t>;
-    using stemma::detail::other_extents;
-    CHECK(other_extents(extents{6, 6}, extents{6, 18}) ==
-          std::pair<std::uint64_t, std::uint64_t>(6, 18));
-    CHECK(other_extents(extents{8, 6}, extents{6, 20}) ==
-          std::pair<std::uint64_t, std::uint64_t>(8, 20));
-    CHECK(other_extents(extents{4, 6, 6}, extents{6, 6}) ==
-          std::pair<std::uint64_t, std::uint64_t>(4, 1));
-    CHECK(other_extents(extents{6}, extents{18}) == std::pair<std::uint64_t, std::uint64_t>(6, 18));
-    CHECK(other_extents(extents{6}, extents{6, 6}).first == 0);
-    CHECK(other_extents(extents{2, 3}, extents{4, 5}).first == 0);
+    const auto before =
+        std::vector{matrix("a.table", 3, 3), matrix("a.fc.weight", 1), matrix("b.table", 5, 3)};
+    const auto graph =
+        test::graph({test::node("Mul", {"x", "onnx::Mul_3"}, {"h"}, "/a/Mul"),
+                     test::node("MatMul", {"h", "a.fc.weight"}, {"y"}, "/a/fc/MatMul")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("onnx::Mul_3", {4},
+                                   stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4})))
+            .inner(5, test::tensor("a.fc.weight", {4, 4}, bytes_of(before[1])));
+    const auto modules =
+        R"({"modules":[{"name":""},{"name":"a"},{"name":"a.fc"},{"name":"a.rows"},{"name":"b"}]})";
+    const auto refused = [&](const std::vector<test::float_tensor>& after, bool knows) {
+        const patched_model scene(graph, after, after, modules);
+        return why_refused([&] { return scene.patch("", knows); });
+    };
+    for (const auto knows : {false, true}) {
+        CHECK(refused(before, knows).find("may be derived from a.table") != std::string::npos);
+        CHECK(refused({before[1], before[2]}, knows).empty());
+        const auto rows = matrix("a.rows.weight", 5, 3);
+        CHECK(refused({before[1], rows}, knows).find("from a.rows.weight") != std::string::npos);
+        CHECK(refused({before[1], rows, matrix("a.rows.bias", 2, 3)}, knows).empty());
+        auto same = before;
+        std::copy_n(std::vector<float>{1, 2, 3, 4}.begin(), 4, same[0].values.begin() + 4);
+        CHECK(refused(same, knows).empty());
+    }
+}
+
+TEST_CASE("patch_weights: a computed weight is not that of a parent if a child's fits as well",
+          "[weights][patch_weights]") {
+    const auto before = std::vector{matrix("a.average", 7, 3), matrix("a.emb.weight", 1, 3)};
+    const auto graph =
+        test::graph({test::node("MatMul", {"x", "onnx::MatMul_3"}, {"h"}, "/a/MatMul"),
+                     test::node("MatMul", {"h", "a.emb.weight"}, {"y"}, "/a/MatMul_1")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("onnx::MatMul_3", {4, 3},
+                                   stemma::detail::bytes_of(std::vector<float>(12, 2))))
+            .inner(5, test::tensor("a.emb.weight", {3, 4}, bytes_of(before[1])));
+    const patched_model scene(graph, before, before,
+                              R"({"modules":[{"name":""},{"name":"a"},{"name":"a.emb"}]})");
+    CHECK(why_refused([&] { return scene.patch("", false); }).find("which is uncertain") !=
+          std::string::npos);
+}
+
+TEST_CASE("patch_weights: what scales a parent's values is not any vector of a child",
+          "[weights][patch_weights]") {
+    const auto before = std::vector{matrix("a.fc.weight", 1), matrix("a.fc.bias", 1, 1)};
+    const auto graph =
+        test::graph({test::node("Mul", {"x", "onnx::Mul_3"}, {"h"}, "/a/Mul"),
+                     test::node("MatMul", {"h", "a.fc.weight"}, {"y"}, "/a/fc/MatMul")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("onnx::Mul_3", {4},
+                                   stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4})))
+            .inner(5, test::tensor("a.fc.weight", {4, 4}, bytes_of(before[0])));
+    const patched_model scene(graph, before, before,
+                              R"({"modules":[{"name":""},{"name":"a"},{"name":"a.fc"}]})");
+    CHECK(why_refused([&] { return scene.patch("", false); }).find("which is uncertain") !=
+          std::string::npos);
 }
 
 TEST_CASE("patch_weights: data of the model stay for it, also if others may be replaced",

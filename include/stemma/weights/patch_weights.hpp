@@ -3,6 +3,7 @@
 #define STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -10,12 +11,15 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
+#include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 #include <stemma/weights/detail/call_modules.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 #include <stemma/weights/detail/new_values.hpp>
+#include <stemma/weights/detail/related_shapes.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/weight_uses.hpp>
 #include <stemma/weights/identify_parameters.hpp>
@@ -27,7 +31,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,28 +68,6 @@ struct patch_report {
 };
 
 namespace detail {
-
-/// Returns: the only extents in which two shapes differ, whatever the order of their axes: of parts
-/// and a whole, one of which may lack the axis; zeros if there is no such pair.
-/// Complexity: O(rank * log rank).
-[[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t>
-other_extents(std::span<const std::int64_t> one, std::span<const std::int64_t> other) {
-    const auto wide = [](std::span<const std::int64_t> shape) {
-        std::vector<std::int64_t> dims(shape.begin(), shape.end());
-        std::erase(dims, 1);
-        std::sort(dims.begin(), dims.end());
-        return dims;
-    };
-    const auto a = wide(one);
-    const auto b = wide(other);
-    std::vector<std::int64_t> of_a;
-    std::vector<std::int64_t> of_b;
-    std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(of_a));
-    std::set_difference(b.begin(), b.end(), a.begin(), a.end(), std::back_inserter(of_b));
-    const bool alike = (a.size() == 1 && b.size() == 1) || (a.size() > 1 && b.size() > 1);
-    return alike && of_a.size() < 2 && of_b.size() < 2 ? std::pair(count_of(of_a), count_of(of_b))
-                                                       : std::pair<std::uint64_t, std::uint64_t>();
-}
 
 /// One run of `patch_weights`.
 class weight_patcher {
@@ -307,9 +288,6 @@ private:
                 of_gates = of_gates || gates_of_slot(type, use.slot) > 0;
                 is_weight = is_weight || of_gates || role_of_slot(type, use.slot).sure;
             }
-            if (!is_weight) {
-                continue;
-            }
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
             const auto elements = count_of(header.dims);
             std::uint64_t parts = 0; // of the axis in which unused entries are shorter
@@ -319,26 +297,59 @@ private:
                     continue;
                 }
                 const auto count = count_of(entry.shape);
+                const bool is_unused = unused.contains(entry.name);
+                if (!is_weight) {
+                    if (is_unused && are_related(entry.shape, header.dims) &&
+                        is_near(entry.name, uses[t]) && !is_slice(t, header, entry)) {
+                        refuse_derived(t, entry.name);
+                    }
+                    continue;
+                }
                 const bool fits =
                     count == elements || (of_gates && count > 0 && elements % count == 0 &&
                                           (elements / count == 2 || elements / count == 4));
                 const auto [of_entry, of_weight] = other_extents(entry.shape, header.dims);
                 const bool is_part = of_entry < of_weight;
-                const bool is_unused = unused.contains(entry.name);
                 parts += is_part && is_unused ? of_entry : 0;
                 const bool may_differ =
                     of_entry > 0 && (is_part ? of_weight % of_entry == 0 || parts == of_weight
                                              : of_entry % of_weight == 0);
                 if ((fits && options_.known == nullptr) || ((fits || may_differ) && is_unused)) {
-                    STEMMA_THROW(error(
-                        error_code::contradiction, model_.file(), name(t),
-                        "may be derived from " + entry.name + " in an unknown way" +
-                            (options_.known == nullptr
-                                 ? "; the checkpoint with the model's current values would tell"
-                                 : "")));
+                    refuse_derived(t, entry.name);
                 }
             }
         }
+    }
+
+    /// Whether an entry is one of a module that reads an initializer, of one around, or of one
+    /// right below that has no bias: an embedding, rather than a layer that is not called.
+    [[nodiscard]] bool is_near(const std::string& entry, std::span<const weight_use> uses) const {
+        const auto owner = values_->owner_of(entry);
+        const auto bias = entry.substr(0, entry.rfind('.') + 1) + "bias";
+        const bool is_layer = options_.weights->find(bias) != nullptr;
+        return range::any_of(uses, [&](const weight_use& use) {
+            const auto reader = opened_.modules().path(use.module);
+            return owner.empty() || reader == owner || reader.starts_with(owner + ".") ||
+                   (path_around(owner) == reader && !is_layer);
+        });
+    }
+
+    /// Whether the present values of an initializer are consecutive ones of a new entry.
+    [[nodiscard]] bool is_slice(std::size_t t, const tensor_header& header,
+                                const checkpoint_entry& entry) const {
+        tensor_content_reader reader(model_);
+        const auto content = reader.read(model_.tensors()[t]);
+        return content.readable && header.data_type == entry.data_type &&
+               options_.weights->bytes(entry).find(content.bytes()) != std::string::npos;
+    }
+
+    /// Throws: always.
+    void refuse_derived(std::size_t t, const std::string& entry) const {
+        STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
+                           "may be derived from " + entry + " in an unknown way" +
+                               (options_.known == nullptr
+                                    ? "; the checkpoint with the model's current values would tell"
+                                    : "")));
     }
 
     /// Rewrites a file with new values in its places.

@@ -64,6 +64,12 @@ public:
         if (search_.entries.empty()) {
             return;
         }
+        named_.assign(search_.entries.size(), false);
+        for (const auto& origin : search_.origins) {
+            if (origin.basis == parameter_basis::name) {
+                named_[search_.entries.find(origin.entries.front())] = true;
+            }
+        }
         for (const auto below : {false, true}) {
             for (std::size_t t = 0; t < search_.headers.size(); ++t) {
                 for (const auto& use : search_.uses[t]) {
@@ -138,6 +144,16 @@ private:
         return best;
     }
 
+    /// Whether an initializer may be the transposed one of an entry below a module that another
+    /// initializer is named after.
+    [[nodiscard]] bool may_be_again(std::size_t t, std::string_view path) const {
+        const auto others = search_.entries.below(path);
+        return others.size() <= most_below && std::any_of(others.begin(), others.end(), [&](id e) {
+                   return named_[e] &&
+                          search_.relation(t, e, true).transform == parameter_transform::transposed;
+               });
+    }
+
     template <class Computed>
     void choose(std::size_t t, const weight_use& use, bool below, const Computed& computed) {
         const auto path = search_.modules.path(use.module);
@@ -154,10 +170,14 @@ private:
         const auto& dims = search_.headers[t].dims;
         const bool square = dims.size() == 2 && dims[0] == dims[1];
         auto how = search_.relation(t, best.entry, transposed);
-        const bool permuted = contents_ == nullptr && computed.is_renamed(t) &&
-                              how.transform == parameter_transform::as_is &&
-                              has_equal_extents(dims);
-        const bool unclear = permuted || (square && turned && computed.is_unclear(t));
+        const bool renamed = contents_ == nullptr && computed.is_renamed(t);
+        const bool permuted =
+            renamed && how.transform == parameter_transform::as_is && has_equal_extents(dims);
+        const bool other =
+            renamed && !exact &&
+            (below ? !role.sure && !role.attribute.empty()
+                   : how.transform == parameter_transform::transposed && may_be_again(t, path));
+        const bool unclear = permuted || other || (square && turned && computed.is_unclear(t));
         const auto sure = unclear || (!best.alone && (below || !exact)) ? confidence::entry_guessed
                           : below                                       ? confidence::entry_below
                           : exact                                       ? confidence::entry_declared
@@ -328,6 +348,7 @@ private:
     weight_search& search_;
     content_entries* contents_; // if the model holds the entries' values
     name_numbers numbers_;
+    std::vector<bool> named_;                // by entry: an initializer is named after it
     bool any_normed_ = false;                // a weight took as many steps as weight norm does
     std::optional<biased_products> product_; // weights named by biases added later
     std::set<std::pair<id, std::int64_t>> tripled_; // reading modules and shorter extents of
