@@ -139,6 +139,18 @@ TEST_CASE("by_weight: a sure claim beats a more trusted one that is not", "[reso
     CHECK(made.confidence <= 0.8F);
 }
 
+TEST_CASE("by_weight: alternatives that beat a more trusted claim become their common ancestor") {
+    const stemma::by_weight policy;
+    const std::vector claims{says(provenance::recorded, 1, 0.5F),
+                             says(provenance::function, 2, 0.8F),
+                             says(provenance::function, 3, 0.8F)};
+    REQUIRE(some_tree().lca(2, 3) == 1);
+    CHECK(policy.resolve(some_tree(), claims).module == 1);
+    auto decided = claims;
+    decided.push_back(says(provenance::parameter, 3, 0.6F));
+    CHECK(policy.resolve(some_tree(), decided).module == 3);
+}
+
 TEMPLATE_TEST_CASE("resolution: claims below the minimum confidence have no say", "[resolution]",
                    stemma::by_trust, stemma::cautious, stemma::by_confidence, stemma::by_weight) {
     const TestType policy{0.5F};

@@ -285,11 +285,16 @@ private:
         }
         auto best = trusted;
         auto most = weight_of(modules, claims, trusted.module);
+        bool overruled = false;
         for (const auto& c : claims) {
             const auto weight = weight_of(modules, claims, c.module);
             if (c.exact && weight > most + detail::confidence::odds_margin) {
                 best = {c.module, c.call, c.confidence, c.source, true};
                 most = weight;
+                overruled = true;
+            } else if (overruled && c.source == best.source && c.exact && !(weight < most)) {
+                best.call = c.module == best.module ? best.call : no_id;
+                best.module = modules.lca(best.module, c.module);
             }
         }
         if (best.module != trusted.module) {
