@@ -185,6 +185,18 @@ TEST_CASE("find_weights: counts weights in Constants, but not scalars and shapes
     CHECK(found.by_name.at("slope").elements == 1);
 }
 
+TEST_CASE("find_weights: a scalar that a tool moved from a Constant to an initializer is none") {
+    const auto found =
+        find({test::node("Mul", {"x", "/act/Constant_output_0"}, {"a"}),
+              test::node("Add", {"a", "/act/Concat_output_0"}, {"b"}),
+              test::node("Mul", {"b", "temperature"}, {"y"})},
+             {tensor("/act/Constant_output_0", float32, {}),
+              tensor("/act/Concat_output_0", float32, {4}), tensor("temperature", float32, {})});
+    CHECK(found.by_name.size() == 2);
+    CHECK(found.by_name.contains("/act/Concat_output_0"));
+    CHECK(found.by_name.contains("temperature"));
+}
+
 TEST_CASE("find_weights: running statistics and initial states are buffers", "[find_weights]") {
     const auto found =
         find({test::node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"n"}),

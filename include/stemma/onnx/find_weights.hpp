@@ -247,9 +247,16 @@ private:
     return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
 }
 
-/// Returns: the kind of a tensor; nothing if it is not a weight.
+/// Whether a name is one that torch's exporter gives to what a node computes, as
+/// `/encoder/Constant_output_0`, and not to parameters.
+[[nodiscard]] inline bool is_result_name(std::string_view name) {
+    return name.starts_with('/') && name.find("_output_") != name.npos;
+}
+
+/// Returns: the kind of a tensor, that of a Constant or `computed` by one before; nothing if it is
+/// not a weight.
 [[nodiscard]] inline std::optional<weight_kind>
-kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool in_constant) {
+kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool computed) {
     const auto type = data_type_name(header.data_type);
     const bool real = is_floating_type(header.data_type);
     const bool narrow = is_narrow_type(header.data_type);
@@ -273,7 +280,7 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     if (taken_for(input_role::index)) {
         return std::nullopt;
     }
-    const bool alone = in_constant && header.elements() == 1; // a scalar of the computation
+    const bool alone = computed && header.elements() == 1; // a scalar of the computation
     const bool packed = narrow && bits_of_type(header.data_type) < 8;
     const bool foreign = narrow && header.dims.size() > 1 && roles.read_by_unknown(value);
     return !alone && (real || packed || foreign || taken_for(input_role::dequantized))
@@ -292,8 +299,8 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
                                                              const input_roles& table = {}) {
     const detail::value_roles roles(model, table);
     std::vector<stored_weight> weights;
-    const auto add = [&](id value, const tensor_header& header, bool in_constant) {
-        const auto kind = detail::kind_of_weight(roles, value, header, in_constant);
+    const auto add = [&](id value, const tensor_header& header, bool computed) {
+        const auto kind = detail::kind_of_weight(roles, value, header, computed);
         if (!kind) {
             return;
         }
@@ -309,7 +316,8 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     };
     for (const auto& tensor : model.tensors()) {
         if (tensor.value != no_id) {
-            add(tensor.value, read_tensor_header(model, tensor), false);
+            add(tensor.value, read_tensor_header(model, tensor),
+                detail::is_result_name(model.value_name(tensor.value)));
         }
     }
     for (id node = 0; node < model.node_count(); ++node) {
