@@ -214,6 +214,18 @@ TEST_CASE("leftovers: the pieces of a call or product stay together") {
     CHECK(scene.paths<leftovers>("gemm_input_reshape_token_2") == texts{"c.fc"});
 }
 
+TEST_CASE("leftovers: a Reshape for a product without a scope belongs to the owner of the weight") {
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Reshape", {"x", "shape"}, {"a"}, "gemm_0_pre_reshape"),
+                                 test::node("Gemm", {"a", "b.fc.weight"}, {"b"}, "gemm_0"),
+                                 test::node("Reshape", {"b", "shape"}, {"c"}, "flatten"),
+                                 test::node("Gemm", {"c", "c.fc.weight"}, {"y"}, "gemm_1")},
+                                {"x"}, {"y"}, {"shape", "b.fc.weight", "c.fc.weight"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("gemm_0_pre_reshape") == texts{"b.fc"});
+    CHECK(scene.claims<leftovers>("flatten").empty());
+}
+
 TEST_CASE("leftovers: layout conversions belong where the data come from") {
     test::evidence_scene scene(
         test::model(test::graph({test::node("Conv", {"x"}, {"v"}, "/b/conv/Conv"),
@@ -267,6 +279,24 @@ TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from
     CHECK(scene.claims<leftovers>("node_b").empty());           // has metadata
     CHECK(scene.claims<leftovers>("c_QuantizeLinear").empty()); // behind several operators
     CHECK(scene.paths<leftovers>("d_DequantizeLinear") == texts{"four"});
+}
+
+TEST_CASE("leftovers: what turns the results of a product of integers into numbers belongs to it") {
+    test::evidence_scene scene(
+        test::model(
+            test::graph({test::node("MatMulInteger", {"x", "a.fc.weight"}, {"i"}, "product"),
+                         test::node("Cast", {"i"}, {"f"}, "i_cast"),
+                         test::node("Mul", {"f", "scale"}, {"r"}, "scaled"),
+                         test::node("Mul", {"r", "scale"}, {"s"}, "other_product"),
+                         test::node("Cast", {"s"}, {"t"}, "other_cast"),
+                         test::node("Mul", {"t", "scale"}, {"y"}, "third_product")},
+                        {"x", "scale"}, {"y"}, {"a.fc.weight"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("i_cast") == texts{"a.fc"});
+    CHECK(scene.paths<leftovers>("scaled") == texts{"a.fc"});
+    for (const char* other : {"other_product", "other_cast", "third_product"}) {
+        CHECK(scene.claims<leftovers>(other).empty());
+    }
 }
 
 TEST_CASE("leftovers: a folded constant belongs where its origins belong") {

@@ -11,6 +11,7 @@
 #include <stemma/evidence/detail/find_scope.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/is_product.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -29,6 +30,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -225,7 +227,7 @@ private:
             if constexpr (requires { context.ops().result_name(v); }) {
                 return std::string_view(context.ops().result_name(v))
                            .starts_with(detail::inlined_prefix) ||
-                       std::string_view(context.ops().name(v)).starts_with(detail::reshaped_prefix);
+                       detail::is_reshaped_name(context.ops().name(v));
             } else {
                 return false;
             }
@@ -251,7 +253,12 @@ private:
                 bool all = true;
                 for (auto [out, last] = out_edges(vertex, graph); out != last; ++out) {
                     const auto w = static_cast<id>(detail::index_of(graph, target(*out, graph)));
-                    const auto reader = find_known(context, found, w);
+                    auto reader = find_known(context, found, w);
+                    if (reader.first == no_id &&
+                        detail::is_product(context.ops().op_type(target(*out, graph)))) {
+                        reader = {find_owner(context, target(*out, graph)),
+                                  detail::confidence::parameter};
+                    }
                     all = all && reader.first != no_id;
                     readers.add(reader.first);
                     confidence = std::min(confidence, reader.second);
@@ -287,6 +294,30 @@ private:
         }
     }
 
+    /// Returns: what an operator follows that a quantizer inserts: conversions, and behind a
+    /// product of integers a Cast and then a product with the scale. Nothing for others.
+    template <class Ops>
+    [[nodiscard]] static std::optional<operator_t<Ops>> find_quantized(const Ops& ops,
+                                                                       operator_t<Ops> v) {
+        const std::string_view type = ops.op_type(v);
+        const bool converts = detail::is_quantization(type);
+        const bool scales = type == "Mul";
+        if (!converts && !scales && type != "Cast") {
+            return std::nullopt;
+        }
+        for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
+            const auto u = source(*in, ops.graph());
+            const std::string_view from = ops.op_type(u);
+            // A scale may be a Constant.
+            if (converts ? from != "Constant"
+                         : (scales ? from == "Cast" && find_quantized(ops, u).has_value()
+                                   : detail::is_integer_product(from))) {
+                return u;
+            }
+        }
+        return std::nullopt;
+    }
+
     /// What a quantizer inserted behind an operator belongs there, unless names or metadata of its
     /// own say otherwise.
     template <class Ops, class Modules>
@@ -298,19 +329,13 @@ private:
         const auto& rewritten = context.hierarchies().rewritten; // has the metadata of a part
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            if (!detail::is_quantization(context.ops().op_type(*it)) || found.contains(v) ||
-                context.scopes().scope_of[v] != no_id || place_of(v).module != no_id) {
+            const auto quantized = context.scopes().scope_of[v] == no_id
+                                       ? find_quantized(context.ops(), *it)
+                                       : std::nullopt;
+            if (!quantized || found.contains(v) || place_of(v).module != no_id) {
                 continue;
             }
-            // A scale may be a Constant.
-            auto [in, in_last] = in_edges(*it, graph);
-            in = std::find_if(in, in_last, [&](const auto& edge) {
-                return std::string_view("Constant") != context.ops().op_type(source(edge, graph));
-            });
-            if (in == in_last) {
-                continue;
-            }
-            const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
+            const auto u = static_cast<id>(detail::index_of(graph, *quantized));
             const auto place = place_of(u);
             auto known = find_known(context, found, u);
             if (place.module != no_id) {
@@ -318,7 +343,7 @@ private:
                     place.exact && !std::binary_search(rewritten.begin(), rewritten.end(), u);
                 known = {sure ? place.module : no_id, detail::confidence::leftover};
             } else if (known.first == no_id) {
-                known = {find_owner(context, source(*in, graph)), detail::confidence::parameter};
+                known = {find_owner(context, *quantized), detail::confidence::parameter};
             }
             known.first != no_id ? void(found[v] = known) : void();
         }

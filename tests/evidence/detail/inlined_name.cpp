@@ -15,6 +15,16 @@ namespace test::evidence_detail_inlined_name {
 using stemma::scope_names;
 using texts = std::vector<std::string>;
 
+TEST_CASE("is_reshaped_name: names of a Reshape before a product") {
+    for (const char* name : {"gemm_input_reshape", "gemm_input_reshape_token_2",
+                             "gemm_0_pre_reshape", "fc_pre_reshape"}) {
+        CHECK(stemma::detail::is_reshaped_name(name));
+    }
+    for (const char* name : {"", "gemm_0_post_reshape", "reshape", "gemm_output_reshape"}) {
+        CHECK_FALSE(stemma::detail::is_reshaped_name(name));
+    }
+}
+
 TEST_CASE("find_inlined_scope: calls of one function are distinguished by results and weights") {
     test::evidence_scene scene(
         test::model(

@@ -26,4 +26,13 @@ TEST_CASE("is_quantization: what quantizers insert") {
     CHECK_FALSE(stemma::detail::is_quantization("QLinearConv"));
 }
 
+TEST_CASE("is_integer_product: products whose results a Cast turns into numbers") {
+    for (const char* type : {"MatMulInteger", "ConvInteger"}) {
+        CHECK(stemma::detail::is_integer_product(type));
+    }
+    for (const char* type : {"MatMul", "MatMulIntegerToFloat", "QLinearConv"}) {
+        CHECK_FALSE(stemma::detail::is_integer_product(type));
+    }
+}
+
 } // namespace test::evidence_detail_layout_types

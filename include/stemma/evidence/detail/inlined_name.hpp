@@ -14,8 +14,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// `_inlfunc_<function>_<name>`, from the second call on `_inlfunc_<function>_token_<k>_<name>`.
 inline constexpr std::string_view inlined_prefix = "_inlfunc_";
 
-/// ONNX Runtime's name for a Reshape inserted before a matrix product; a suffix may follow.
-inline constexpr std::string_view reshaped_prefix = "gemm_input_reshape";
+/// Whether a name is that of a Reshape inserted before a matrix product: ONNX Runtime's, which a
+/// suffix may follow, or `<product>_pre_reshape`.
+[[nodiscard]] inline bool is_reshaped_name(std::string_view name) {
+    return name.starts_with("gemm_input_reshape") || name.ends_with("_pre_reshape");
+}
 
 /// The scope of an operator that stood in a function.
 struct inlined_scope {

@@ -29,6 +29,12 @@ namespace stemma::inline STEMMA_ABI::detail {
            type == "DynamicQuantizeLinear";
 }
 
+/// Whether operators of a type multiply integers by a matrix or a kernel, which quantizers put in
+/// place of a product of numbers.
+[[nodiscard]] inline bool is_integer_product(std::string_view type) {
+    return type == "MatMulInteger" || type == "ConvInteger";
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_LAYOUT_TYPES_HPP
