@@ -130,51 +130,6 @@ u64 mix(u64 a, u64 b) {
     return fold(a ^ key0, b ^ key1);
 }
 
-/// Returns: the XXH64 of a text, by the xxHash specification.
-u64 xxh64(std::string_view text) {
-    constexpr u64 p1 = 0x9e37'79b1'85eb'ca87U;
-    constexpr u64 p2 = 0xc2b2'ae3d'27d4'eb4fU;
-    constexpr u64 p3 = 0x1656'67b1'9e37'79f9U;
-    constexpr u64 p4 = 0x85eb'ca77'c2b2'ae63U;
-    constexpr u64 p5 = 0x27d4'eb2f'1656'67c5U;
-    const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
-    const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
-    const char* at = text.data();
-    auto left = text.size();
-    u64 hash = p5;
-    if (left >= 32) {
-        std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
-        for (; left >= 32; left -= 32) {
-            for (auto& lane : lanes) {
-                lane = round(lane, load(at));
-                at += 8;
-            }
-        }
-        hash =
-            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
-        for (const auto lane : lanes) {
-            hash = (hash ^ round(0, lane)) * p1 + p4;
-        }
-    }
-    hash += text.size();
-    for (; left >= 8; at += 8, left -= 8) {
-        hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
-    }
-    if (left >= 4) {
-        u32 word = 0;
-        std::memcpy(&word, at, 4);
-        hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
-        at += 4;
-        left -= 4;
-    }
-    for (; left > 0; ++at, --left) {
-        hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
-    }
-    hash = (hash ^ hash >> 33U) * p2;
-    hash = (hash ^ hash >> 29U) * p3;
-    return hash ^ hash >> 32U;
-}
-
 u64 load(const char* at) {
     u64 word = 0;
     std::memcpy(&word, at, 8);
@@ -470,6 +425,51 @@ struct model {
         return {names.append(text), static_cast<u32>(text.size())};
     }
 };
+
+/// Returns: the XXH64 of a text, by the xxHash specification.
+u64 xxh64(std::string_view text) {
+    constexpr u64 p1 = 0x9e37'79b1'85eb'ca87U;
+    constexpr u64 p2 = 0xc2b2'ae3d'27d4'eb4fU;
+    constexpr u64 p3 = 0x1656'67b1'9e37'79f9U;
+    constexpr u64 p4 = 0x85eb'ca77'c2b2'ae63U;
+    constexpr u64 p5 = 0x27d4'eb2f'1656'67c5U;
+    const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
+    const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
+    const char* at = text.data();
+    auto left = text.size();
+    u64 hash = p5;
+    if (left >= 32) {
+        std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
+        for (; left >= 32; left -= 32) {
+            for (auto& lane : lanes) {
+                lane = round(lane, load(at));
+                at += 8;
+            }
+        }
+        hash =
+            rotate(lanes[0], 1) + rotate(lanes[1], 7) + rotate(lanes[2], 12) + rotate(lanes[3], 18);
+        for (const auto lane : lanes) {
+            hash = (hash ^ round(0, lane)) * p1 + p4;
+        }
+    }
+    hash += text.size();
+    for (; left >= 8; at += 8, left -= 8) {
+        hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
+    }
+    if (left >= 4) {
+        u32 word = 0;
+        std::memcpy(&word, at, 4);
+        hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
+        at += 4;
+        left -= 4;
+    }
+    for (; left > 0; ++at, --left) {
+        hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
+    }
+    hash = (hash ^ hash >> 33U) * p2;
+    hash = (hash ^ hash >> 29U) * p3;
+    return hash ^ hash >> 32U;
+}
 
 // ---- Scan --------------------------------------------------------------------------------------
 
