@@ -8,12 +8,15 @@
 #include <pybind11/stl.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 /// Handles as Python sees them: each keeps its model alive.
 namespace stemma_python {
@@ -116,11 +119,6 @@ void add_identity(Class& type) {
     });
 }
 
-inline std::string module_text(const stemma::module_ref& module) {
-    const auto path = module.path();
-    return path.empty() ? "(root)" : path;
-}
-
 inline py::str repr(std::string_view kind, std::string_view name, std::string_view rest) {
     return text(std::string("<stemma.").append(kind) + " '" + std::string(name) + "'" +
                 (rest.empty() ? "" : ": ") + std::string(rest) + ">");
@@ -139,7 +137,66 @@ inline void bind_claim(py::module_& m) {
         "is_exact", [](const held<stemma::claim_ref>& one) { return one.ref.is_exact(); },
         "whether it names the deepest module");
     type.def("__repr__", [](const held<stemma::claim_ref>& one) {
-        return repr("Claim", module_text(one.ref.module()), one.ref.source());
+        return repr("Claim", to_text(one.ref.module()), one.ref.source());
+    });
+}
+
+/// Returns: file, line and function, or None.
+inline py::object source_of(const std::optional<stemma::source_position>& at) {
+    if (!at) {
+        return py::none();
+    }
+    return py::make_tuple(text(at->file), at->line, text(at->function));
+}
+
+/// Returns: the value as a number, text or a list of these; None for other types.
+inline py::object value_of(const stemma::attribute_ref& one) {
+    if (!one.reference().empty()) {
+        return py::none();
+    }
+    const auto type = one.type();
+    if (type == "int") {
+        return py::cast(one.as_int());
+    }
+    if (type == "float") {
+        return py::cast(one.as_float());
+    }
+    if (type == "string") {
+        return text(*one.as_string());
+    }
+    if (type == "ints") {
+        return py::cast(one.as_ints());
+    }
+    if (type == "floats") {
+        return py::cast(one.as_floats());
+    }
+    if (type != "strings") {
+        return py::none();
+    }
+    py::list all;
+    for (const auto item : one.as_strings()) {
+        all.append(text(item));
+    }
+    return all;
+}
+
+inline void bind_attribute(py::module_& m) {
+    using held_attribute = held<stemma::attribute_ref>;
+    using ref = stemma::attribute_ref;
+    py::class_<held_attribute> type(m, "Attribute", "An attribute of a node.");
+    add_text(type, "name", &ref::name, "its name: strides");
+    add_text(type, "type", &ref::type, "as in ONNX: float, int, string, tensor, ..., ints, ...");
+    add_text(type, "reference", &ref::reference,
+             "the attribute of the enclosing function that it passes on, or \"\"");
+    type.def_property_readonly(
+        "value", [](const held_attribute& one) { return value_of(one.ref); },
+        "a number, text or a list of these; None for tensors, graphs and the like");
+    type.def("__eq__", [](const held_attribute& one, const py::object& other) {
+        return py::isinstance<held_attribute>(other) &&
+               other.cast<const held_attribute&>().ref == one.ref;
+    });
+    type.def("__repr__", [](const held_attribute& one) {
+        return repr("Attribute", one.ref.name(), one.ref.type());
     });
 }
 
@@ -200,10 +257,51 @@ inline void bind_node(py::class_<py_node>& type) {
     type.def_property_readonly(
         "readers", [](const py_node& one) { return tuple_of(one.of, one.ref.readers()); },
         "the nodes that read what it makes");
+    type.def_property_readonly(
+        "attributes", [](const py_node& one) { return tuple_of(one.of, one.ref.attributes()); },
+        "its attributes in the order of the file, without defaults");
+    type.def(
+        "attribute",
+        [](const py_node& one, const std::string& name) {
+            return or_none(one.of, one.ref.attribute(name));
+        },
+        py::arg("name"), "The attribute of a name, or None.");
+    type.def_property_readonly(
+        "source",
+        [](const py_node& one) {
+            return source_of(ask(one.of, [&](auto&) { return one.ref.source(); }));
+        },
+        "(file, line, function) that it comes from, None where unknown");
+    type.def_property_readonly(
+        "frames",
+        [](const py_node& one) {
+            py::list all;
+            for (const auto& at : ask(one.of, [&](auto&) { return one.ref.frames(); })) {
+                all.append(source_of(at));
+            }
+            return py::tuple(all);
+        },
+        "the call stack, innermost first, as `source`");
     type.def("__repr__", [](const py_node& one) {
-        return repr("Node", one.ref.name(),
-                    std::string(one.ref.op_type()) + " of " + module_text(one.ref.module()));
+        return repr("Node", to_text(one.ref),
+                    std::string(one.ref.op_type()) + " of " + to_text(one.ref.module()));
     });
+}
+
+inline py::object shape_of(const py_value& one) {
+    const auto type = ask(one.of, [&](auto&) { return one.ref.type(); });
+    if (!type.has_shape) {
+        return py::none();
+    }
+    py::list shape;
+    for (const auto& extent : type.shape) {
+        if (const auto* number = std::get_if<std::int64_t>(&extent)) {
+            shape.append(*number < 0 ? py::object(py::none()) : py::object(py::int_(*number)));
+        } else {
+            shape.append(text(std::get<std::string>(extent)));
+        }
+    }
+    return py::tuple(shape);
 }
 
 inline void bind_value(py::class_<py_value>& type) {
@@ -214,6 +312,15 @@ inline void bind_value(py::class_<py_value>& type) {
     type.def_property_readonly(
         "is_initializer", [](const py_value& one) { return one.ref.is_initializer(); },
         "whether the file holds the value itself");
+    type.def_property_readonly(
+        "type",
+        [](const py_value& one) {
+            return text(ask(one.of, [&](auto&) { return one.ref.type(); }).name);
+        },
+        "the element type: float32; \"\" where unknown");
+    type.def_property_readonly(
+        "shape", [](const py_value& one) { return shape_of(one); },
+        "its extents: numbers, names, None for unknown ones; None if the rank is unknown");
     type.def_property_readonly(
         "producer", [](const py_value& one) { return or_none(one.of, one.ref.producer()); },
         "the node that makes it, if one does");
@@ -245,6 +352,12 @@ inline void bind_module(py::class_<py_module>& type) {
         "calls", [](const py_module& one) { return one.ref.calls(); },
         "how often it ran, None where unknown");
     type.def_property_readonly(
+        "source",
+        [](const py_module& one) {
+            return source_of(ask(one.of, [&](auto&) { return one.ref.source(); }));
+        },
+        "(file, line, function) where its forward begins, None where unknown");
+    type.def_property_readonly(
         "depth", [](const py_module& one) { return one.ref.depth(); }, "edges from the root");
     type.def_property_readonly(
         "parent", [](const py_module& one) { return or_none(one.of, one.ref.parent()); },
@@ -271,7 +384,7 @@ inline void bind_module(py::class_<py_module>& type) {
         return one.of == other.of && one.ref.contains(other.ref);
     });
     type.def("__repr__", [](const py_module& one) {
-        return repr("Module", module_text(one.ref), one.ref.class_name());
+        return repr("Module", to_text(one.ref), one.ref.class_name());
     });
 }
 

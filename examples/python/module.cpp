@@ -358,6 +358,7 @@ PYBIND11_MODULE(_stemma, m) {
     py::class_<py_value> value(m, "Value", "What a node makes, an input, or an initializer.");
     py::class_<py_module> module(m, "Module", "The nn.Module that nodes came from.");
     py::class_<py_parameter> parameter(m, "Parameter", "A weight that the file stores.");
+    bind_attribute(m);
     bind_claim(m);
     bind_node(node);
     bind_value(value);

@@ -11,7 +11,7 @@ import tracemalloc
 import onnx
 import pytest
 import stemma
-from conftest import MICRO, program
+from conftest import DATA, FIXTURES, MICRO, program
 
 
 def test_nodes_are_those_of_the_sidecar(case, tmp_path):
@@ -61,6 +61,52 @@ def test_the_graph_is_that_of_onnx():
     assert all(value.is_initializer and value.kind == "initializer" for value in model.initializers)
 
 
+@pytest.mark.parametrize("name", ["bert_micro", "unet_tiny", "control_flow"])
+def test_attributes_are_those_of_onnx(name):
+    path = FIXTURES / name / "model.onnx"
+    proto, model = onnx.load(str(path)), stemma.open(path)
+    types = onnx.AttributeProto.AttributeType
+    by_name = {node.name: node for node in model.nodes if not node.graph}
+    compared = 0
+    for node in proto.graph.node:
+        given = by_name[node.name].attributes
+        assert [one.name for one in given] == [one.name for one in node.attribute]
+        for one, original in zip(given, node.attribute):
+            assert one.type == types.Name(original.type).lower() and one.reference == ""
+            assert by_name[node.name].attribute(one.name) == one
+            value = onnx.helper.get_attribute_value(original)
+            if one.type in ("int", "float", "ints", "floats"):
+                assert one.value == (list(value) if one.type.endswith("s") else value)
+                compared += 1
+            elif one.type in ("string", "strings"):
+                assert one.value == (value.decode() if one.type == "string" else [each.decode() for each in value])
+            else:
+                assert one.value is None
+    assert compared and model.nodes[0].attribute("none of these") is None
+
+
+def test_types_are_those_of_onnx(micro):
+    proto = onnx.load(str(MICRO / "model.onnx"))
+    for tensor in proto.graph.initializer:
+        value = micro.find_value(tensor.name)
+        assert value.shape == tuple(tensor.dims) and value.type in ("float32", "int64")
+    for given in proto.graph.input:
+        value = micro.find_value(given.name)
+        dims = given.type.tensor_type.shape.dim
+        assert value.shape == tuple(dim.dim_param or dim.dim_value for dim in dims) and value.type == "int64"
+    scores = micro.find_node("/encoder/layer.1/attention/self/Add").outputs[0]
+    assert (scores.type, scores.shape) == ("float32", (None, 2, None, None))
+
+
+def test_lines_are_those_of_the_program():
+    model = stemma.open(DATA / "source" / "traced.onnx")
+    node = model.find_node("/blocks.0/Softmax")
+    assert node.source == node.frames[0] == ("net.py", 9, "scaled")
+    assert ("net.py", 33, "forward") in node.frames and model.root.source is None
+    micro = stemma.open(MICRO / "model.onnx")
+    assert micro.nodes[0].source is None and micro.nodes[0].frames == ()
+
+
 def test_sequences_are_lazy_and_complete(micro):
     nodes = micro.nodes
     assert isinstance(nodes, collections.abc.Sequence)
@@ -105,7 +151,8 @@ def test_a_handle_keeps_its_model_alive():
 def test_text_says_what_it_is(micro):
     for what, words in ((micro, "281 nodes"), (micro.nodes[0], "Constant"), (micro.root, "(root)"),
                         (micro.values[0], "intermediate"), (micro.parameters[0], "float32"),
-                        (micro.nodes[9].claims[0], "Claim"), (micro.query("encoder"), "1 modules"),
+                        (micro.nodes[9].claims[0], "Claim"),
+                        (micro.find_node("/encoder/layer.0/attention/self/Softmax").attributes[0], "axis"), (micro.query("encoder"), "1 modules"),
                         (micro.cut("pooler"), "1 out")):
         assert repr(what).startswith("<stemma.") and words in repr(what), what
 
