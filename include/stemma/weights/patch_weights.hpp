@@ -274,12 +274,21 @@ private:
     }
 
     /// Throws: where a weight that would stay may be derived from an entry of the new weights.
+    /// Complexity: O(initializers that stay * entries).
     void check_unknown() const {
         if (unknown_.empty()) {
             return;
         }
         const auto uses = collect_weight_uses(model_, call_modules(opened_));
         const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
+        std::vector<const checkpoint_entry*> entries;
+        std::vector<const checkpoint_entry*> spare; // those that nothing uses
+        for (const auto& entry : options_.weights->entries()) {
+            if (is_convertible(entry.data_type) && values_->may_be_used(entry.name)) {
+                entries.push_back(&entry);
+                unused.contains(entry.name) ? spare.push_back(&entry) : void();
+            }
+        }
         for (const auto t : unknown_) {
             bool is_weight = false;
             bool of_gates = false; // possibly of both directions, and of two biases
@@ -289,33 +298,34 @@ private:
                 is_weight = is_weight || of_gates || role_of_slot(type, use.slot).sure;
             }
             const auto header = read_tensor_header(model_, model_.tensors()[t]);
+            if (!is_convertible(header.data_type)) {
+                continue;
+            }
+            if (!is_weight) {
+                for (const auto* entry : spare) {
+                    if (are_related(entry->shape, header.dims) && is_near(entry->name, uses[t]) &&
+                        !is_slice(t, header, *entry)) {
+                        refuse_derived(t, entry->name);
+                    }
+                }
+                continue;
+            }
             const auto elements = count_of(header.dims);
             std::uint64_t parts = 0; // of the axis in which unused entries are shorter
-            for (const auto& entry : options_.weights->entries()) {
-                if (!is_convertible(entry.data_type) || !is_convertible(header.data_type) ||
-                    !values_->may_be_used(entry.name)) {
-                    continue;
-                }
-                const auto count = count_of(entry.shape);
-                const bool is_unused = unused.contains(entry.name);
-                if (!is_weight) {
-                    if (is_unused && are_related(entry.shape, header.dims) &&
-                        is_near(entry.name, uses[t]) && !is_slice(t, header, entry)) {
-                        refuse_derived(t, entry.name);
-                    }
-                    continue;
-                }
+            for (const auto* entry : entries) {
+                const auto count = count_of(entry->shape);
+                const bool is_unused = unused.contains(entry->name);
                 const bool fits =
                     count == elements || (of_gates && count > 0 && elements % count == 0 &&
                                           (elements / count == 2 || elements / count == 4));
-                const auto [of_entry, of_weight] = other_extents(entry.shape, header.dims);
+                const auto [of_entry, of_weight] = other_extents(entry->shape, header.dims);
                 const bool is_part = of_entry < of_weight;
                 parts += is_part && is_unused ? of_entry : 0;
                 const bool may_differ =
                     of_entry > 0 && (is_part ? of_weight % of_entry == 0 || parts == of_weight
                                              : of_entry % of_weight == 0);
                 if ((fits && options_.known == nullptr) || ((fits || may_differ) && is_unused)) {
-                    refuse_derived(t, entry.name);
+                    refuse_derived(t, entry->name);
                 }
             }
         }
