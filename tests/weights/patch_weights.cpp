@@ -228,17 +228,25 @@ TEST_CASE("patch_weights: a weight that may be part of an entry does not stay si
     }
 }
 
+namespace {
+
+/// A module `a` scales its input by a nameless vector, and `a.fc` multiplies that by its weight.
+test::message scaled_product(const test::float_tensor& weight) {
+    return test::graph({test::node("Mul", {"x", "onnx::Mul_3"}, {"h"}, "/a/Mul"),
+                        test::node("MatMul", {"h", "a.fc.weight"}, {"y"}, "/a/fc/MatMul")},
+                       {"x"}, {"y"})
+        .inner(5, test::tensor("onnx::Mul_3", {4},
+                               stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4})))
+        .inner(5, test::tensor("a.fc.weight", {4, 4}, bytes_of(weight)));
+}
+
+} // namespace
+
 TEST_CASE("patch_weights: what may be computed from an unused entry nearby does not stay silently",
           "[weights][patch_weights]") {
     const auto before =
         std::vector{matrix("a.table", 3, 3), matrix("a.fc.weight", 1), matrix("b.table", 5, 3)};
-    const auto graph =
-        test::graph({test::node("Mul", {"x", "onnx::Mul_3"}, {"h"}, "/a/Mul"),
-                     test::node("MatMul", {"h", "a.fc.weight"}, {"y"}, "/a/fc/MatMul")},
-                    {"x"}, {"y"})
-            .inner(5, test::tensor("onnx::Mul_3", {4},
-                                   stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4})))
-            .inner(5, test::tensor("a.fc.weight", {4, 4}, bytes_of(before[1])));
+    const auto graph = scaled_product(before[1]);
     const auto modules =
         R"({"modules":[{"name":""},{"name":"a"},{"name":"a.fc"},{"name":"a.rows"},{"name":"b"}]})";
     const auto refused = [&](const std::vector<test::float_tensor>& after, bool knows) {
@@ -276,13 +284,7 @@ TEST_CASE("patch_weights: a computed weight is not that of a parent if a child's
 TEST_CASE("patch_weights: what scales a parent's values is not any vector of a child",
           "[weights][patch_weights]") {
     const auto before = std::vector{matrix("a.fc.weight", 1), matrix("a.fc.bias", 1, 1)};
-    const auto graph =
-        test::graph({test::node("Mul", {"x", "onnx::Mul_3"}, {"h"}, "/a/Mul"),
-                     test::node("MatMul", {"h", "a.fc.weight"}, {"y"}, "/a/fc/MatMul")},
-                    {"x"}, {"y"})
-            .inner(5, test::tensor("onnx::Mul_3", {4},
-                                   stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4})))
-            .inner(5, test::tensor("a.fc.weight", {4, 4}, bytes_of(before[0])));
+    const auto graph = scaled_product(before[0]);
     const patched_model scene(graph, before, before,
                               R"({"modules":[{"name":""},{"name":"a"},{"name":"a.fc"}]})");
     CHECK(why_refused([&] { return scene.patch("", false); }).find("which is uncertain") !=
