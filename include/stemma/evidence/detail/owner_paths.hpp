@@ -11,9 +11,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -30,29 +30,21 @@ void prefetch_name_behind(const Ops& ops, id p) {
     }
 }
 
-/// Returns: the last part of a path if it may be a type of operator, which are capitalized; else
-/// "".
-[[nodiscard]] constexpr std::string_view type_in_path(std::string_view path) noexcept {
+/// Whether the last part of a path may be a type of operator, which are capitalized.
+[[nodiscard]] constexpr bool may_end_in_operator(std::string_view path) noexcept {
     const auto last = path.substr(path.rfind('.') + 1);
-    return !last.empty() && is_capital(last.front()) ? last : std::string_view();
+    return !last.empty() && is_capital(last.front());
 }
 
-/// Returns: the part of an operator's name that may be its type, as in `/enc/fc/MatMul_Q4`; "" for
-/// a name without `/` in front.
-[[nodiscard]] constexpr std::string_view type_in_name(std::string_view name) noexcept {
+/// Returns: `enc.fc.MatMul` for the name `/enc/fc/MatMul_Q4`; "" for one without `/` in front.
+[[nodiscard]] inline std::string operator_path(std::string_view name) {
     if (!name.starts_with('/')) {
         return {};
     }
-    const auto last = name.substr(name.rfind('/') + 1);
-    const auto type = last.substr(0, last.find('_'));
-    return type.substr(type.rfind('.') + 1);
-}
-
-/// Writes `enc.fc.MatMul` to `path` for the name `/enc/fc/MatMul_Q4`. Requires: `/` in front.
-inline void write_operator_path(std::string_view name, std::string& path) {
-    const auto suffix = name.find('_', name.rfind('/'));
-    path = name.substr(1, suffix == name.npos ? suffix : suffix - 1);
+    const auto end = std::min(name.find('_', name.rfind('/')), name.size());
+    std::string path(name.substr(1, end - 1));
     std::replace(path.begin(), path.end(), '/', '.');
+    return path;
 }
 
 /// Whether a parameter may have the name of a value in TorchScript, `input.7`.
@@ -90,42 +82,39 @@ template <parameter_readers Ops>
 [[nodiscard]] std::vector<std::string_view> owner_paths(const Ops& ops) {
     std::vector<std::string_view> paths;
     paths.reserve(ops.parameter_count());
-    std::unordered_map<std::string_view, bool> called; // a path, and whether a reader has it
-    std::unordered_set<std::string_view> types;        // in which they end
+    std::vector<bool> doubtful(ops.parameter_count()); // may be named after an operator
+    bool any_doubtful = false;
     bool values = false;
     for (id p = 0; p < ops.parameter_count(); ++p) {
         prefetch_name_behind(ops, p);
         const std::string_view name = ops.parameter_name(p);
         paths.push_back(owner_path(name));
         values = values || may_be_value(paths.back(), name);
-        if (const auto type = type_in_path(paths.back()); !type.empty()) {
-            called.emplace(paths.back(), false);
-            types.insert(type);
-        }
+        doubtful[p] = may_end_in_operator(paths.back());
+        any_doubtful = any_doubtful || doubtful[p];
     }
     if (values) {
         clear_values(ops, paths);
     }
     if constexpr (named_operators<Ops>) {
-        if (called.empty()) {
-            return paths;
+        std::unordered_set<std::string_view> of_readers;
+        for (auto [it, last] = vertices(ops.graph()); it != last && any_doubtful; ++it) {
+            const operator_t<Ops> v = *it;
+            std::optional<std::string> reader; // found when needed
+            ops.for_each_parameter(v, [&](id p) {
+                if (!doubtful[p]) {
+                    return;
+                }
+                if (!reader) {
+                    reader = operator_path(ops.name(v));
+                }
+                if (*reader == paths[p]) {
+                    of_readers.insert(paths[p]);
+                }
+            });
         }
-        std::string path;
-        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-            const std::string_view name = ops.name(*it);
-            const auto type = type_in_name(name);
-            if (type.empty() || !is_capital(type.front()) || !types.contains(type)) {
-                continue;
-            }
-            write_operator_path(name, path);
-            if (const auto entry = called.find(path); entry != called.end() && !entry->second) {
-                ops.for_each_parameter(
-                    *it, [&](id p) { entry->second = entry->second || paths[p] == entry->first; });
-            }
-        }
-        for (auto& owner : paths) {
-            const auto entry = called.find(owner);
-            owner = entry != called.end() && entry->second ? path_around(owner) : owner;
+        for (id p = 0; p < paths.size() && !of_readers.empty(); ++p) {
+            paths[p] = of_readers.contains(paths[p]) ? path_around(paths[p]) : paths[p];
         }
     }
     return paths;
