@@ -1065,7 +1065,6 @@ char* put_path(char* out, const model& m, u32 i) {
 struct digests {
     u64 structure = 0; ///< of operators and wiring
     u64 names = 0;     ///< of results
-    u64 nodes = 0;     ///< of names of operators
 };
 
 /// Values and graphs are already numbered by first mention.
@@ -1097,7 +1096,7 @@ digests digests_of(const model& m) {
         }
         digest = mix(digest, value);
     }
-    return {digest, names, m.node_names};
+    return {digest, names};
 }
 
 // ---- Attribution -------------------------------------------------------------------------------
@@ -1381,7 +1380,7 @@ std::string_view spell_record(const model& m, digests of) {
     out = put_text(out, R"(", "names": ")");
     put_digest(of.names);
     out = put_text(out, R"(", "node_names": ")");
-    put_digest(of.nodes);
+    put_digest(m.node_names);
     out = put_text(out, R"(", "from_model": true, "classes": [""], "modules": [)");
     for (u32 i = 0; i < m.modules.size(); ++i) {
         const auto& module = m.modules[i];

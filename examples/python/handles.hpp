@@ -149,6 +149,17 @@ inline py::object source_of(const std::optional<stemma::source_position>& at) {
     return py::make_tuple(text(at->file), at->line, text(at->function));
 }
 
+/// Adds the property `source` to a class of nodes or modules.
+template <class Class>
+void add_source(Class& type, const char* says) {
+    type.def_property_readonly(
+        "source",
+        [](const typename Class::type& one) {
+            return source_of(ask(one.of, [&](auto&) { return one.ref.source(); }));
+        },
+        says);
+}
+
 /// Returns: the value as a number, text or a list of these; None for other types.
 inline py::object value_of(const stemma::attribute_ref& one) {
     if (!one.reference().empty()) {
@@ -266,12 +277,7 @@ inline void bind_node(py::class_<py_node>& type) {
             return or_none(one.of, one.ref.attribute(name));
         },
         py::arg("name"), "The attribute of a name, or None.");
-    type.def_property_readonly(
-        "source",
-        [](const py_node& one) {
-            return source_of(ask(one.of, [&](auto&) { return one.ref.source(); }));
-        },
-        "(file, line, function) that it comes from, None where unknown");
+    add_source(type, "(file, line, function) that it comes from, None where unknown");
     type.def_property_readonly(
         "frames",
         [](const py_node& one) {
@@ -351,12 +357,7 @@ inline void bind_module(py::class_<py_module>& type) {
     type.def_property_readonly(
         "calls", [](const py_module& one) { return one.ref.calls(); },
         "how often it ran, None where unknown");
-    type.def_property_readonly(
-        "source",
-        [](const py_module& one) {
-            return source_of(ask(one.of, [&](auto&) { return one.ref.source(); }));
-        },
-        "(file, line, function) where its forward begins, None where unknown");
+    add_source(type, "(file, line, function) where its forward begins, None where unknown");
     type.def_property_readonly(
         "depth", [](const py_module& one) { return one.ref.depth(); }, "edges from the root");
     type.def_property_readonly(

@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_FIND_WEIGHTS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/input_roles.hpp>
@@ -245,12 +246,6 @@ private:
 [[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
     const auto name = data_type_name(data_type);
     return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
-}
-
-/// Whether a name is one that torch's exporter gives to what a node computes, as
-/// `/encoder/Constant_output_0`, and not to parameters.
-[[nodiscard]] inline bool is_result_name(std::string_view name) {
-    return name.starts_with('/') && name.find("_output_") != name.npos;
 }
 
 /// Returns: the kind of a tensor, that of a Constant or `computed` by one before; nothing if it is

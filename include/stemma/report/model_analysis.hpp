@@ -10,6 +10,7 @@
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/weight_places.hpp>
 #include <stemma/onnx/find_weights.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/record/module_statistics.hpp>
 #include <stemma/record/summary.hpp>
@@ -179,8 +180,7 @@ void write_analysis(json_writer<Sink>& json, const model_analysis& analysis,
         json.key("witness");
         json.begin_array(true);
         for (auto node : one.witness) {
-            json.value(model.graph_path(model.graph_of(node)) + "#" +
-                       std::to_string(model.position(node)));
+            json.value(position_text(model, node));
         }
         json.end_array();
         json.end_object();

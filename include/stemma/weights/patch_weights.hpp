@@ -281,12 +281,10 @@ private:
         }
         const auto uses = collect_weight_uses(model_, call_modules(opened_));
         const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
-        std::vector<const checkpoint_entry*> entries;
-        std::vector<const checkpoint_entry*> spare; // those that nothing uses
+        std::vector<std::pair<const checkpoint_entry*, bool>> entries; // and whether it is unused
         for (const auto& entry : options_.weights->entries()) {
             if (is_convertible(entry.data_type) && values_->may_be_used(entry.name)) {
-                entries.push_back(&entry);
-                unused.contains(entry.name) ? spare.push_back(&entry) : void();
+                entries.emplace_back(&entry, unused.contains(entry.name));
             }
         }
         for (const auto t : unknown_) {
@@ -302,9 +300,9 @@ private:
                 continue;
             }
             if (!is_weight) {
-                for (const auto* entry : spare) {
-                    if (are_related(entry->shape, header.dims) && is_near(entry->name, uses[t]) &&
-                        !is_slice(t, header, *entry)) {
+                for (const auto& [entry, is_unused] : entries) {
+                    if (is_unused && are_related(entry->shape, header.dims) &&
+                        is_near(entry->name, uses[t]) && !is_slice(t, header, *entry)) {
                         refuse_derived(t, entry->name);
                     }
                 }
@@ -312,9 +310,8 @@ private:
             }
             const auto elements = count_of(header.dims);
             std::uint64_t parts = 0; // of the axis in which unused entries are shorter
-            for (const auto* entry : entries) {
+            for (const auto& [entry, is_unused] : entries) {
                 const auto count = count_of(entry->shape);
-                const bool is_unused = unused.contains(entry->name);
                 const bool fits =
                     count == elements || (of_gates && count > 0 && elements % count == 0 &&
                                           (elements / count == 2 || elements / count == 4));

@@ -29,7 +29,7 @@ template <named_operators Ops>
                       { ops.result_name(v) } -> std::convertible_to<std::string_view>;
                   }) {
         const std::string_view result = ops.result_name(v);
-        return result.starts_with('/') && result.find("_output_") != result.npos ? result : "";
+        return is_result_name(result) ? result : "";
     } else {
         return {};
     }

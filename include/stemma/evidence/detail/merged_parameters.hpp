@@ -159,21 +159,22 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
     if (fewest.empty()) {
         return;
     }
+    const auto fewest_beside = [&](id p) {
+        return is_used[p] ? fewest.find(owner_path(ops.parameter_name(p))) : fewest.end();
+    };
     std::map<id, std::size_t> several;
     for (const auto& [p, v] : reads) {
         ++several[p];
     }
     for (id p = 0; p < is_used.size(); ++p) {
-        const auto least =
-            is_used[p] ? fewest.find(owner_path(ops.parameter_name(p))) : fewest.end();
+        const auto least = fewest_beside(p);
         if (least != fewest.end()) {
             const auto entry = several.find(p);
             least->second = std::min(least->second, entry == several.end() ? 1 : entry->second);
         }
     }
     for (const auto& [p, v] : of_vectors) {
-        const auto least =
-            is_used[p] ? fewest.find(owner_path(ops.parameter_name(p))) : fewest.end();
+        const auto least = fewest_beside(p);
         merged[p] = merged[p] || (least != fewest.end() && several[p] > least->second);
     }
 }

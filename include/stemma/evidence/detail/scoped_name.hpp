@@ -52,6 +52,12 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     }
 }
 
+/// Whether a name is one that torch's exporter gives to what a node computes, as
+/// `/encoder/Constant_output_0`, and not to parameters.
+[[nodiscard]] constexpr bool is_result_name(std::string_view name) noexcept {
+    return name.starts_with('/') && name.find("_output_") != name.npos;
+}
+
 /// Returns: a name without the prefix of ONNX Runtime for a conversion to another precision:
 /// `InsertedPrecisionFreeCast_/fc/MatMul_output_0`, `InsertedCast_fc.weight`.
 [[nodiscard]] constexpr std::string_view without_cast(std::string_view name) noexcept {

@@ -5,6 +5,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
@@ -138,8 +139,7 @@ private:
             const auto made = model.value_name(model.first_output(node) + i);
             const auto around = split(made);
             const auto whole = around ? around->rest : made;
-            if ((!around || around->call != name.call) && whole.starts_with("/") &&
-                whole.find("_output_") != whole.npos) {
+            if ((!around || around->call != name.call) && is_result_name(whole)) {
                 compare(name.call, inside, around ? around->call : std::string_view(),
                         scope_in(whole));
             }
