@@ -45,7 +45,7 @@ step "Run: in ONNX Runtime the tagged model computes the same bits"
 run_both() {
     runtime=build/onnxruntime
     sh tests/runtime/install.sh "$runtime" || return 0
-    c++ -std=c++20 -O1 -I include tests/runtime/model_info.cpp -o "$out/model_info"
+    clang++ -std=c++20 -I include tests/runtime/model_info.cpp -o "$out/model_info"
     node tests/runtime/ort.mjs compare "$model" "$out/tagged.onnx" --runtime "$runtime" \
         --model-info "$out/model_info"
 }
