@@ -32,23 +32,27 @@ namespace stemma::inline STEMMA_ABI {
 /// trace, FX graph, TorchScript and record of an export. Of what stemma itself writes,
 /// `stemma.sidecar/1` and `stemma.tree/1`, it reads the modules.
 ///
-/// One object reads all files of a capture; `tree` combines them. Unknown keys are ignored.
+/// One object reads all files of a capture; `tree` combines them. If several list modules, the
+/// first counts, and the others may list no more than it does. Unknown keys are ignored.
 class capture_reader final : detail::json_handler {
 public:
     /// Throws: `error`: `malformed` if it is not JSON or lacks what a module needs, `contradiction`
     /// for modules that do not form one tree.
     /// Complexity: O(bytes); memory for one element at a time beyond what is kept.
     void read(std::string_view bytes, std::string_view file) {
-        file_ = file;
+        open(file);
         detail::stream_json(bytes, file, *this);
     }
 
     /// Adds the modules of a tree, as if they had been listed in `file`.
     /// Throws: as above, `contradiction`. Complexity: O(bytes of all paths).
     void read(const module_tree& modules, std::string_view file) {
-        file_ = file;
+        open(file);
         if (has_modules()) {
-            fail(error_code::contradiction, "has two roots");
+            for (id m = 0; m < modules.size(); ++m) {
+                add_module(modules.path(m));
+            }
+            return;
         }
         for (id m = 0; m < modules.size(); ++m) {
             ++count_;
@@ -166,6 +170,9 @@ private:
     }
 
     void element(const std::string&, detail::json_part item) override {
+        if (repeats_ && (part_ == part::alias || part_ == part::shared)) {
+            return;
+        }
         switch (part_) {
         case part::module:
             return item.is_array() ? read_compact_module(item) : read_module(item);
@@ -215,14 +222,35 @@ private:
         return array.texts();
     }
 
-    // The root comes first, so a path has the number of its module in the builder.
+    void open(std::string_view file) {
+        file_ = file;
+        has_root_ = false;
+        repeats_ = false;
+        count_ = 0;
+    }
+
+    // The root comes first, so a path has the number of its module in the builder. `no_id` for a
+    // module that a previous file lists.
     id add_module(std::string_view path) {
         ++count_;
-        const auto next = static_cast<id>(paths_.size());
         if (path.empty()) {
-            if (next != 0) {
+            if (has_root_) {
                 fail(error_code::contradiction, "has two roots");
             }
+            has_root_ = true;
+            repeats_ = has_modules();
+        }
+        if (repeats_) {
+            if (paths_.find(path) == no_id) {
+                fail(error_code::contradiction,
+                     "'" + std::string(path) +
+                         "' is not among the modules of the previous files; the one "
+                         "that lists all must come first");
+            }
+            return no_id;
+        }
+        const auto next = static_cast<id>(paths_.size());
+        if (path.empty()) {
             return paths_.intern(path);
         }
         if (detail::has_empty_part(path)) {
@@ -248,6 +276,9 @@ private:
         const bool is_own = !module["name"] && module["path"].is_text(); // in a sidecar
         const auto path = text(module, is_own ? "path" : "name");
         const auto m = add_module(path);
+        if (m == no_id) {
+            return;
+        }
         if (const auto parent = module["parent"]) {
             check_parent(path, parent);
         }
@@ -326,6 +357,9 @@ private:
             fail(error_code::malformed, "is not [name, class, qualified class, parameters]");
         }
         const auto m = add_module(path.text());
+        if (m == no_id) {
+            return;
+        }
         builder_.set_class(m, class_name.text(), qualified.text());
         if (!module[3].is_array()) {
             return;
@@ -350,8 +384,10 @@ private:
     std::vector<std::int64_t> shape_; // last one read
     part part_ = part::none;          // being read
     std::vector<alias_record> aliases_;
-    std::string file_;
-    std::size_t count_ = 0;
+    std::string file_;      // being read
+    bool has_root_ = false; // its modules begin with one
+    bool repeats_ = false;  // its modules are those of a previous file
+    std::size_t count_ = 0; // its modules
 };
 
 namespace detail {
