@@ -48,7 +48,10 @@ inline std::string read_bytes(const std::string& path) {
 }
 
 inline stemma::module_tree read_capture(const std::string& path) {
-    return stemma::detail::read_captures({&path, 1}).tree();
+    const stemma::mapped_file file(path);
+    stemma::capture_reader reader;
+    reader.read(file.bytes(), path);
+    return reader.tree();
 }
 
 /// Returns: the module tree captured with a model, if any.

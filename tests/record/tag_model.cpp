@@ -69,11 +69,11 @@ test::message plain_node() {
 
 } // namespace
 
-TEST_CASE("recorded_modules: reads those in a tagged model's record, none from text",
+TEST_CASE("find_recorded_modules: reads those in a tagged model's record, none from text",
           "[onnx][tag_model]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto tree = test::read_capture(test::fixture("bert_micro/modules.json"));
-    const stemma::detail::recorded_modules find;
+    const auto find = stemma::detail::find_recorded_modules;
     const auto found = find(test::tag(bytes, {}, &tree), "tagged.onnx");
     REQUIRE(found);
     REQUIRE(found->size() == tree.size());

@@ -13,14 +13,11 @@
 #include <stemma/error.hpp>
 #include <stemma/io/detail/json_part.hpp>
 #include <stemma/io/detail/json_stream.hpp>
-#include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -389,41 +386,6 @@ private:
     bool repeats_ = false;  // its modules are those of a previous file
     std::size_t count_ = 0; // its modules
 };
-
-namespace detail {
-
-/// For `read_captures` when no file has modules in another form.
-struct no_other_modules {
-    /// Returns: nothing.
-    [[nodiscard]] std::optional<module_tree> operator()(std::string_view, std::string_view) const {
-        return std::nullopt;
-    }
-};
-
-/// Reads captures of one model from files. `find_modules(bytes, path)` may recognize a file that is
-/// not JSON, and return its tree.
-/// Throws: as `mapped_file` and `capture_reader`, and `error` if none of them contains modules.
-/// Complexity: O(bytes).
-template <class FindModules = no_other_modules>
-[[nodiscard]] capture_reader read_captures(std::span<const std::string> paths,
-                                           FindModules find_modules = {}) {
-    capture_reader reader;
-    for (const auto& path : paths) {
-        const mapped_file file(path);
-        if (const std::optional<module_tree> modules = find_modules(file.bytes(), path)) {
-            reader.read(*modules, path);
-        } else {
-            reader.read(file.bytes(), path);
-        }
-    }
-    if (!reader.has_modules()) {
-        STEMMA_THROW(error(error_code::malformed, paths.empty() ? "" : paths.front(), "",
-                           "contains no modules"));
-    }
-    return reader;
-}
-
-} // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
 

@@ -28,6 +28,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -118,6 +119,25 @@ private:
     std::optional<found_parameters> parameters_; // if there are weights, once compared
 };
 
+/// Reads captures of one model from files, including modules of a sidecar or of a tagged model.
+/// Throws: as `mapped_file`, `capture_reader` and `find_recorded_modules`, and `error` if none of
+/// them contains modules. Complexity: O(bytes).
+[[nodiscard]] inline capture_reader read_captures(std::span<const std::string> paths) {
+    capture_reader reader;
+    for (const auto& path : paths) {
+        const mapped_file file(path);
+        if (const auto modules = find_recorded_modules(file.bytes(), path)) {
+            reader.read(*modules, path);
+        } else {
+            reader.read(file.bytes(), path);
+        }
+    }
+    if (!paths.empty() && !reader.has_modules()) {
+        STEMMA_THROW(error(error_code::malformed, paths.front(), "", "contains no modules"));
+    }
+    return reader;
+}
+
 /// Returns: the captures in files, and at most one checkpoint.
 [[nodiscard]] inline std::unique_ptr<opened_capture>
 open_captures(const std::vector<std::string>& paths) {
@@ -139,9 +159,7 @@ open_captures(const std::vector<std::string>& paths) {
             weights = read_checkpoint(std::move(file));
         }
     }
-    return std::make_unique<file_captures>(
-        captured.empty() ? capture_reader() : read_captures(captured, recorded_modules{}),
-        std::move(weights));
+    return std::make_unique<file_captures>(read_captures(captured), std::move(weights));
 }
 
 } // namespace detail

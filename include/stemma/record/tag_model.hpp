@@ -73,28 +73,24 @@ find_readable_record(const wire_model& model, std::string_view key,
     return std::nullopt;
 }
 
-/// Reads the modules of a tagged ONNX file, for `read_captures`.
-struct recorded_modules {
-    /// Returns: the tree in the record of a model, nothing if the bytes do not look like a model.
-    /// Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` if it was not
-    /// tagged. Complexity: that of `wire_model`.
-    [[nodiscard]] std::optional<module_tree> operator()(std::string_view bytes,
-                                                        std::string_view path) const {
-        // Text begins with no control characters except white space.
-        const bool is_text =
-            bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
-            std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
-        if (is_text) {
-            return std::nullopt;
-        }
-        auto record = find_model_record(wire_model(bytes, std::string(path)));
-        if (!record) {
-            STEMMA_THROW(error(error_code::malformed, std::string(path), "",
-                               "is an untagged model, which contains no modules"));
-        }
-        return std::move(record->modules);
+/// Returns: the tree in the record of a tagged model, nothing if the bytes do not look like a
+/// model. Throws: as `wire_model` and `find_model_record`, and `error` of `malformed` if it was not
+/// tagged. Complexity: that of `wire_model`.
+[[nodiscard]] inline std::optional<module_tree> find_recorded_modules(std::string_view bytes,
+                                                                      std::string_view path) {
+    // Text begins with no control characters except white space.
+    const bool is_text = bytes.empty() || static_cast<unsigned char>(bytes.front()) >= 0x20 ||
+                         std::string_view("\t\n\r").find(bytes.front()) != std::string_view::npos;
+    if (is_text) {
+        return std::nullopt;
     }
-};
+    auto record = find_model_record(wire_model(bytes, std::string(path)));
+    if (!record) {
+        STEMMA_THROW(error(error_code::malformed, std::string(path), "",
+                           "is an untagged model, which contains no modules"));
+    }
+    return std::move(record->modules);
+}
 
 [[nodiscard]] inline bool has_our_namespaces(const wire_model& model) {
     const auto record = find_model_metadata(model, model_key);
