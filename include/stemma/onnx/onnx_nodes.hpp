@@ -199,15 +199,16 @@ public:
         model.sets_attribute(node, std::string_view());
     }
     {
-        return convolution_input(node, 2).starts_with("ConvBnFusion_BN_B_") || joins_sum(node) ||
-               (model_->domain(node).starts_with("com.microsoft") &&
+        return detail::begins_with(convolution_input(node, 2), "ConvBnFusion_BN_B_") ||
+               joins_sum(node) ||
+               (detail::begins_with(model_->domain(node), "com.microsoft") &&
                 ((detail::joins_neighbour(model_->op_type(node)) && !names_fusion(node)) ||
                  model_->sets_attribute(node, "activation")));
     }
 
     /// Whether a runtime fused a convolution with the addition that follows it. Complexity: O(1).
     [[nodiscard]] bool joins_sum(id node) const {
-        return model_->domain(node).starts_with("com.microsoft") &&
+        return detail::begins_with(model_->domain(node), "com.microsoft") &&
                !convolution_input(node, 3).empty();
     }
 

@@ -13,15 +13,17 @@ namespace test::evidence_detail_scope_weights {
 
 using stemma::id;
 
-TEST_CASE("scope_weights: what scopes read and share, with the scopes in them") {
+TEST_CASE("scope_weights: what repeated scopes read and share, with the scopes in them") {
     test::weighted_operators ops;
     const auto first = ops.add({}, "/a/fc/MatMul", "MatMul");
     const auto sum = ops.add({first}, "/a/Add", "Add");
-    const auto second = ops.add({sum}, "/b/MatMul", "MatMul");
-    ops.add({second}, "/c/Add", "Add");
+    const auto second = ops.add({sum}, "/a_1/MatMul", "MatMul");
+    ops.add({second}, "/a_2/Add", "Add");
+    const auto other = ops.add({second}, "/d/MatMul", "MatMul");
     ops.read_parameter(first, "fc.weight");
     ops.read_parameter(sum, "shape");
     ops.read_parameter(second, "fc.weight");
+    ops.read_parameter(other, "fc.weight");
     const auto table = stemma::detail::collect_scopes(ops);
     const auto a = table.scope_of[sum];
     const auto fc = table.scope_of[first];
@@ -30,6 +32,7 @@ TEST_CASE("scope_weights: what scopes read and share, with the scopes in them") 
     const stemma::detail::scope_weights weights(ops, table);
     CHECK(stemma::detail::range::equal(weights.own(a), std::vector<id>{1}));
     CHECK(weights.own(c).empty());
+    CHECK(weights.own(table.scope_of[other]).empty());
     CHECK(weights.any_in(fc));
     CHECK_FALSE(weights.any_in(a));
     CHECK(weights.below(a).size() == 1);

@@ -34,6 +34,12 @@ namespace stemma::inline STEMMA_ABI::detail {
     return text;
 }
 
+/// As `text.starts_with(stem)`, whose comparison libstdc++ 12 does not inline.
+[[nodiscard]] constexpr bool begins_with(std::string_view text, std::string_view stem) noexcept {
+    return text.size() >= stem.size() &&
+           std::char_traits<char>::compare(text.data(), stem.data(), stem.size()) == 0;
+}
+
 /// Whether a text consists of digits, like a segment that is an index into a list.
 [[nodiscard]] constexpr bool is_number(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);

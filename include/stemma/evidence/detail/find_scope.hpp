@@ -45,7 +45,7 @@ template <named_operators Ops>
 /// Whether an operator's result is named after that operator, or has a name that says nothing.
 [[nodiscard]] inline bool is_own_result(std::string_view result, std::string_view name) noexcept {
     return !result.starts_with('/') ||
-           (result.starts_with(name) && result.substr(name.size()).starts_with("_output_"));
+           (begins_with(result, name) && begins_with(result.substr(name.size()), "_output_"));
 }
 
 template <named_operators Ops>

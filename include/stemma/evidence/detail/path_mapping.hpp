@@ -92,7 +92,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     const auto dot = parameter.rfind('.');
     const bool made_up =
         parameter.find("::") != parameter.npos || parameter.find('/') != parameter.npos ||
-        parameter.find(';') != parameter.npos || parameter.starts_with("p2o.") ||
+        parameter.find(';') != parameter.npos || begins_with(parameter, "p2o.") ||
         dot == parameter.npos || dot == 0 || dot + 1 == parameter.size() ||
         detail::ends_in_fraction(parameter.substr(0, dot), parameter.substr(dot + 1));
     if (made_up || find_parameter_problem(parameter) != nullptr) {

@@ -12,20 +12,35 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// The parameters that are read in each scope, and the weights also in the scopes in it. Weights
-/// are the parameters whose shapes tell; a bias or a constant may be anybody's.
+/// The parameters that are read in each repeated scope, `fc` beside `fc_1`, and in the scopes in
+/// it; the weights also with those. Weights are the parameters whose shapes tell; a bias or a
+/// constant may be anybody's. Other scopes have none: few models repeat any.
 class scope_weights {
 public:
-    /// Complexity: O(scopes + operators + reads of parameters).
+    /// Complexity: O(scopes * log + operators + reads of parameters).
     template <parameter_readers Ops>
     scope_weights(const Ops& ops, const scope_table& table)
-        : own_(origins_in(ops, table)), rank_(table.scopes.size()), end_(table.scopes.size()) {
+        : rank_(table.scopes.size()), end_(table.scopes.size()) {
+        const auto repeated = repeated_in(table);
+        std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()));
+        own_ = grouped_ids(table.scopes.size(), [&](auto take) {
+            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+                const auto s = table.scope_of[index_of(ops.graph(), *it)];
+                if (s != no_id && repeated[s]) {
+                    ops.for_each_parameter(*it, [&](id p) {
+                        take(s, origin_of(ops, p));
+                        marked[p] = true;
+                    });
+                }
+            }
+        });
         std::vector<bool> weights; // by origin, which may be beyond the parameters
-        const auto marked = mark_matrices(ops);
+        marked = keep_matrices(ops, std::move(marked));
         for (id p = 0; p < marked.size(); ++p) {
             if (const id origin = marked[p] ? origin_of(ops, p) : no_id; origin != no_id) {
                 weights.resize(std::max<std::size_t>(weights.size(), origin + std::size_t{1}));
@@ -81,17 +96,21 @@ public:
     }
 
 private:
-    /// Returns: by scope, the origins of the parameters that its own operators read.
-    template <parameter_readers Ops>
-    [[nodiscard]] static grouped_ids origins_in(const Ops& ops, const scope_table& table) {
-        return grouped_ids(table.scopes.size(), [&](auto take) {
-            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
-                const auto s = table.scope_of[index_of(ops.graph(), *it)];
-                if (s != no_id) {
-                    ops.for_each_parameter(*it, [&](id p) { take(s, origin_of(ops, p)); });
-                }
+    /// Returns: by scope, whether it or one around it is repeated.
+    [[nodiscard]] static std::vector<bool> repeated_in(const scope_table& table) {
+        std::vector<bool> repeated(table.scopes.size());
+        for (id s = scope_style_count; s < repeated.size(); ++s) {
+            const auto& scope = table.scopes[s];
+            const auto counted = split_count(scope.instance());
+            const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
+            if (first != no_id) {
+                repeated[first] = repeated[s] = true;
             }
-        });
+        }
+        for (id s = scope_style_count; s < repeated.size(); ++s) {
+            repeated[s] = repeated[s] || repeated[table.scopes[s].parent];
+        }
+        return repeated;
     }
 
     grouped_ids own_;      // by scope: origins of what its own operators read

@@ -26,7 +26,7 @@ inline constexpr id scope_style_count = 3;
 
 /// Returns: whether `text` is `stem`, or `stem` followed by `_` and a number.
 [[nodiscard]] constexpr bool is_counted(std::string_view text, std::string_view stem) noexcept {
-    if (!text.starts_with(stem)) {
+    if (!begins_with(text, stem)) {
         return false;
     }
     text.remove_prefix(stem.size());
@@ -63,7 +63,7 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
 [[nodiscard]] constexpr std::string_view without_cast(std::string_view name) noexcept {
     constexpr std::array<std::string_view, 2> casts{"InsertedPrecisionFreeCast_", "InsertedCast_"};
     for (const auto cast : casts) {
-        name.remove_prefix(name.starts_with(cast) ? cast.size() : 0);
+        name.remove_prefix(begins_with(name, cast) ? cast.size() : 0);
     }
     return name;
 }
@@ -72,7 +72,7 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
 /// or converted.
 [[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
     constexpr std::string_view fused = "fused ";
-    name.remove_prefix(name.starts_with(fused) ? fused.size() : 0);
+    name.remove_prefix(begins_with(name, fused) ? fused.size() : 0);
     return without_cast(name);
 }
 

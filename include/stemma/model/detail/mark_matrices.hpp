@@ -10,17 +10,23 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Returns: by parameter, whether it must be a weight; empty if the view cannot tell.
+/// Returns: by parameter, whether it is marked and must be a weight; empty if the view cannot tell.
 /// Complexity: that of `keep_matrices`.
 template <operator_view Ops>
-[[nodiscard]] std::vector<bool> mark_matrices(const Ops& ops) {
+[[nodiscard]] std::vector<bool> keep_matrices(const Ops& ops, std::vector<bool> marked) {
     if constexpr (sized_parameters<Ops>) {
-        std::vector<bool> marked(static_cast<std::size_t>(ops.parameter_count()), true);
         ops.keep_matrices(marked);
-        return marked;
     } else {
-        return {};
+        marked.clear();
     }
+    return marked;
+}
+
+/// As `keep_matrices`, of all parameters.
+template <operator_view Ops>
+[[nodiscard]] std::vector<bool> mark_matrices(const Ops& ops) {
+    return keep_matrices(ops,
+                         std::vector<bool>(static_cast<std::size_t>(ops.parameter_count()), true));
 }
 
 /// Returns: the parameter itself, which exporters may pass on under further names.
