@@ -56,7 +56,14 @@ public:
 
     void run() {
         match_whole_histories(false);
-        match_whole_histories(true);
+        if (!is_complete()) { // which versions of one model mostly are by now
+            match_whole_histories(true);
+            match_parts();
+        }
+    }
+
+private:
+    void match_parts() {
         match_in_place(true);
         if (are_names_kept()) {
             match_keys(keys_of(a_, name_in_place), keys_of(b_, name_in_place), true, true);
@@ -68,7 +75,14 @@ public:
         spread_from_all(closeness::same_type);
     }
 
-private:
+    /// Whether no operator of one of the graphs is left.
+    [[nodiscard]] bool is_complete() const {
+        const auto counted = [](const matched_graph& side) {
+            return static_cast<std::size_t>(std::count(side.quiet.begin(), side.quiet.end(), 0));
+        };
+        return count_ == std::min(counted(a_), counted(b_));
+    }
+
     using keys = std::vector<std::uint64_t>;
     static constexpr std::size_t far = 3; // steps
 
