@@ -170,6 +170,28 @@ TEST_CASE("align_graphs: names reused for other values are ignored", "[align]") 
     }
 }
 
+TEST_CASE("align_graphs: constants computed in advance may equal others without a doubt of names",
+          "[align]") {
+    scene before({"x"});
+    before.add("Reshape", {"x", "w"}, "r0").add("Neg", {"r0"}, "v0");
+    scene after({"x"});
+    after.add("Fused", {"x"}, "v0");
+    for (int i = 1; i < 5; ++i) {
+        const auto number = std::to_string(i);
+        const auto last = "v" + std::to_string(i - 1);
+        const auto shape = "w'" + number; // with the contents of `w`, once stored
+        before.add("Shape", {last}, shape).add("Reshape", {last, shape}, "r" + number);
+        before.add("Neg", {"r" + number}, "v" + number);
+        after.add("Reshape", {last, shape}, "r" + number).add("Neg", {"r" + number}, "v" + number);
+    }
+    const auto found = align_graphs(before.result("v4").graph, after.result("v4").graph);
+    for (id i = 1; i < 5; ++i) {
+        CHECK(origins(found, 2 * i - 1) == ids{3 * i});
+        CHECK(origins(found, 2 * i) == ids{3 * i + 1});
+        CHECK(found.basis(after.value("r" + std::to_string(i))) == stemma::match_basis::named);
+    }
+}
+
 TEST_CASE("align_graphs: a renamed input is not matched with those that kept their names",
           "[align]") {
     scene before({"a", "b"});

@@ -39,8 +39,8 @@ public:
         source_matcher(before_, after_, named_, contents_, value_, basis_).run();
         sweep(false);
         if (are_names_kept(before_, after_,
-                           {numbers_, types_, named_, contents_, before_readers_, after_readers_,
-                            value_, basis_})) {
+                           {numbers_, types_, named_, contents_, stored_contents(after_),
+                            before_readers_, after_readers_, value_, basis_})) {
             forget();
             std::fill(next_free_.begin(), next_free_.end(), no_id);
             source_matcher(before_, after_, named_, contents_, value_, basis_).run();

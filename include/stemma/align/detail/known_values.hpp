@@ -132,12 +132,19 @@ private:
 struct values_found {
     const value_numbers& numbers;
     const type_pairs& types;
-    const std::vector<id>& named; ///< values of the original with their names
-    const stored_contents& contents;
-    const grouped_ids& before_readers; ///< by value of the original
-    const grouped_ids& after_readers;  ///< by value of the changed graph
+    const std::vector<id>& named;          ///< values of the original with their names
+    const stored_contents& contents;       ///< of the original
+    const stored_contents& after_contents; ///< of the changed graph
+    const grouped_ids& before_readers;     ///< by value of the original
+    const grouped_ids& after_readers;      ///< by value of the changed graph
     const std::vector<id>& values;
     const std::vector<match_basis>& bases;
+
+    /// Whether one value at most of each graph has these contents: others may be equal by chance,
+    /// like shapes computed in advance.
+    [[nodiscard]] bool is_unique(std::uint64_t content) const {
+        return content != 0 && contents.is_unique(content) && after_contents.is_unique(content);
+    }
 };
 
 /// Returns: the match of a value whose maker, of the same type in both graphs, alone reads
@@ -155,8 +162,8 @@ struct values_found {
     for (const auto v : after.inputs(maker)) {
         const auto content = v == no_id ? 0 : after.content(v);
         const auto same = found.contents.find(content);
-        if (same == no_id || !found.contents.is_unique(content) ||
-            found.after_readers[v].size() != 1 || found.before_readers[same].size() != 1) {
+        if (same == no_id || !found.is_unique(content) || found.after_readers[v].size() != 1 ||
+            found.before_readers[same].size() != 1) {
             continue;
         }
         const auto reader = found.before_readers[same].front();
@@ -208,7 +215,7 @@ struct values_found {
         const auto match = is_stored || found.bases[v] == match_basis::computed
                                ? found.values[v]
                                : anchored_value(before, after, v, found);
-        if (match != no_id && (!is_stored || (content != 0 && found.contents.is_unique(content)))) {
+        if (match != no_id && (!is_stored || found.is_unique(content))) {
             (is_stored ? stored : counts)
                 .add(is_stored ? is_computed_from(before, named, match, found.numbers)
                                : found.numbers.of_value(named) == found.numbers.of_value(match));
