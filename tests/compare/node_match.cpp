@@ -93,6 +93,17 @@ TEST_CASE("match_nodes: weights distinguish equal operators, names only as a las
     CHECK(match(a, b)[1] == 0);
 }
 
+TEST_CASE(
+    "match_nodes: operators alike in everything keep their names, if both graphs have these") {
+    scene a({1, 1, 1}, {});
+    scene b({1, 1, 1}, {});
+    a.name = {5, 6, 7};
+    b.name = {7, 5, 6};
+    CHECK(match(a, b) == std::vector<id>{1, 2, 0});
+    b.name = {7, 5, 8};
+    CHECK(match(a, b) == std::vector<id>{0, 1, 2});
+}
+
 TEST_CASE("match_nodes: equal operators of a module are told apart by unique ones next to them") {
     // Attention: products (3) before and after a softmax (5) read transposed values (2). All that
     // surrounds these was replaced, and they run in another order.

@@ -84,7 +84,8 @@ private:
     }
 
     using keys = std::vector<std::uint64_t>;
-    static constexpr std::size_t far = 3; // steps
+    using entry = std::pair<std::uint64_t, id>; // a key and a vertex
+    static constexpr std::size_t far = 3;       // steps
 
     /// Criteria for matching operators next to partners.
     enum class closeness : std::uint8_t {
@@ -242,9 +243,9 @@ private:
                b_.quiet[w] == 0;
     }
 
-    /// Matches operators with equal keys if both graphs have equally many; 0 is no key.
+    /// Matches operators with equal keys if both graphs have equally many, by name if these have
+    /// the same names, else in order; 0 is no key.
     void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
-        using entry = std::pair<std::uint64_t, id>;
         const auto open = [&](const keys& key, const matched_graph& side,
                               const std::vector<id>& partner) {
             std::vector<entry> entries;
@@ -272,10 +273,36 @@ private:
                 ++other;
             }
             const bool fits = other - j == end - i && (!single || end - i == 1);
-            for (std::size_t k = 0; fits && k < end - i; ++k) {
-                add(left[i + k].second, right[j + k].second);
+            if (fits) {
+                pair_group({left.data() + i, end - i}, {right.data() + j, end - i});
             }
             j = other;
+        }
+    }
+
+    /// Matches as many operators of either graph that are alike.
+    void pair_group(std::span<const entry> left, std::span<const entry> right) {
+        const auto by_name = [](const matched_graph& side, std::span<const entry> group) {
+            std::vector<entry> named;
+            for (const auto& [key, v] : group) {
+                named.emplace_back(side.name[v], v);
+            }
+            std::sort(named.begin(), named.end());
+            return named;
+        };
+        if (left.size() > 1) {
+            const auto mine = by_name(a_, left);
+            const auto others = by_name(b_, right);
+            if (std::equal(mine.begin(), mine.end(), others.begin(),
+                           [](const entry& x, const entry& y) { return x.first == y.first; })) {
+                for (std::size_t k = 0; k < mine.size(); ++k) {
+                    add(mine[k].second, others[k].second);
+                }
+                return;
+            }
+        }
+        for (std::size_t k = 0; k < left.size(); ++k) {
+            add(left[k].second, right[k].second);
         }
     }
 
@@ -336,7 +363,6 @@ private:
 
     template <class Meet>
     void meet_readers(id v, id w, bool loosely, const Meet& meet) const {
-        using entry = std::pair<std::uint64_t, id>;
         const auto readers = [&](const matched_graph& side, id of, const std::vector<id>& partner) {
             std::vector<entry> entries;
             for (auto [e, last] = out_edges(of, *side.graph); e != last; ++e) {
