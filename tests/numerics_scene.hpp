@@ -32,6 +32,19 @@ inline std::string two_modules(const std::string& prefix = "") {
         .bytes();
 }
 
+/// A model whose module `a` computes `w` from weights, for the product in `a.fc`, and has a
+/// constant that `b` reads.
+inline std::string computed_weights() {
+    return model(graph({node("Mul", {"a.weight", "a.scale"}, {"w"}, "/a/Mul"),
+                        node("Constant", {}, {"c"}, "/a/Constant"),
+                        node("MatMul", {"x", "w"}, {"t"}, "/a/fc/MatMul"),
+                        node("Add", {"t", "c"}, {"y"}, "/b/Add")},
+                       {"x"}, {"y"}, {"a.weight", "a.scale"})
+                     .inner(13, value_info("w"))
+                     .inner(13, value_info("t")))
+        .bytes();
+}
+
 /// A model with the values of a run.
 struct observed {
     observed(const scratch_folder& folder, const std::string& name, const std::string& bytes,

@@ -97,6 +97,33 @@ TEST_CASE("compare_numerics: missing values and other shapes are reported",
     CHECK(s.verdicts(ends).at("a.act") == module_verdict::not_compared);
 }
 
+TEST_CASE("compare_numerics: a module that computes weights can be the first",
+          "[numerics][compare_numerics]") {
+    const test::scratch_folder folder;
+    const auto bytes = test::computed_weights();
+    const test::observed a(folder, "a", bytes, {{"x", {1}}, {"w", {2}}, {"t", {2}}, {"y", {3}}});
+    const auto compare = [&](const char* name, const numbers& other) {
+        const test::observed b(folder, name, bytes, other);
+        return stemma::compare_numerics(a.get(), b.get());
+    };
+    const auto verdict = [&](const stemma::numerics_report& report, const std::string& path) {
+        for (const auto& one : report.modules) {
+            if (a.opened.modules().path(one.module) == path) {
+                return one.verdict;
+            }
+        }
+        return module_verdict::not_compared;
+    };
+    const auto faulty = compare("b", {{"x", {1}}, {"w", {3}}, {"t", {3}}, {"y", {4}}});
+    REQUIRE(faulty.first_module != stemma::no_id);
+    CHECK(a.opened.modules().path(faulty.first_module) == "a");
+    CHECK(verdict(faulty, "a") == module_verdict::adds);
+    CHECK(verdict(faulty, "a.fc") == module_verdict::unclear);
+    // An optimizer computed the weights in advance.
+    const auto folded = compare("c", {{"x", {1}}, {"t", {3}}, {"y", {4}}});
+    CHECK(verdict(folded, "a.fc") == module_verdict::adds);
+}
+
 TEST_CASE("compare_numerics: the JSON report agrees", "[numerics][compare_numerics]") {
     const scene s;
     const test::observed b(s.folder, "b", test::two_modules(),

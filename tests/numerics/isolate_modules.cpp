@@ -100,6 +100,31 @@ TEST_CASE(
     CHECK(json["parts"].size() == parts.size());
 }
 
+TEST_CASE("isolate_modules: weights that the first run computed are inputs",
+          "[numerics][isolate_modules]") {
+    const test::scratch_folder folder;
+    const auto bytes = test::computed_weights();
+    const numbers values{{"x", {1}}, {"w", {2}}, {"t", {2}}, {"y", {3}}};
+    const test::observed a(folder, "a", bytes, values);
+    const auto inputs_of = [&](const char* name, numbers other) {
+        const test::observed b(folder, name, bytes, other);
+        const auto report = stemma::compare_numerics(a.get(), b.get());
+        std::map<std::string, std::vector<std::string>> inputs;
+        for (auto& part :
+             stemma::isolate_modules(a.get(), b.get(), b.opened, report,
+                                     folder.file(std::string("apart_") + name), {.sync = false})) {
+            CHECK(part.refusal.empty());
+            inputs[a.opened.modules().path(part.module)] = std::move(part.cut.inputs);
+        }
+        return inputs;
+    };
+    auto inputs = inputs_of("b", {{"x", {1}}, {"w", {3}}, {"t", {3}}, {"y", {4}}});
+    CHECK(inputs.at("a.fc") == std::vector<std::string>{"x", "w"});
+    CHECK(inputs.at("a") == std::vector<std::string>{"x"});
+    inputs = inputs_of("c", {{"x", {1}}, {"t", {3}}, {"y", {4}}});
+    CHECK(inputs.at("a.fc") == std::vector<std::string>{"x"});
+}
+
 TEST_CASE("isolate_modules: correct inputs show which module adds error",
           "[numerics][isolate_modules]") {
     scene s;

@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace test::numerics_module_values {
 
@@ -46,6 +47,19 @@ TEST_CASE("module_values: values are at the boundaries that they cross",
     check("b", {"t", "u"}, {"y"});
 }
 
+TEST_CASE("module_values: values that depend on weights count, constants do not",
+          "[numerics][module_values]") {
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(test::computed_weights(), "weights.onnx"), {});
+    const auto borders = stemma::find_module_values(opened);
+    const stemma::module_lookup paths(opened.modules());
+    CHECK(names(opened, borders.outputs[find_module(paths, "a")]) == std::set<std::string>{"t"});
+    CHECK(names(opened, borders.inputs[find_module(paths, "a.fc")]) ==
+          std::set<std::string>{"w", "x"});
+    CHECK(names(opened, borders.inputs[find_module(paths, "b")]) == std::set<std::string>{"t"});
+    CHECK(borders.fixed == std::vector<bool>{true, true, false, false});
+}
+
 TEST_CASE("module_values: values in bodies and functions are not observable",
           "[numerics][module_values]") {
     for (const auto* name : {"control_flow/model.onnx", "bert_micro/model.functions.onnx"}) {
@@ -75,6 +89,7 @@ TEST_CASE("module_values: producers come before readers in the order",
             const auto from = value == stemma::no_id ? value : opened.model().producer(value);
             CHECK((from == stemma::no_id || rank[from] < rank[node]));
         }
+        CHECK(rank[node] == node); // as in the file
     }
 }
 

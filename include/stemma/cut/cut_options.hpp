@@ -26,6 +26,9 @@ struct cut_options {
     /// What belongs to a part. By default a `standard_cut` that refuses modules that are not convex
     /// or, if `many`, makes a part per convex run.
     std::optional<any_cut> policy{};
+    /// Whether a value with this name becomes an input of the parts that read it, even if the
+    /// policy would copy its producer in, unless that is a constant.
+    std::function<bool(std::string_view)> given{};
     data_placement data = data_placement::copy; ///< of external weights
     bool many = false;                          ///< parts of many modules are requested
     bool force = false;                         ///< replace existing files

@@ -9,6 +9,7 @@
 #include <stemma/cut/cut_plan.hpp>
 #include <stemma/cut/detail/complete_calls.hpp>
 #include <stemma/cut/detail/cut_facts.hpp>
+#include <stemma/cut/detail/shared_cut_facts.hpp>
 #include <stemma/cut/find_gaps.hpp>
 #include <stemma/cut/vertex_set.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
@@ -19,9 +20,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -34,13 +37,14 @@ namespace stemma::inline STEMMA_ABI {
 template <cut_policy Policy = standard_cut>
 class cut_planner {
 public:
-    /// `random` says by node whether it is nondeterministic.
+    /// `random` says by node whether it is nondeterministic; `given` is as in `cut_options`.
     /// Requires: `model` outlives the planner.
     /// Complexity: that of `find_dependence`.
-    cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random)
+    cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random,
+                const std::function<bool(std::string_view)>& given = {})
         : model_(model)
         , policy_(std::move(policy))
-        , shared_(std::make_shared<const shared_facts>(model, std::move(random)))
+        , shared_(std::make_shared<const detail::shared_cut_facts>(model, std::move(random), given))
         , marks_(model.node_count(), mark::none)
         , seen_(model.value_count(), no_id) {}
 
@@ -119,30 +123,6 @@ public:
 
 private:
     enum class mark : std::uint8_t { none, core, clone };
-
-    /// What copies share.
-    struct shared_facts {
-        shared_facts(const onnx_model& model, std::vector<bool> is_random)
-            : contents(model)
-            , uncalled(detail::uncalled_functions(model, contents))
-            , random(std::move(is_random))
-            , depends_on(detail::find_dependence(model, random))
-            , exposed(model.value_count(), false) {
-            for (id g = 0; g < model.graph_count(); ++g) {
-                for (auto value : model.graph(g).outputs) {
-                    if (value != no_id) {
-                        exposed[value] = true;
-                    }
-                }
-            }
-        }
-
-        graph_contents contents;
-        std::vector<id> uncalled; // graphs of functions that never run
-        std::vector<bool> random; // by node
-        std::vector<dependence> depends_on;
-        std::vector<bool> exposed; // values that are outputs of a graph
-    };
 
     [[nodiscard]] bool has_wanted_owner(id node) const {
         for (auto o = model_.owner(node); o != no_id; o = model_.owner(o)) {
@@ -404,7 +384,7 @@ private:
 
     const onnx_model& model_;
     Policy policy_;
-    std::shared_ptr<const shared_facts> shared_;
+    std::shared_ptr<const detail::shared_cut_facts> shared_;
     std::unordered_map<id, detail::cut_facts> facts_; // by graph
     std::vector<mark> marks_;                         // of the plan being made, by node
     std::vector<id> seen_;                            // by value: the last list that saw it

@@ -161,7 +161,11 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         numbers.outputs = a.borders->outputs[m].size();
         for (const auto value : a.borders->inputs[m]) {
             const auto known = place.find(value);
-            numbers.reads_uncompared = numbers.reads_uncompared || known == place.end();
+            const auto producer = model.producer(value);
+            // An optimizer may have computed what depends on weights only.
+            numbers.reads_uncompared =
+                numbers.reads_uncompared ||
+                (known == place.end() && (producer == no_id || !a.borders->fixed[producer]));
             if (known != place.end()) {
                 const auto& read = report.values[known->second];
                 detail::keep_worst(numbers.incoming, read);

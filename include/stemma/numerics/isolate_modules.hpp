@@ -76,6 +76,7 @@ public:
             modules.push_back(other);
         }
         options.many = true;
+        options.given = [this](std::string_view name) { return is_known(name); };
         options.spared.push_back(a_.opened->file().path());
         options.spared.push_back(second.file().path());
         for (auto name : {isolation_file, isolation_inputs, isolation_results}) {
@@ -137,13 +138,18 @@ private:
         }
     }
 
+    /// Whether the first run has a value for one of the second model.
+    [[nodiscard]] bool is_known(std::string_view name) const {
+        const auto mine = mine_.find(name);
+        return mine != mine_.end() && a_.values->holds(mine->second);
+    }
+
     [[nodiscard]] std::string missing_input(const cut_record& record) const {
         if (!record.exact) {
             return "it contains a random operator";
         }
         for (const auto& name : record.inputs) {
-            const auto mine = mine_.find(name);
-            if (mine == mine_.end() || !a_.values->holds(mine->second)) {
+            if (!is_known(name)) {
                 return "the first run has no value for its input '" + name + "'";
             }
         }

@@ -64,8 +64,8 @@ enum class probe_omission : std::uint8_t {
 
 /// Adds the values at module boundaries to the outputs of a model, so that any runtime returns
 /// them. Everything else stays byte for byte.
-///  The set is minimal: shared values are exposed once; inputs and outputs of the model, and values
-/// that depend only on weights, are left out.
+///  The set is minimal: shared values are exposed once; inputs and outputs of the model, and
+/// constants, are left out.
 class model_prober {
 public:
     /// Requires: `opened` outlives it, and keeps its evidence.

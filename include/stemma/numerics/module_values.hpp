@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -20,8 +21,8 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// The observable values at module boundaries (descendants included): values of the main graph that
-/// depend on more than weights.
+/// The observable values at module boundaries (descendants included): values of the main graph,
+/// except constants.
 struct module_values {
     detail::grouped_ids
         inputs; ///< by module: produced outside and read inside, inputs of the model first
@@ -29,13 +30,19 @@ struct module_values {
     detail::grouped_ids hidden;  ///< by module: unobservable values at its boundary, because they
                                  ///< are in bodies of nodes or in functions
     std::vector<id> rank;        ///< by node: its position in execution order
+    std::vector<bool> fixed;     ///< by node: its results depend on weights only
 };
 
 namespace detail {
 
-/// Returns: by node, its position in execution order; the last for nodes on a cycle.
+/// Returns: by node, its position in execution order, that of the file if possible; the last for
+/// nodes on a cycle. Complexity: O(V + E).
 [[nodiscard]] inline std::vector<id> running_order(const operator_graph& graph) {
     std::vector<id> rank(num_vertices(graph), no_id);
+    if (is_topologically_indexed(graph)) {
+        std::iota(rank.begin(), rank.end(), id{0});
+        return rank;
+    }
     id next = 0;
     for (const auto v : topological_order(graph)) {
         rank[v] = next++;
@@ -69,9 +76,11 @@ template <class Drop>
         module[node] = opened.tags().attributions[node].module;
     }
     const auto depends = detail::find_dependence(model, detail::find_random_operators(model));
-    std::vector<bool> apart(model.node_count());
+    std::vector<bool> constant(model.node_count());
+    std::vector<bool> fixed(model.node_count());
     for (id node = 0; node < model.node_count(); ++node) {
-        apart[node] = depends[node] <= dependence::weight;
+        constant[node] = depends[node] == dependence::constant;
+        fixed[node] = depends[node] <= dependence::weight;
     }
     std::vector<bool> given(model.value_count(), false); // outputs of graphs without owner
     for (id g = 0; g < model.graph_count(); ++g) {
@@ -82,7 +91,7 @@ template <class Drop>
         }
     }
     std::vector<id> leaving;
-    const auto boundaries = find_module_boundaries(graph, tree, module, apart, [&](id node) {
+    const auto boundaries = find_module_boundaries(graph, tree, module, constant, [&](id node) {
         leaving.clear();
         for (id i = 0; i < model.output_count(node); ++i) {
             if (given[model.first_output(node) + i]) {
@@ -121,9 +130,9 @@ template <class Drop>
                redefined.contains(value);
     };
     const auto is_seen = [&](id value) { return !is_hidden(value); };
-    return {detail::grouped(tree.size(), in, is_hidden),
-            detail::grouped(tree.size(), out, is_hidden),
-            detail::grouped(tree.size(), out, is_seen), detail::running_order(graph)};
+    return {
+        detail::grouped(tree.size(), in, is_hidden), detail::grouped(tree.size(), out, is_hidden),
+        detail::grouped(tree.size(), out, is_seen), detail::running_order(graph), std::move(fixed)};
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -49,7 +49,7 @@ struct cut_basis {
     cut_basis(const wire_model& model, const cut_options& options)
         : policy(options.policy.value_or(
               standard_cut{dependence::weight, options.many ? gap_rule::runs : gap_rule::refuse}))
-        , planner(model, policy, find_random_nodes(model))
+        , planner(model, policy, find_random_nodes(model), options.given)
         , types(model, options.infer)
         , writer(model, planner.contents(), types.types(), policy) {
         static_cast<void>(planner.facts(0));
