@@ -282,23 +282,22 @@ private:
 
     /// Matches as many operators of either graph that are alike.
     void pair_group(std::span<const entry> left, std::span<const entry> right) {
-        const auto by_name = [](const matched_graph& side, std::span<const entry> group) {
-            std::vector<entry> named;
+        const auto sort_by_name = [](const matched_graph& side, std::span<const entry> group,
+                                     std::vector<entry>& named) {
+            named.clear();
             for (const auto& [key, v] : group) {
                 named.emplace_back(side.name[v], v);
             }
             std::sort(named.begin(), named.end());
-            return named;
         };
+        const auto same_name = [](const entry& x, const entry& y) { return x.first == y.first; };
         if (left.size() > 1) {
-            const auto mine = by_name(a_, left);
-            const auto others = by_name(b_, right);
-            if (std::equal(mine.begin(), mine.end(), others.begin(),
-                           [](const entry& x, const entry& y) { return x.first == y.first; })) {
-                for (std::size_t k = 0; k < mine.size(); ++k) {
-                    add(mine[k].second, others[k].second);
-                }
-                return;
+            sort_by_name(a_, left, named_in_a_);
+            sort_by_name(b_, right, named_in_b_);
+            if (std::equal(named_in_a_.begin(), named_in_a_.end(), named_in_b_.begin(),
+                           same_name)) {
+                left = named_in_a_;
+                right = named_in_b_;
             }
         }
         for (std::size_t k = 0; k < left.size(); ++k) {
@@ -400,7 +399,9 @@ private:
     const matched_graph& a_;
     const matched_graph& b_;
     node_match& match_;
-    std::size_t count_ = 0; // of matches made here
+    std::size_t count_ = 0;         // of matches made here
+    std::vector<entry> named_in_a_; // of the group being paired: names and vertices
+    std::vector<entry> named_in_b_;
 };
 
 /// Matches the operators of two graphs.
