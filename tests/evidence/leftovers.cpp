@@ -158,6 +158,28 @@ TEST_CASE("leftovers: so does its class") {
     CHECK(module_with("Branch") == "b.gate");
 }
 
+TEST_CASE("leftovers: a fused activation that is owned elsewhere is in the module that calls it") {
+    const auto bytes =
+        test::model(
+            test::graph({test::node("Conv", {"x"}, {"v"}, "/b/act/Relu_output_0_nchwc")
+                             .text(7, "com.microsoft.nchwc")
+                             .inner(5, test::message().text(1, "activation").text(4, "Relu"))},
+                        {"x"}, {"v"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const stemma::onnx_operators<stemma::wire_model> ops(model);
+    stemma::module_tree_builder builder;
+    builder.set_calls(builder.at_path("a"), 1);
+    builder.set_calls(builder.at_path("b"), 1);
+    builder.set_calls(builder.at_path("a.act"), 2);
+    const auto modules = builder.build();
+    stemma::evidence_context context(ops, modules);
+    std::string path;
+    leftovers{}.prepare(context).for_each_claim(
+        0, [&](const stemma::claim& one) { path = modules.path(one.module); });
+    CHECK(path == "b");
+}
+
 TEST_CASE("leftovers: an operator fused with one of its own module stays there") {
     const auto sum = test::node("FusedGemm", {"x"}, {"/b/fc/Relu_output_0"}, "fused /b/fc/Gemm")
                          .text(7, "com.microsoft")

@@ -5,8 +5,13 @@
 #include "../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/sweep_order.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/sweeps.hpp>
+#include <stemma/tagging/attribute.hpp>
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +98,25 @@ TEST_CASE("overrule_shared: readers above or below the module change nothing") {
     s.add({constant}); // unknown
     CHECK(s.run().empty());
     CHECK(s.result[constant].module == s.at("blocks.0"));
+}
+
+TEST_CASE("overrule_shared: a module owned elsewhere reads for its caller") {
+    scene s;
+    const auto constant = s.know(s.add_constant(), "blocks.1.fc");
+    s.know(s.add({constant}), "blocks.1.fc");
+    const auto lent = s.know(s.add({constant}), "blocks.0.fc");
+    const auto run = [&](std::string_view caller) {
+        stemma::per_operator_lists<id> callers;
+        const auto module = s.at(caller);
+        callers.add(lent, {&module, 1});
+        auto result = s.result;
+        const auto changed = stemma::overrule_shared(
+            s, s.tree.index(), std::span<stemma::attribution>(result),
+            stemma::data_independent(s, stemma::sweep_order(s.graph())), callers);
+        return changed.empty() ? "" : std::string(s.tree.path(result[constant].module));
+    };
+    CHECK(run("blocks.1").empty());
+    CHECK(run("head") == "blocks"); // of the owners
 }
 
 TEST_CASE("overrule_shared: operators that depend on data, or lack evidence, are left alone") {

@@ -85,7 +85,8 @@ struct leftovers {
                 if (!std::binary_search(table.leftover.begin(), table.leftover.end(), v)) {
                     continue;
                 }
-                auto module = bound.of_scope[table.scope_of[v]].module;
+                const auto& place = bound.of_scope[table.scope_of[v]];
+                auto module = place.module;
                 if (module == no_id) {
                     continue;
                 }
@@ -100,7 +101,8 @@ struct leftovers {
                     // The name is that of one of two operators, and the other is in another module.
                     if (!is_told && module != 0 && tree.end(module) == module + 1 &&
                         context.ops().is_joined(*it) && !calls_functions(context, *it, module)) {
-                        module = detail::nearest_called(context.modules(), tree.parent(module));
+                        module = place.caller != no_id ? place.caller : tree.parent(module);
+                        module = detail::nearest_called(context.modules(), module);
                     }
                 }
                 module = is_told ? tree.lca(module, other->second) : module;

@@ -10,6 +10,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
+#include <stemma/tagging/attribute.hpp>
 
 #include <algorithm>
 #include <span>
@@ -30,16 +31,17 @@ struct overruled {
 /// Exporters compute equal ones once and leave them in the scope of the first module. One that is
 /// read both in its module and in an unrelated one belongs to the common ancestor of its module and
 /// all its readers; so does a constant that only others read. A computation read only by others is
-/// a result of its module, like the angles of rotary embeddings.
+/// a result of its module, like the angles of rotary embeddings. A module owned elsewhere reads for
+/// its caller.
 ///
 /// `result` is by vertex index, with `module == no_id` if unknown; `independent` is the result of
-/// `data_independent` for `ops`.
+/// `data_independent` for `ops`; `callers` has the callers of modules owned elsewhere.
 /// Returns: what changed, in the order of `vertices`.
-/// Complexity: O(V + edges of independent operators).
+/// Complexity: O(V + edges of independent operators), times O(log lists) for readers elsewhere.
 template <operator_view Ops>
-std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules,
-                                       std::span<attribution> result,
-                                       const std::vector<bool>& independent) {
+std::vector<overruled>
+overrule_shared(const Ops& ops, const tree_index& modules, std::span<attribution> result,
+                const std::vector<bool>& independent, const per_operator_lists<id>& callers = {}) {
     std::vector<overruled> changed;
     if constexpr (data_aware_operators<Ops>) {
         const auto& graph = ops.graph();
@@ -55,8 +57,14 @@ std::vector<overruled> overrule_shared(const Ops& ops, const tree_index& modules
             detail::common_module readers;
             float least = std::min(detail::confidence::read_by_others, entry.confidence);
             for (auto [out, out_last] = out_edges(*it, graph); out != out_last; ++out) {
-                const auto& read_by = result[detail::index_of(graph, target(*out, graph))];
-                if (const auto reader = read_by.module; reader != no_id) {
+                const auto w = static_cast<id>(detail::index_of(graph, target(*out, graph)));
+                const auto& read_by = result[w];
+                if (auto reader = read_by.module; reader != no_id) {
+                    if (!modules.are_related(reader, entry.module)) {
+                        for (auto caller : callers.of(w)) {
+                            reader = modules.are_related(caller, entry.module) ? caller : reader;
+                        }
+                    }
                     readers.add(reader);
                     least = std::min(least, read_by.confidence);
                     foreign = foreign || !modules.are_related(reader, entry.module);

@@ -102,7 +102,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     const auto attribute_all = [&] {
         resolved = attribute(context, evidence, resolution, threads);
         for (const auto& [v, before, readers, least] :
-             overrule_shared(context.ops(), context.index(), resolved.of, context.independent())) {
+             overrule_shared(context.ops(), context.index(), resolved.of, context.independent(),
+                             resolved.callers)) {
             if (!before.conflict) {
                 const std::array claims{
                     claim{before.module, before.call, before.confidence, before.source},
