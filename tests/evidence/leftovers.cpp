@@ -269,6 +269,22 @@ TEST_CASE("leftovers: layout conversions belong where the data come from") {
     CHECK(transposing.paths<leftovers>("ReorderOutput") == texts{"b"});
 }
 
+TEST_CASE("leftovers: so does a Reshape from or into the layout of a runtime") {
+    const auto module_of = [](const char* from, const char* to) {
+        test::evidence_scene scene(
+            test::model(test::graph({test::node("Conv", {"x"}, {from}, "/b/conv/Conv"),
+                                     test::node("Reshape", {from, "shape"}, {to}, "Reshape"),
+                                     test::node("Relu", {to}, {"y"}, "/c/act/Relu")},
+                                    {"x", "shape"}, {"y"}))
+                .bytes());
+        return scene.paths<leftovers>("Reshape");
+    };
+    CHECK(module_of("reorder_token_1", "v") == texts{"b.conv"});
+    CHECK(module_of("reorder", "v") == texts{"b.conv"});
+    CHECK(module_of("v", "reorder_token_1") == texts{"b.conv"});
+    CHECK(module_of("v", "reordered").empty());
+}
+
 TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from") {
     const auto of_layer = [](const char* path) {
         return test::dynamo({"", path, "op"}, {"app.Net", "app.Layer", "aten.op"});

@@ -280,11 +280,12 @@ private:
     static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
-            if (!detail::is_conversion(context.ops().op_type(*it))) {
-                continue;
-            }
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            if (detail::makes_transposed(context.ops(), *it)) {
+            const bool converts = detail::is_conversion(context.ops().op_type(*it))
+                                      ? !detail::makes_transposed(context.ops(), *it)
+                                      : context.scopes().scope_of[v] == no_id &&
+                                            detail::reshapes_layout(context.ops(), *it);
+            if (!converts) {
                 continue;
             }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {

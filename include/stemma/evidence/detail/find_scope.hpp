@@ -8,6 +8,7 @@
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <string_view>
@@ -40,6 +41,26 @@ template <named_operators Ops>
 [[nodiscard]] bool makes_transposed(const Ops& ops, operator_t<Ops> v) {
     const auto result = scoped_result(ops, v);
     return result.substr(result.rfind('/') + 1).starts_with("Transpose");
+}
+
+/// Whether an operator is a Reshape from or into the layout of a runtime, which inserts it.
+template <named_operators Ops>
+[[nodiscard]] bool reshapes_layout(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires { ops.result_name(v); }) {
+        const auto is_reordered = [&](operator_t<Ops> maker) {
+            const std::string_view result = ops.result_name(maker);
+            return result == "reorder" || result.starts_with("reorder_token_");
+        };
+        if (ops.op_type(v) != std::string_view("Reshape")) {
+            return false;
+        }
+        const auto [in, in_last] = in_edges(v, ops.graph());
+        return is_reordered(v) || std::any_of(in, in_last, [&](const auto& edge) {
+                   return is_reordered(source(edge, ops.graph()));
+               });
+    } else {
+        return false;
+    }
 }
 
 /// Whether an operator's result is named after that operator, or has a name that says nothing.
