@@ -70,8 +70,10 @@ TEST_CASE("given_claims: an aligned operation is a part of an operator fused fro
     };
     CHECK(claimed(provenance::trace).module == stemma::find_module(lookup, "b"));
     CHECK(claimed(provenance::trace).call == stemma::no_id);
+    CHECK(claimed(provenance::trace).exact);
     CHECK(claimed(provenance::trace, 0.6F).module == part); // doubtful
-    CHECK(claimed(provenance::recorded).module == part);    // of all its origins
+    CHECK_FALSE(claimed(provenance::trace, 0.6F).exact);
+    CHECK(claimed(provenance::recorded).module == part); // of all its origins
     CHECK(claimed(provenance::recorded).call == 0);
 }
 

@@ -36,7 +36,7 @@ struct claim_table {
 /// Evidence obtained elsewhere: by aligning a capture, or from whoever tagged the model.
 ///
 /// Aligned operations are not fused, so a claim of theirs about an operator that was fused from
-/// several is for the common ancestor of all.
+/// several is for the common ancestor of all; a doubtful one is for its module or one above.
 struct given_claims {
     using policy_category = evidence_category;
 
@@ -61,12 +61,15 @@ struct given_claims {
                     continue;
                 }
                 auto made = table.of[v];
-                // Around a doubtful one is much else: it would agree with what contradicts it.
-                if (joined_ && is_aligned(made.source) &&
-                    made.confidence > detail::confidence::capture_doubt) {
+                if (joined_ && is_aligned(made.source)) {
                     const auto module = joined_->around(vertex, made.module);
-                    made.call = module == made.module ? made.call : no_id;
-                    made.module = module;
+                    // Around a doubtful one is much else: it would agree with what contradicts it.
+                    if (made.confidence <= detail::confidence::capture_doubt) {
+                        made.exact = made.exact && module == made.module;
+                    } else if (module != made.module) {
+                        made.module = module;
+                        made.call = no_id;
+                    }
                 }
                 f(made);
             }

@@ -91,6 +91,24 @@ TEST_CASE("join_fused: a remaining activation is not part of its layer", "[align
     CHECK(found.of[second].module == s.activation);
 }
 
+TEST_CASE("join_fused: a sum was fused into the later of the layers that it adds", "[alignment]") {
+    scene s;
+    const auto first = s.run(s.layer, "torch.conv2d", no_id);
+    s.read("a.weight", {8, 3, 3, 3});
+    const auto other = s.add_module(s.block);
+    const auto second = s.run(other, "torch.conv2d", no_id);
+    s.read("b.weight", {8, 3, 1, 1});
+    s.run(s.block, "torch.Tensor.add", first);
+    s.captured.add_source(second);
+    const auto w = s.graph.parameter("a.weight", {8, 3, 3, 3});
+    const auto v = s.graph.parameter("b.weight", {8, 3, 1, 1});
+    const auto alone = s.graph.add("FusedConv", {no_id}, {w});
+    const auto adding = s.graph.add("FusedConv", {no_id, alone}, {v});
+    const auto found = s.aligned();
+    CHECK(found.of[alone].module == s.layer);
+    CHECK(found.of[adding].module == s.block);
+}
+
 TEST_CASE("join_fused: the owners of a fused operator's parameters are included", "[alignment]") {
     scene s;
     const auto linear = s.run(s.layer, "torch.nn.functional.linear", no_id);

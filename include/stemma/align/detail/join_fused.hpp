@@ -33,11 +33,11 @@ public:
         , modules_(modules)
         , parameters_(parameters)
         , result_(result)
-        , made_(captured.size(), false) {
+        , made_by_(captured.size(), no_id) {
         for (id n = 0; n < nodes.size(); ++n) {
             const auto item = result.of[nodes.vertex[n]].operation;
             if (item != no_id && leads(item, nodes.type[n])) {
-                made_[item] = true;
+                made_by_[item] = n;
             }
         }
     }
@@ -50,7 +50,7 @@ public:
                 continue;
             }
             joined_.assign(1, entry.operation);
-            join_neighbours(entry.operation, nodes_.type[n]);
+            join_neighbours(entry.operation, n);
             auto module = entry.module;
             for (auto item : joined_) {
                 module = modules_.lca(module, captured_[item].module);
@@ -80,32 +80,42 @@ private:
         return modules_.lca(module, known->second);
     }
 
-    void join_neighbours(id item, id type) {
+    void join_neighbours(id item, id n) {
         const auto first = item > max_distance ? item - max_distance : 0;
         const auto last = std::min<std::size_t>(captured_.size(), item + max_distance);
         for (std::size_t before = 0; before != joined_.size();) { // repeat while it grows
             before = joined_.size();
             for (auto i = item + 1; i < last; ++i) {
-                join(i, type);
+                join(i, n);
             }
             for (auto i = item; i-- > first;) {
-                join(i, type);
+                join(i, n);
             }
         }
     }
 
-    void join(id item, id type) {
+    void join(id item, id n) {
+        const auto type = nodes_.type[n];
         const auto is_connected = [&](id other) {
             return (items_.flows(item, other) && !is_layer(other, type)) ||
                    items_.flows(other, item);
         };
-        if (!made_[item] && items_.fuses[items_.profile[item]][type] &&
+        if (made_by_[item] == no_id && items_.fuses[items_.profile[item]][type] &&
             !(is_layer(item, type) && std::any_of(joined_.begin(), joined_.end(),
                                                   [&](id other) { return leads(other, type); })) &&
-            std::any_of(joined_.begin(), joined_.end(), is_connected)) {
-            made_[item] = true;
+            std::any_of(joined_.begin(), joined_.end(), is_connected) && !reads_later(item, n)) {
+            made_by_[item] = n;
             joined_.push_back(item);
         }
+    }
+
+    /// Whether an operation reads what an operator makes that comes after `n`.
+    [[nodiscard]] bool reads_later(id item, id n) const {
+        const auto sources = items_.sources[item];
+        return std::any_of(sources.begin(), sources.end(), [&](id source) {
+            const auto maker = made_by_[source];
+            return maker != no_id && maker > n && nodes_.chain[maker] == nodes_.chain[n];
+        });
     }
 
     [[nodiscard]] bool leads(id item, id type) const {
@@ -127,7 +137,7 @@ private:
     const parameter_scores& parameters_;
     std::unordered_map<id, id> of_readers_; // by parameter: the common ancestor of its readers
     alignment& result_;
-    std::vector<bool> made_; // by operation: it produced an operator, or is part of one
+    std::vector<id> made_by_; // by operation: the last operator that it produced, or is part of
     std::vector<id> joined_;
 };
 
