@@ -8,6 +8,7 @@
 #include <stemma/evidence/evidence.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/tagger.hpp>
 
 #include <string>
 #include <type_traits>
@@ -46,35 +47,78 @@ TEST_CASE("hierarchy_metadata: a fused operator is doubtful, as it names one of 
     CHECK(scene.claims<exporter_metadata>("node_v0").at(0).doubtful);
 }
 
-TEST_CASE("hierarchy_metadata: in branches, an operation without modules belongs to the module of "
-          "the If; elsewhere it says nothing") {
-    const auto bare = [](const std::string& from, const std::string& name) {
-        return test::described(test::node("Relu", {from}, {name}, name),
-                               test::dynamo({"pad"}, {"aten.pad.default"}));
+TEST_CASE(
+    "hierarchy_metadata: an operation without modules says nothing, but branches that it owns "
+    "are in the module of the If around it") {
+    const auto relu = [](const std::string& from, const std::string& name,
+                         const test::metadata& entries) {
+        return test::described(test::node("Relu", {from}, {name}, name), entries);
     };
+    const auto bare = test::dynamo({"pad"}, {"aten.pad.default"});
     const auto branches = [](const test::message& then_node, const test::message& else_node,
                              const std::string& then_result, const std::string& else_result) {
         return std::vector<test::message>{
             test::graph_attribute("then_branch", test::graph({then_node}, {}, {then_result})),
             test::graph_attribute("else_branch", test::graph({else_node}, {}, {else_result}))};
     };
-    // An If in a branch of another, which has no module of its own either.
     const auto inner = test::described(
         test::owner_node("If", {"x"}, {"i"},
-                         branches(bare("x", "deep"), bare("x", "deeper"), "deep", "deeper"),
+                         branches(relu("x", "deep", bare),
+                                  relu("x", "act", test::dynamo({"act", "relu"}, {"p.Act", "op"})),
+                                  "deep", "act"),
                          "inner"),
         test::dynamo({"cond_1"}, {"cond"}));
-    const auto outer = test::described(
-        test::owner_node("If", {"x"}, {"y"}, branches(bare("x", "p"), inner, "p", "i"), "outer"),
+    const auto outer =
+        test::described(test::owner_node("If", {"x"}, {"y"},
+                                         branches(relu("x", "p", bare), inner, "p", "i"), "outer"),
+                        test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
+    const auto other =
+        relu("y", "z",
+             test::dynamo({"", "gate", "gate.act", "relu"}, {"p.Net", "p.Gate", "p.Act", "op"}));
+    test::evidence_scene scene(
+        test::model(test::graph({outer, other, relu("z", "w", bare)}, {"x"}, {"w"}), 10).bytes());
+    CHECK(scene.paths<exporter_metadata>("outer") == texts{"gate"});
+    CHECK(scene.paths<exporter_metadata>("act") == texts{"gate.act"});
+    for (const auto* name : {"p", "inner", "deep", "w"}) {
+        INFO(name);
+        CHECK(scene.paths<exporter_metadata>(name).empty());
+    }
+}
+
+TEST_CASE(
+    "hierarchy_metadata: in branches, parameters and neighbours decide about operations without "
+    "modules, below the module of the If") {
+    const auto bare = [](const std::string& type, const std::vector<std::string>& inputs,
+                         const std::string& name) {
+        return test::described(test::node(type, inputs, {name}, name),
+                               test::dynamo({name}, {"aten.op.default"}));
+    };
+    const auto then_branch = test::graph(
+        {bare("MatMul", {"x", "gate.enc.fc.weight"}, "first"), bare("Relu", {"first"}, "between"),
+         bare("MatMul", {"between", "gate.dec.fc.weight"}, "last")},
+        {}, {"last"});
+    const auto owner = test::described(
+        test::owner_node(
+            "If", {"p"}, {"y"},
+            {test::graph_attribute("then_branch", then_branch),
+             test::graph_attribute("else_branch",
+                                   test::graph({bare("Tanh", {"x"}, "other")}, {}, {"other"}))},
+            "outer"),
         test::dynamo({"", "gate", "cond"}, {"app.Net", "app.Gate", "cond"}));
     test::evidence_scene scene(
-        test::model(test::graph({outer, bare("y", "z")}, {"x"}, {"z"}), 10).bytes());
-    for (const auto* name : {"outer", "p", "inner", "deep", "deeper"}) {
+        test::model(
+            test::graph({owner}, {"x", "p"}, {"y"}, {"gate.enc.fc.weight", "gate.dec.fc.weight"}),
+            10)
+            .bytes());
+    const auto found = stemma::tag_operators(scene.context(), stemma::policies<>{});
+    const auto of = [&](const char* name) { return found.attributions[scene.node(name)]; };
+    CHECK(scene.modules().path(of("first").module) == "gate.enc.fc");
+    CHECK(scene.modules().path(of("last").module) == "gate.dec.fc");
+    for (const auto* name : {"between", "other"}) {
         INFO(name);
-        CHECK(scene.paths<exporter_metadata>(name) == texts{"gate"});
-        CHECK(scene.paths<builder_metadata>(name).empty());
+        CHECK(scene.modules().path(of(name).module) == "gate");
+        CHECK(of(name).confidence < 0.9F);
     }
-    CHECK(scene.paths<exporter_metadata>("z").empty());
 }
 
 TEST_CASE("hierarchy_metadata: repeated keys are several origins, all doubtful") {

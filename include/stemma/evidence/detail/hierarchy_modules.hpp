@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -74,8 +75,8 @@ inline void grow_hierarchies(const hierarchy_table& table, module_tree_builder& 
 /// Finds the modules that the metadata of operators denote.
 ///
 /// A chain that starts inside (as the exporter writes in the branches of a condition) is looked up
-/// below the module of the body's owner, then further out; an operator there without a module
-/// belongs to the owner's. Complexity: O(chains * depth + operators in bodies * depth).
+/// below the module of the body's owner, then further out; an operator there without a module may
+/// be anywhere in the owner's. Complexity: O(chains * depth + operators in bodies * depth).
 template <operator_view Ops, module_view Modules>
 [[nodiscard]] hierarchy_modules bind_hierarchies(const Ops& ops, const hierarchy_table& table,
                                                  const Modules& modules,
@@ -94,6 +95,7 @@ template <operator_view Ops, module_view Modules>
     if (table.chain_of.empty()) {
         return result;
     }
+    std::unordered_map<id, id> around_bodies; // by operator in a body, for the bodies it owns
     for (const auto& op : detail::operators_in_bodies(ops)) {
         const auto chain = table.chain_of[op.v];
         const bool bare =
@@ -103,14 +105,12 @@ template <operator_view Ops, module_view Modules>
         }
         const auto of_owner = table.chain_of[op.owner];
         auto around = of_owner == no_id ? no_id : result.of_chain[of_owner].module;
-        if (around == no_id && !result.of_body_operator.empty()) {
-            around = result.of_body_operator[op.owner];
+        if (const auto known = around_bodies.find(op.owner);
+            around == no_id && known != around_bodies.end()) {
+            around = known->second;
         }
         if (bare) {
-            if (around != no_id) {
-                result.of_body_operator.resize(num_vertices(ops.graph()), no_id);
-                result.of_body_operator[op.v] = around;
-            }
+            around_bodies.emplace(op.v, around);
             continue;
         }
         around = around == no_id ? 0 : around;
@@ -120,6 +120,7 @@ template <operator_view Ops, module_view Modules>
             module = find_module(lookup, table.chains[chain].levels.back().path, around);
         }
         if (module != no_id) {
+            around_bodies.emplace(op.v, module);
             result.of_body_operator.resize(num_vertices(ops.graph()), no_id);
             result.of_body_operator[op.v] = module;
         }
