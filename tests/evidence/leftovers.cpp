@@ -67,6 +67,20 @@ TEST_CASE("leftovers: names that runtimes give to fused operators keep the modul
     }
 }
 
+TEST_CASE("leftovers: joined names are a guess, unless a parameter is of a module below") {
+    const std::string guess = "net/b/act/Relu_net/b/bn/FusedBatchNormV3_net/b/conv/Conv2D";
+    const std::string read = "net/b/act/Relu;net/b/conv/Conv2D";
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Relu", {"x"}, {"y"}, guess),
+                                 test::node("Conv", {"y", "net.b.conv.weight"}, {"z"}, read)},
+                                {"x"}, {"z"}, {"net.b.conv.weight"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>(guess) == texts{"net.b"});
+    CHECK(scene.claims<leftovers>(guess).at(0).confidence <= 0.5F);
+    CHECK(scene.paths<leftovers>(read) == texts{"net.b.conv"});
+    CHECK(scene.modules().size() == 4);
+}
+
 TEST_CASE("leftovers: an operator fused from several modules belongs to their common ancestor") {
     test::evidence_scene scene(named({{"FusedConv", "fused /enc/conv/Conv"},
                                       {"Relu", "/enc/conv/Relu"},

@@ -110,8 +110,12 @@ struct leftovers {
                     const auto common = tree.lca(module, owned);
                     module = !within ? common : common == module ? owned : module;
                 }
-                by_node[v] = {module, ends ? detail::confidence::leftover_of_both
-                                           : detail::confidence::leftover};
+                // Joined names only tell what contains all of them.
+                const bool guessed = within && table.scopes[table.scope_of[v]].style ==
+                                                   detail::scope_style::relative;
+                by_node[v] = {module, guessed ? detail::confidence::common_ancestor
+                                      : ends  ? detail::confidence::leftover_of_both
+                                              : detail::confidence::leftover};
             }
         }
         follow_data(context, by_node);

@@ -38,7 +38,7 @@ struct scoped_name {
     std::string_view scope;                  ///< without enclosing slashes; "" for the root
     scope_style style = scope_style::called; ///< which root it starts at
     bool exact = true;   ///< written for this operator rather than one it replaced
-    bool within = false; ///< of a function around, which may also call the operator's module
+    bool within = false; ///< of something around, which may also call the operator's module
 };
 
 /// Removes `suffix` and a number after it, `_token_12`; leaves other names unchanged.
@@ -133,9 +133,53 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
                       [&](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
-/// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`.
+/// Calls `f(part, end)` for each of several joined names, `a/Conv2D;a/bn/BiasAdd`, and what ends
+/// it, 0 for the last. Some tools write `;` as `_`: there the first level occurs again. Complexity:
+/// O(length).
+template <class Function>
+constexpr void for_each_joined(std::string_view name, Function f) {
+    constexpr std::size_t longest = 256;
+    const auto slash = name.find('/');
+    const auto level = name.substr(0, slash < longest ? slash + 1 : 0);
+    const auto is_again = [&](std::size_t at) {
+        return !level.empty() && at > level.size() && name[at - 1] != '/' &&
+               name.substr(at + 1).starts_with(level);
+    };
+    std::size_t begin = 0;
+    for (auto at = name.find_first_of(";_"); at != name.npos;
+         at = name.find_first_of(";_", at + 1)) {
+        if (name[at] == ';' || is_again(at)) {
+            f(name.substr(begin, at - begin), name[at]);
+            begin = at + 1;
+        }
+    }
+    f(name.substr(begin), '\0');
+}
+
+/// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`. Where these are
+/// joined by `_`, one ends in the type of an operator.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
-    return !name.starts_with('/') && name.find(';') != name.npos;
+    bool joined = false;
+    if (!name.starts_with('/') && name.find_first_of(";_") != name.npos) {
+        for_each_joined(name, [&](std::string_view part, char end) {
+            const auto last = part.substr(part.rfind('/') + 1);
+            joined =
+                joined || end == ';' || (end == '_' && !last.empty() && is_capital(last.front()));
+        });
+    }
+    return joined;
+}
+
+/// Returns: the scope that all of several joined names share, possibly "". Complexity: O(length).
+[[nodiscard]] constexpr std::string_view joined_scope(std::string_view name) noexcept {
+    auto shared = name;
+    for_each_joined(name, [&](std::string_view part, char) {
+        part = part.substr(0, part.rfind('/') + 1);
+        const auto differ = std::mismatch(part.begin(), part.end(), shared.begin(), shared.end());
+        shared = part.substr(0, static_cast<std::size_t>(differ.first - part.begin()));
+        shared = shared.substr(0, shared.rfind('/') + 1);
+    });
+    return shared.substr(0, shared.empty() ? 0 : shared.size() - 1);
 }
 
 /// Returns: the scope in an operator's name, if it is a scoped name for this operator type.
@@ -177,7 +221,8 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 /// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
 /// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
 /// `/fc/MatMul_quant`. With an operator type also of one whose name ends in a word of another
-/// framework: `bert/norm/moments/mean`; constants are called after what reads them, `add/y`.
+/// framework: `bert/norm/moments/mean`; constants are called after what reads them, `add/y`. Joined
+/// names mean what contains all of them.
 /// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name, std::string_view op_type = {}) noexcept {
@@ -193,7 +238,10 @@ split_leftover_name(std::string_view name, std::string_view op_type = {}) noexce
     name = detail::differentiated(name);
     detail::drop_tool_suffixes(name);
     if (detail::is_joined(name)) {
-        return std::nullopt;
+        const auto shared = detail::joined_scope(name);
+        return shared.empty()
+                   ? std::nullopt
+                   : std::optional(scoped_name{shared, scope_style::relative, false, true});
     }
     const auto slash = name.rfind('/');
     if (slash == name.npos || slash + 1 == name.size()) {
