@@ -123,4 +123,18 @@ TEST_CASE("find_module: starts at the given module", "[model][module_lookup]") {
     CHECK(find_module(lookup, "", a) == a);
 }
 
+TEST_CASE("find_module: the last name may contain dots", "[model][module_lookup]") {
+    stemma::module_tree_builder builder;
+    const auto net = builder.at_path("net");
+    builder.child(net, "tf.math.maximum_3");
+    const auto tree = builder.build();
+    const module_lookup lookup(tree);
+    const auto m = find_module(lookup, "net.tf.math.maximum_3");
+    REQUIRE(m != no_id);
+    CHECK(tree.name(m) == "tf.math.maximum_3");
+    CHECK(find_module(lookup, tree.path(m)) == m);
+    CHECK(find_module(lookup, "net.tf.math") == no_id);
+    CHECK(find_module(lookup, "net.tf.math.maximum_3.") == no_id);
+}
+
 } // namespace test::model_module_lookup

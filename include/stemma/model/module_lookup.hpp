@@ -64,16 +64,18 @@ private:
 
 namespace detail {
 
-/// Returns: the deepest module on a dotted path below `from`, and the rest of the path.
+/// Returns: the deepest module on a dotted path below `from`, and the rest of the path. The last
+/// name may contain dots.
 /// Complexity: O(length) expected.
 template <class Lookup>
 [[nodiscard]] std::pair<id, std::string_view> find_longest(const Lookup& lookup,
                                                            std::string_view path, id from = 0) {
     while (!path.empty()) {
         const auto dot = path.find('.');
-        const auto next = lookup.child(from, path.substr(0, dot));
+        auto next = lookup.child(from, path.substr(0, dot));
         if (next == no_id) {
-            break;
+            next = dot == path.npos ? no_id : lookup.child(from, path);
+            return next == no_id ? std::pair(from, path) : std::pair(next, std::string_view());
         }
         from = next;
         path.remove_prefix(dot == path.npos ? path.size() : dot + 1);
@@ -93,7 +95,7 @@ template <class Lookup>
 namespace detail {
 
 /// Finds modules at one dotted path after another, resuming where each diverges from the previous
-/// one.
+/// one. No name contains a dot.
 template <class Lookup>
 class module_trail {
 public:

@@ -33,6 +33,24 @@ namespace stemma::inline STEMMA_ABI::detail {
     return rest;
 }
 
+/// Returns: the module that an instance of a scope denotes below `parent`, added if missing.
+///
+/// Dots separate names in the paths of numbered modules, `layer.0`, and below modules that are
+/// known; elsewhere they are part of a name, as frameworks other than torch allow:
+/// `tf.math.maximum`. Complexity: O(length).
+[[nodiscard]] inline id module_below(module_tree_builder& builder, id parent,
+                                     std::string_view path) {
+    const auto dot = path.find('.');
+    bool separates = dot == path.npos || builder.find_child(parent, path.substr(0, dot)) != no_id;
+    for (auto begin = dot; begin != path.npos && !separates;) {
+        const auto end = path.find('.', begin + 1);
+        const auto part = path.substr(begin + 1, end == path.npos ? end : end - begin - 1);
+        separates = is_number(part.substr(0, part.find('_')));
+        begin = end;
+    }
+    return separates ? builder.at_path(path, parent) : builder.child(parent, path);
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail
 
 #endif // STEMMA_EVIDENCE_DETAIL_PATH_BELOW_HPP

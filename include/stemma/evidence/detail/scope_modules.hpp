@@ -318,7 +318,7 @@ template <parameter_readers Ops>
         };
         const auto make = [&](std::string_view instance) {
             const auto path = detail::path_below(builder, parent, scope.style, instance);
-            return builder.at_path(path, parent);
+            return detail::module_below(builder, parent, path);
         };
         // List members are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
@@ -361,7 +361,7 @@ template <parameter_readers Ops>
         const auto owner = parted->owner(s);
         const auto join_owner = [&] {
             const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
-            guess(builder.at_path(path, owner), detail::confidence::scope_numbered);
+            guess(detail::module_below(builder, owner, path), detail::confidence::scope_numbered);
         };
         if (owner != no_id && parted->is_read(s)) {
             join_owner();
@@ -372,7 +372,8 @@ template <parameter_readers Ops>
             module.caller = parent;
         } else if (const auto lender = lent.owner(s); lender != no_id) {
             const auto name = repeats ? counted->first : scope.instance();
-            guess(builder.at_path(name, builder_id[lender]), detail::confidence::scope_elsewhere);
+            guess(detail::module_below(builder, builder_id[lender], name),
+                  detail::confidence::scope_elsewhere);
             module.caller = parent;
         } else if (const auto outside = shared.outside(s); outside != no_id) {
             self(outside, self);
