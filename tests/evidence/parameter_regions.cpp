@@ -191,6 +191,43 @@ TEST_CASE("parameter_regions: a sequence has the members missing from its number
         [&](const stemma::claim& made) { CHECK(tree.path(made.module).empty()); });
 }
 
+TEST_CASE("parameter_regions: what leads from an input of the model to a sequence may begin it") {
+    const std::vector<test::message> net{
+        bare("Flatten", {"x"}, "flat"), bare("MatMul", {"flat", "net.1.weight"}, "a"),
+        bare("Relu", {"a"}, "act"), bare("MatMul", {"act", "net.3.weight"}, "b")};
+    const test::names parameters{"net.1.weight", "net.3.weight"};
+    // Others read the input, too: the step is the sequence's.
+    auto forked = net;
+    forked.push_back(bare("Neg", {"x"}, "other"));
+    test::evidence_scene several(bare_model(forked, {"b", "other"}, parameters));
+    CHECK(several.paths<parameter_regions>("flat") == texts{"net.0"});
+    // Otherwise, it may be the caller's.
+    test::evidence_scene single(bare_model(net, {"b"}, parameters));
+    CHECK(single.paths<parameter_regions>("flat") == texts{"/"});
+    // Nor is a step that reads two inputs.
+    auto two = forked;
+    two.front() = bare("Concat", {"x", "z"}, "flat");
+    auto graph = test::graph(two, {"x", "z"}, {"b", "other"}, parameters);
+    test::evidence_scene both(test::model(graph).bytes());
+    CHECK(both.paths<parameter_regions>("flat") == texts{"/"});
+}
+
+TEST_CASE("parameter_regions: a model that is a sequence does nothing else") {
+    test::evidence_scene scene(
+        bare_model({bare("Flatten", {"x"}, "flat"), bare("MatMul", {"flat", "1.weight"}, "a"),
+                    bare("Relu", {"a"}, "act"), bare("MatMul", {"act", "3.weight"}, "b"),
+                    bare("Sigmoid", {"b"}, "y")},
+                   {"y"}, {"1.weight", "3.weight"}));
+    CHECK(scene.paths<parameter_regions>("flat") == texts{"0"});
+    CHECK(scene.paths<parameter_regions>("act") == texts{"2"});
+    CHECK(scene.paths<parameter_regions>("y") == texts{"4"});
+    test::evidence_scene complete(
+        bare_model({bare("MatMul", {"x", "0.weight"}, "a"), bare("MatMul", {"a", "1.weight"}, "b"),
+                    bare("Sigmoid", {"b"}, "y")},
+                   {"y"}, {"0.weight", "1.weight"}));
+    CHECK(complete.paths<parameter_regions>("y") == texts{"2"});
+}
+
 TEST_CASE("parameter_regions: torch's attention does its projection's work") {
     test::evidence_scene scene(bare_model(
         {bare("MatMul", {"x", "b.norm.weight"}, "n"), bare("Transpose", {"n"}, "turned"),

@@ -7,7 +7,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/region_finder.hpp>
-#include <stemma/evidence/detail/sequence_steps.hpp>
+#include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>

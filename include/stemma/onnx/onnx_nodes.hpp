@@ -212,16 +212,23 @@ public:
                !convolution_input(node, 3).empty();
     }
 
-    /// Whether a node reads a value that is neither produced by a node nor an initializer.
-    /// Complexity: O(inputs).
-    [[nodiscard]] bool reads_data(id node) const noexcept {
+    /// Calls `f(value)` for the values a node reads that are neither produced by a node nor
+    /// initializers. Complexity: O(inputs).
+    template <class Function>
+    void for_each_data(id node, Function f) const {
         for (auto value : model_->inputs(node)) {
             if (value != no_id && model_->kind(value) != value_kind::result &&
                 !model_->is_initializer(value)) {
-                return true;
+                f(value);
             }
         }
-        return false;
+    }
+
+    /// Whether a node reads such a value. Complexity: O(inputs).
+    [[nodiscard]] bool reads_data(id node) const {
+        bool reads = false;
+        for_each_data(node, [&](id) { reads = true; });
+        return reads;
     }
 
     /// Calls `f(key, value)` for every metadata entry of a node, as before it was tagged: what

@@ -213,6 +213,7 @@ TEST_CASE("has_open_sequences: finds gaps in numbers, and lists in lists") {
     CHECK(open(chain(pairs{{"Gemm", "net.0.0"}, {"Gemm", "net.1"}})));
     CHECK_FALSE(open(chain(pairs{{"Gemm", "net.0"}, {"Gemm", "net.1"}})));
     CHECK_FALSE(open(chain(pairs{{"Gemm", "net.a"}, {"Gemm", "net.c"}})));
+    CHECK(open(chain(pairs{{"Gemm", "0"}, {"Gemm", "1"}}))); // something may follow
 }
 
 } // namespace test::evidence_detail_sequence_steps

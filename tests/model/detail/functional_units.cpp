@@ -42,6 +42,30 @@ TEST_CASE("functional_units: a step computes one value from one, including scali
     CHECK(behind(ops, pooled, {x, y}).empty());
 }
 
+TEST_CASE("functional_units: one operator ends the model if nothing else happens there") {
+    const auto last_behind = [](const test::operator_scene& ops, id v) {
+        const std::vector<bool> steady(ops.size(), false);
+        const std::vector<bool> free(ops.size(), true);
+        return stemma::detail::functional_units<test::operator_scene>(ops, steady, free)
+            .last_behind(v);
+    };
+    test::operator_scene ops;
+    const auto x = ops.add({}, "x", "MatMul");
+    const auto y = ops.add({x}, "y", "Sigmoid");
+    CHECK(last_behind(ops, x) == y);
+    CHECK(last_behind(ops, y) == stemma::no_id);
+    const auto z = ops.add({y}, "z", "Neg");
+    CHECK(last_behind(ops, x) == stemma::no_id);
+    CHECK(last_behind(ops, y) == z);
+    ops.add({y}, "other", "Neg");
+    CHECK(last_behind(ops, y) == stemma::no_id);
+    test::operator_scene joined;
+    const auto a = joined.add({}, "a", "MatMul");
+    const auto b = joined.add({}, "b", "MatMul");
+    joined.add({a, b}, "sum", "Add");
+    CHECK(last_behind(joined, a) == stemma::no_id);
+}
+
 TEST_CASE(
     "functional_units: operators with other inputs, or only some of the readers, are no step") {
     test::operator_scene ops;

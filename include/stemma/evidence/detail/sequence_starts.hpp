@@ -18,10 +18,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether the member numbers of some sequence have a gap, or may continue.
+/// Complexity: O(modules + parameters).
+template <parameter_readers Ops, module_view Modules>
+[[nodiscard]] bool has_open_sequences(const Ops& ops, const Modules& modules,
+                                      const parameter_owners& owners) {
+    const tree_index& tree = modules.index();
+    const module_code<Modules> code(ops, modules, owners);
+    for (id m = 0; m < tree.size(); ++m) {
+        std::uint64_t members = 0;
+        std::uint64_t behind = 0;               // one past the greatest number
+        bool lists = m == 0 && code.is_list(m); // a model may end with anything
+        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
+            behind = std::max(behind, list_place(modules.name(c)).value_or(0) + 1);
+            lists = lists || code.is_list(c);
+            ++members;
+        }
+        if (members != behind || lists) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /// Returns: by module, whether it is the first member of a sequence with parameters, and members
 /// without any come before it. Complexity: O(modules).
@@ -61,6 +85,7 @@ public:
                     const std::vector<bool>& free, const std::vector<id>& placed,
                     const functional_units<Ops>& units, const module_exits<Ops>& exits)
         : ops_(ops)
+        , tree_(tree)
         , owners_(owners)
         , steady_(steady)
         , free_(free)
@@ -85,11 +110,14 @@ public:
                 }
             }
         }
+        for (id v = 0; v < placed.size(); ++v) {
+            for_each_input(v, [&](id input) { reads_input_.emplace(input, v); });
+        }
     }
 
     /// Returns: the steps before a module, the first one first, back to a value that is also read
     /// elsewhere; none if they are more than `most`. Back to another value, one of them must be a
-    /// normalization, as others might be of the module before.
+    /// normalization, as others might be of the module before, unless the model is the sequence.
     [[nodiscard]] std::vector<std::vector<id>> before(id m, std::size_t most) const {
         if (entry_[m] == no_id || has_several_[m]) {
             return {};
@@ -101,14 +129,23 @@ public:
         const auto is_inside = [&](id v) {
             return exits_.is_in(v, m) || std::find(region.begin(), region.end(), v) != region.end();
         };
-        const auto from = collect(m, region, is_inside);
-        if (from == no_id || region.empty()) {
-            return {};
-        }
-        bool forks = false;
-        units_.for_each_reader(from, [&](id w) { forks = forks || !is_inside(w); });
+        auto [from, complete] = collect(m, region, is_inside);
+        bool sure = tree_.parent(m) == 0;
         std::vector<std::vector<id>> steps;
-        for (auto v = from; v == from || !exits_.leads_to(v, m); v = steps.back().back()) {
+        const auto first = only_input_reader(region, is_inside);
+        if (first.v != no_id && (sure || first.forks)) {
+            steps.push_back({first.v});
+            from = no_id;
+            sure = true;
+        } else {
+            region.resize(complete);
+            if (from == no_id || region.empty()) {
+                return {};
+            }
+            units_.for_each_reader(from, [&](id w) { sure = sure || !is_inside(w); });
+        }
+        for (auto v = from == no_id ? first.v : from; v == from || !exits_.leads_to(v, m);
+             v = steps.back().back()) {
             auto unit = units_.behind(v, is_inside);
             if (unit.empty() || steps.size() > 3 * most) {
                 return {};
@@ -116,8 +153,8 @@ public:
             steps.push_back(std::move(unit));
         }
         join_groups(steps);
-        const bool sure = forks || std::any_of(steps.begin(), steps.end(),
-                                               [&](const auto& step) { return normalizes(step); });
+        sure = sure || std::any_of(steps.begin(), steps.end(),
+                                   [&](const auto& step) { return normalizes(step); });
         return sure && steps.size() <= most ? steps : std::vector<std::vector<id>>();
     }
 
@@ -144,10 +181,51 @@ private:
         return lost;
     }
 
-    /// Collects what leads to nothing but a module, back to where it depends on one value. Returns:
-    /// what makes that value, or `no_id`.
+    /// Calls `f(input)` for the inputs of the model that an operator reads.
+    template <class Function>
+    void for_each_input(id v, Function f) const {
+        if constexpr (requires { ops_.for_each_data(vertex_[v], f); }) {
+            if (!steady_[v]) {
+                ops_.for_each_data(vertex_[v], f);
+            }
+        }
+    }
+
+    /// An operator that alone leads from an input of the model into a region.
+    struct input_reader {
+        id v = no_id;
+        bool forks = false; ///< whether others read the input, too
+    };
+
+    /// Returns: that of a region that starts at inputs of the model; `no_id` if it reads several,
+    /// or something else. Complexity: O(inputs of the operators, and readers of those).
     template <class IsInside>
-    [[nodiscard]] id collect(id m, std::vector<id>& region, IsInside is_inside) const {
+    [[nodiscard]] input_reader only_input_reader(const std::vector<id>& region,
+                                                 IsInside is_inside) const {
+        input_reader found;
+        std::size_t reads = 0;
+        bool computed = false;
+        for (auto v : region) {
+            for (auto [in, last] = in_edges(vertex_[v], ops_.graph()); in != last; ++in) {
+                const auto u = static_cast<id>(index_of(ops_.graph(), source(*in, ops_.graph())));
+                computed = computed || (!steady_[u] && !is_inside(u));
+            }
+            for_each_input(v, [&](id input) {
+                ++reads;
+                found.v = v;
+                const auto [reader, end] = reads_input_.equal_range(input);
+                found.forks = std::any_of(
+                    reader, end, [&](const auto& entry) { return !is_inside(entry.second); });
+            });
+        }
+        return reads == 1 && !computed ? found : input_reader{};
+    }
+
+    /// Collects what leads to nothing but a module. Returns: what makes the one value that the
+    /// first ones of these depend on, or `no_id`, and their number.
+    template <class IsInside>
+    [[nodiscard]] std::pair<id, std::size_t> collect(id m, std::vector<id>& region,
+                                                     IsInside is_inside) const {
         constexpr std::size_t max_region = 48;
         std::vector<id> outside;
         std::size_t complete = 0; // how much surely depends on one value
@@ -182,8 +260,7 @@ private:
                 }
             }
         }
-        region.resize(complete);
-        return only;
+        return {only, complete};
     }
 
     /// Joins the steps of a normalization of groups to one.
@@ -201,6 +278,7 @@ private:
     }
 
     const Ops& ops_;
+    const tree_index& tree_;
     const parameter_owners& owners_;
     const std::vector<bool>& steady_;
     const std::vector<bool>& free_;
@@ -209,6 +287,7 @@ private:
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<id> entry_; // by module, the operator that reads what others computed
     std::vector<bool> has_several_;
+    std::unordered_multimap<id, id> reads_input_; // operators by input of the model
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

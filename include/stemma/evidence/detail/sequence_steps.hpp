@@ -37,29 +37,6 @@ struct sequence_step {
     std::vector<id> operators; ///< by vertex index
 };
 
-/// Whether the member numbers of some sequence have a gap, or may continue.
-/// Complexity: O(modules + parameters).
-template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] bool has_open_sequences(const Ops& ops, const Modules& modules,
-                                      const parameter_owners& owners) {
-    const tree_index& tree = modules.index();
-    const module_code<Modules> code(ops, modules, owners);
-    for (id m = 0; m < tree.size(); ++m) {
-        std::uint64_t members = 0;
-        std::uint64_t behind = 0; // one past the greatest number
-        bool lists = false;
-        for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
-            behind = std::max(behind, list_place(modules.name(c)).value_or(0) + 1);
-            lists = lists || code.is_list(c);
-            ++members;
-        }
-        if (members != behind || lists) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Finds sequence members without parameters: `act(fc(x))` where the numbers of the members with
 /// parameters leave a gap between them.
 template <operator_view Ops, module_view Modules>
@@ -128,7 +105,7 @@ private:
             }
             if (b < members.size()) {
                 look_between(sequence, members, a, b, mixed);
-            } else {
+            } else if (!ends_model(sequence, members[a].module)) {
                 look_behind(sequence, members, a);
                 look_again(sequence, members, a, earlier);
             }
@@ -305,6 +282,16 @@ private:
                               !follows(members.back().module, units.front())))) {
             look_inside(members[a].module, units.front());
         }
+    }
+
+    /// One operator behind the last member with parameters of a model that is a sequence, if
+    /// nothing follows. Returns: whether there is one.
+    bool ends_model(id sequence, id last) {
+        const auto v = sequence == 0 ? units_.last_behind(exits_.only(last)) : no_id;
+        if (v != no_id) {
+            end_with(sequence, find_end(sequence), {v});
+        }
+        return v != no_id;
     }
 
     /// One member without parameters at the end of a sequence, after a folded one: what follows a

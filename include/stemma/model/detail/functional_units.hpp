@@ -58,6 +58,23 @@ public:
         }
     }
 
+    /// Returns: the operator behind `v` that ends the model: it reads nothing else, nothing else
+    /// reads `v`, and nothing its result; `no_id` if there is none. Complexity: O(their edges).
+    [[nodiscard]] id last_behind(id v) const {
+        id only = no_id;
+        std::size_t others = 0;
+        for_each_reader(v, [&](id w) { only == no_id ? void(only = w) : void(++others); });
+        if (only == no_id || !free_[only]) {
+            return no_id;
+        }
+        for_each_reader(only, [&](id) { ++others; });
+        for (auto [in, last] = in_edges(vertex_[only], graph_); in != last; ++in) {
+            const auto u = index_of(graph_, source(*in, graph_));
+            others += !steady_[u] && u != v ? 1U : 0U;
+        }
+        return others == 0 ? only : no_id;
+    }
+
 private:
     template <class Counts>
     [[nodiscard]] std::vector<id> whole_behind(id v, Counts counts) const {
