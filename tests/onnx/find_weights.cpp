@@ -221,6 +221,44 @@ TEST_CASE("find_weights: ignores indices, extents, masks and flags", "[find_weig
     CHECK(found.by_name.empty());
 }
 
+TEST_CASE("find_weights: a limit or fill value counts only if it is named like a parameter",
+          "[find_weights]") {
+    const auto found = find({test::node("Clip", {"x", "onnx::Clip_7", "act.alpha"}, {"a"}),
+                             test::node("Pad", {"a", "pads", "value"}, {"b"}),
+                             test::node("Dropout", {"b", "ratio"}, {"y"}),
+                             test::node("OneHot", {"x", "depth", "ends"}, {"c"}),
+                             test::node("Range", {"from", "to", "by"}, {"d"})},
+                            {tensor("onnx::Clip_7", float32, {}), tensor("act.alpha", float32, {}),
+                             tensor("pads", int64, {4}), tensor("value", float32, {}),
+                             tensor("ratio", float32, {}), tensor("depth", float32, {}),
+                             tensor("ends", float32, {2}), tensor("from", float32, {}),
+                             tensor("to", float32, {}), tensor("by", float32, {})});
+    CHECK(found.by_name.size() == 1);
+    CHECK(found.by_name.at("act.alpha").kind == kind::parameter);
+}
+
+TEST_CASE("find_weights: what the exporter says of a tensor decides", "[find_weights]") {
+    auto graph = test::graph({test::node("Conv", {"x", "stft.basis", "bias"}, {"a"}),
+                              test::node("LSTM", {"a", "w", "r", "", "", "h"}, {"b"}),
+                              test::node("Gather", {"b", "index"}, {"y"})},
+                             {"x"}, {"y"});
+    for (const auto* name : {"stft.basis", "bias", "w", "r", "h"}) {
+        graph.inner(5, tensor(name, float32, {2, 3, 4}));
+    }
+    graph.inner(5, tensor("index", int64, {2}));
+    graph.inner(16, test::entry("pkg.torch.export.ExportedProgram.graph_signature",
+                                "b_basis: BUFFER target='stft.basis' persistent=True\n"
+                                "p_h: PARAMETER target='h'\n"
+                                "p_index: PARAMETER target='index'\n"
+                                "p_unread: PARAMETER target='unread'\n"));
+    graph.inner(5, tensor("unread", float32, {2}));
+    const auto found = find(test::model(graph));
+    CHECK(found.by_name.size() == 5);
+    CHECK(found.by_name.at("stft.basis").kind == kind::buffer);
+    CHECK(found.by_name.at("bias").kind == kind::parameter);
+    CHECK(found.by_name.at("h").kind == kind::parameter);
+}
+
 TEST_CASE("find_weights: integers read by an unknown operator count only as matrices",
           "[find_weights]") {
     const auto found = find({test::node("Odd", {"x", "w", "z", "i"}, {"y"}, "", "com.example"),

@@ -3,8 +3,10 @@
 #define STEMMA_ONNX_FIND_WEIGHTS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/stated_kinds.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/input_roles.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -248,10 +250,12 @@ private:
     return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
 }
 
-/// Returns: the kind of a tensor, that of a Constant or `computed` by one before; nothing if it is
-/// not a weight.
-[[nodiscard]] inline std::optional<weight_kind>
-kind_of_weight(const value_roles& roles, id value, const tensor_header& header, bool computed) {
+/// Returns: the kind of a tensor according to its readers, that of a Constant or `computed` by one
+/// before; nothing if it is not a weight.
+[[nodiscard]] inline std::optional<weight_kind> kind_of_weight(const value_roles& roles, id value,
+                                                               std::string_view name,
+                                                               const tensor_header& header,
+                                                               bool computed) {
     const auto type = data_type_name(header.data_type);
     const bool real = is_floating_type(header.data_type);
     const bool narrow = is_narrow_type(header.data_type);
@@ -272,7 +276,8 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     if (taken_for(input_role::zero_point)) {
         return weight_kind::zero_point;
     }
-    if (taken_for(input_role::index)) {
+    if (taken_for(input_role::index) ||
+        (taken_for(input_role::setting) && owner_path(name).empty())) {
         return std::nullopt;
     }
     const bool alone = computed && header.elements() == 1; // a scalar of the computation
@@ -281,6 +286,19 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
     return !alone && (real || packed || foreign || taken_for(input_role::dequantized))
                ? std::optional(weight_kind::parameter)
                : std::nullopt;
+}
+
+/// Returns: the kind of a tensor that the file states to be a parameter, or none, and that its
+/// readers take for `kind`.
+[[nodiscard]] inline std::optional<weight_kind>
+correct_kind(std::optional<weight_kind> kind, stated_kind stated, bool real) noexcept {
+    if (stated == stated_kind::fixed && kind == weight_kind::parameter) {
+        return weight_kind::buffer;
+    }
+    return stated == stated_kind::parameter && real &&
+                   kind.value_or(weight_kind::buffer) == weight_kind::buffer
+               ? weight_kind::parameter
+               : kind;
 }
 
 } // namespace detail
@@ -293,10 +311,14 @@ kind_of_weight(const value_roles& roles, id value, const tensor_header& header, 
 [[nodiscard]] inline std::vector<stored_weight> find_weights(const wire_model& model,
                                                              const input_roles& table = {}) {
     const detail::value_roles roles(model, table);
+    const detail::stated_kinds stated(model);
     std::vector<stored_weight> weights;
     const auto add = [&](id value, const tensor_header& header, bool computed) {
-        const auto kind = detail::kind_of_weight(roles, value, header, computed);
-        if (!kind) {
+        const auto name = model.value_name(value);
+        const auto kind =
+            detail::correct_kind(detail::kind_of_weight(roles, value, name, header, computed),
+                                 stated.of(name), detail::is_floating_type(header.data_type));
+        if (!kind || !roles.is_used(value)) {
             return;
         }
         stored_weight weight{value, *kind, header.data_type, header.elements(),

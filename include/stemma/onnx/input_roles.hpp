@@ -22,6 +22,7 @@ enum class input_role : std::uint8_t {
     scale,       ///< multiplies quantized values
     zero_point,  ///< is subtracted from quantized values
     index,       ///< positions, extents and shapes
+    setting,     ///< limits, thresholds, fill values: a weight only if named like one
     moved,       ///< passed through: the reader of the result decides
     dequantized, ///< passed through as real numbers: their reader decides
     factor,      ///< an operand; a scale if another factor is one
@@ -61,6 +62,8 @@ private:
             return input_role::zero_point;
         case 'i':
             return input_role::index;
+        case 'o':
+            return input_role::setting;
         case '>':
             return input_role::moved;
         case 'd':
@@ -77,8 +80,9 @@ namespace detail {
 
 /// The roles of operators' inputs, one operator per line, `domain::type` if domains differ: a
 /// letter for each input (`.` operand, `w` weight, `b` buffer, `s` scale, `z` zero point, `i`
-/// index, `>` moved, `d` dequantized, `f` factor; `*`: and so on), after `->` one for each output,
-/// after `/` the attribute with the number of bits of a packed element, and its default.
+/// index, `o` setting, `>` moved, `d` dequantized, `f` factor; `*`: and so on), after `->` one for
+/// each output, after `/` the attribute with the number of bits of a packed element, and its
+/// default.
 inline constexpr std::string_view operator_input_roles = R"(
 Conv .ww
 ConvTranspose .ww
@@ -113,7 +117,13 @@ Expand >i
 Tile >i
 Slice >iiii
 Split >i
-Pad >i.i
+Pad >ioi
+Clip .oo
+Dropout .oi
+OneHot iio
+Range ooo
+NonMaxSuppression ..ioo
+MelWeightMatrix iiooo
 Concat >*
 QuantizeLinear >sz
 DequantizeLinear dsz
@@ -158,7 +168,9 @@ NhwcFusedConv .ww.
 TransposeMatMul ww
 BatchNormInternal .wwbb
 BiasAdd .w.
-BiasDropout .w.
+BiasDropout .w.o
+BitmaskDropout .o
+BitmaskBiasDropout .w.o
 BiasGelu .w
 BiasSoftmax .b
 BiasSplitGelu .w
