@@ -233,7 +233,10 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
     for (auto m : order) {
         const auto& one = cost[m];
         const auto text = [&](const stemma::polynomial& number) { return cost.short_text(number); };
-        const auto module = shaded(shortened(path_text(opened, m), 60), shade::name);
+        auto module = shaded(shortened(path_text(opened, m), 60), shade::name);
+        if (one.unknown > 0) {
+            module += fmt::format(", {} not counted", counted(one.unknown, "node"));
+        }
         if (dims.empty()) {
             put("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}\n", text(one.macs), text(one.flops),
                 text(static_cast<std::int64_t>(counts.parameters[m])),

@@ -286,6 +286,30 @@ TEST_CASE(
     CHECK_FALSE(plain.quantized);
 }
 
+TEST_CASE("identify_parameters: PyTorch's conventions apply only to what comes from PyTorch",
+          "[weights][identify_parameters]") {
+    const auto make = [](std::string_view producer, const std::string& slash) {
+        const auto graph =
+            test::graph({test::node("Conv", {"x", "net/conv1/Conv2D:0", "net/conv1/BiasAdd:0"},
+                                    {"y"}, slash + "net/conv1/Conv")},
+                        {"x"}, {"y"})
+                .inner(5, test::tensor("net/conv1/Conv2D:0", {2, 1, 1, 1}, "12345678"))
+                .inner(5, test::tensor("net/conv1/BiasAdd:0", {2}, "12345678"));
+        return test::model(graph).text(2, producer);
+    };
+    const test::scratch_folder folder;
+    const auto count = [&](const test::message& model) {
+        const stemma::attributed_model opened(folder.make("model.onnx", model.bytes()), {});
+        const auto origins = stemma::identify_parameters(opened);
+        return std::count_if(origins.begin(), origins.end(), [](const auto& origin) {
+            return origin.basis == stemma::parameter_basis::usage;
+        });
+    };
+    CHECK(count(make("tf2onnx", "")) == 0);
+    CHECK(count(make("pytorch", "")) == 2);
+    CHECK(count(make("tf2onnx", "/")) == 2);
+}
+
 TEST_CASE("identify_parameters: extents of any size are compared without overflow",
           "[weights][identify_parameters]") {
     constexpr auto largest = std::numeric_limits<std::int64_t>::max();

@@ -3,7 +3,9 @@
 #define STEMMA_WEIGHTS_IDENTIFY_PARAMETERS_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
 #include <stemma/weights/detail/derived_entries.hpp>
@@ -23,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -146,12 +149,32 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
     }
 }
 
+/// Whether a model shows traces of PyTorch: its producer, the names of parameters, or scopes.
+/// Complexity: O(length of names).
+[[nodiscard]] inline bool is_from_pytorch(const weight_search& search) {
+    if (search.model.producer_name().find("torch") != std::string_view::npos) {
+        return true;
+    }
+    for (std::size_t t = 0; t < search.headers.size(); ++t) {
+        const auto name = search.name(t);
+        if (name.find("::") != name.npos || !owner_path(name).empty()) {
+            return true;
+        }
+    }
+    for (id node = 0; node < search.model.node_count(); ++node) {
+        if (search.model.name(node).starts_with('/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 } // namespace detail
 
 /// Returns: the `state_dict` entries and the transform of every initializer, numbered as in
 /// `wire_model::tensors`.
 ///  Decided by values in the checkpoint, else by names, else by the reading modules: their declared
-/// entries, or PyTorch's conventions.
+/// entries, or PyTorch's conventions if anything in the model comes from PyTorch.
 /// Requires: the model keeps its evidence.
 /// Complexity: O(nodes + reads * entries of their modules), and O(bytes) with contents.
 [[nodiscard]] inline std::vector<parameter_origin>
@@ -176,8 +199,11 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
     detail::named_entries names(search);
     names.find();
     detail::folded_entries folds(search);
+    const bool usual = search.entries.empty() && detail::is_from_pytorch(search);
     if (!reliable) {
-        detail::find_gates(search);
+        if (usual || !search.entries.empty()) {
+            detail::find_gates(search);
+        }
         folds.find_declared();
         detail::normed_entries(search).find_declared();
     }
@@ -188,7 +214,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
         detail::sliced_entries(search).find_declared();
         folds.doubt_unfolded();
     }
-    if (search.entries.empty()) {
+    if (usual) {
         folds.find_usual(computed);
         detail::sliced_entries(search).find_usual();
         used.find_usual(computed);
