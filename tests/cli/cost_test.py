@@ -117,6 +117,21 @@ class Cost(Case):
         text = self.succeed("analyze", FIXTURES / "control_flow" / "model.onnx", "--cost").stdout
         self.assertIn("counted as if run once: the bodies of 1 loop\n", text)
 
+    def test_modules_say_how_many_nodes_are_not_counted(self):
+        graph = Message()
+        for module, given, made, op in (("a", "x", "h", "Relu"), ("b", "h", "y", "Odd")):
+            graph.add(1, Message().add(1, given).add(2, made).add(3, f"/{module}/{op}").add(4, op))
+        extents = Message().add(1, Message().add(1, 2))
+        typed = Message().add(1, Message().add(1, 1).add(2, extents))
+        graph.add(11, Message().add(1, "x").add(2, typed)).add(12, Message().add(1, "y"))
+        path = self.folder / "odd.onnx"
+        path.write_bytes(Message().add(1, 8).add(7, graph).add(8, Message().add(2, 17)).bytes())
+        lines = self.succeed("analyze", path, "--cost").stdout.splitlines()
+        rows = {words[7].rstrip(","): line for line in lines if len(words := line.split()) > 7}
+        self.assertTrue(rows["b"].endswith("b, 1 node not counted"), rows)
+        self.assertTrue(rows["a"].endswith(" a"), rows)
+        self.assertIn(", 1 node not counted", lines[1])
+
     def test_unknown_dimensions_are_refused_with_those_that_are_known(self):
         self.fail_with(2, "analyze", FIXTURES / "bert_micro" / "model.onnx", "--cost",
                        "--dim=width=3", saying="known: batch_size, sequence")
