@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -76,14 +77,16 @@ void add_commands(CLI::App& app, cli::action& chosen, std::string_view first) {
     }
 }
 
-/// Returns: `; did you mean 'tree'?`, or "" if nothing is similar.
-std::string did_you_mean(std::string_view text, const std::vector<std::string>& known) {
+/// Returns: `; did you mean 'tree'?`, with `prefix` before the name, or "" if nothing is similar.
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& known,
+                         std::string_view prefix = {}) {
     stemma::nearest_texts nearest(text, 1);
     for (const auto& each : known) {
         nearest.offer(each);
     }
     const auto like = nearest.take();
-    return like.empty() ? std::string() : fmt::format("; did you mean '{}'?", like.front());
+    return like.empty() ? std::string()
+                        : fmt::format("; did you mean '{}{}'?", prefix, like.front());
 }
 
 /// Omits the sets of allowed values, which option descriptions name.
@@ -212,13 +215,15 @@ int refuse(const CLI::App& app, const CLI::ParseError& e) {
                                              used.front()->get_name()));
                 return cli::bad_usage;
             }
+            const std::size_t same = word.starts_with("--") ? 2 : 0; // dashes are no similarity
             for (const auto* option : used.front()->get_options()) {
                 for (const auto& name : option->get_lnames()) {
-                    known.push_back("--" + name);
+                    known.push_back(("--" + name).substr(same));
                 }
             }
-            cli::print_error(fmt::format("{}: unknown option '{}'{}", used.front()->get_name(),
-                                         word, did_you_mean(word, known)));
+            cli::print_error(
+                fmt::format("{}: unknown option '{}'{}", used.front()->get_name(), word,
+                            did_you_mean(word.substr(same), known, word.substr(0, same))));
             return cli::bad_usage;
         }
     }

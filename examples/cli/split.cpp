@@ -38,6 +38,20 @@ struct split_request {
     bool no_sync = false;
 };
 
+/// Returns: by module, whether it or one below has a node of the main graph.
+std::vector<bool> find_modules_with_nodes(const stemma::attributed_model& opened) {
+    const auto& modules = opened.modules().index();
+    std::vector<bool> has(modules.size(), false);
+    for (id node = 0; node < opened.model().node_count(); ++node) {
+        auto m =
+            opened.model().graph_of(node) == 0 ? opened.tags().attributions[node].module : no_id;
+        for (; m != no_id && !has[m]; m = modules.parent(m)) {
+            has[m] = true;
+        }
+    }
+    return has;
+}
+
 stemma::any_partition<> partition_of(const split_request& asked,
                                      const stemma::attributed_model& opened) {
     if (asked.parts) {
@@ -47,8 +61,13 @@ stemma::any_partition<> partition_of(const split_request& asked,
         return stemma::parts_by_depth{*asked.depth};
     }
     stemma::parts_by_modules policy;
+    const auto has_nodes = find_modules_with_nodes(opened);
     for (const auto& query : asked.modules) {
         const auto found = find_modules(opened, query);
+        if (std::none_of(found.begin(), found.end(), [&](id m) { return bool{has_nodes[m]}; })) {
+            throw stemma::error(stemma::error_code::not_found, opened.file().path(), "split",
+                                fmt::format("'{}' has no nodes in the main graph", query));
+        }
         policy.modules.insert(policy.modules.end(), found.begin(), found.end());
     }
     return policy;

@@ -212,6 +212,17 @@ class Split(Case):
             self.assertEqual(modules.count(module), 1)
         self.assertEqual(self.join(), (MICRO / "model.onnx").read_bytes())
 
+    def test_a_module_without_nodes_is_refused(self):
+        for module in ("embeddings.dropout", "embeddings.dropo*"):
+            self.fail_with(1, "split", MICRO / "model.onnx", "-m", MICRO / "modules.json", "-d",
+                           self.folder / "parts", "--module", "pooler", "--module", module,
+                           saying=f"split: '{module}' has no nodes in the main graph")
+
+    def test_parts_are_called_after_their_modules_even_if_these_have_no_tags(self):
+        self.split("--module", "encoder.layer")
+        files = {part["module"]: part["file"] for part in self.manifest()["parts"]}
+        self.assertTrue(files["encoder.layer"].endswith("-BertModel-BertEncoder-layer.onnx"), files)
+
     def test_parts_do_not_replace_what_is_read(self):
         self.split("--depth", "1")
         names = [part["file"] for part in self.manifest()["parts"]]

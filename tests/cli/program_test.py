@@ -383,6 +383,7 @@ class BadInput(Case):
         model = FIXTURES / "mlp/model.onnx"
         self.fail_with(2, "tre", model, saying="did you mean 'tree'?")
         self.fail_with(2, "tree", model, "--dept", "2", saying="did you mean '--depth'?")
+        self.assertNotIn("did you mean", run("export", model, "--to", "dot", "--force").stderr)
         self.assertIn("not a number from 0 to 1", run("tag", model, "--min-confidence", "7").stderr)
         self.fail_with(2, "tree", model, "--sort", "node", saying="did you mean 'nodes'?")
         self.fail_with(2, "tree", model, "--depth", "x", saying="tree: --depth: 'x' is not a non-negative integer")

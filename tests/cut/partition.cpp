@@ -77,6 +77,10 @@ TEST_CASE("balanced_parts: ranges of about equal cost", "[policy][partition]") {
         const auto plan = stemma::balanced_parts{parts}.partition(s.problem());
         CHECK(plan.refusal.find("into " + std::to_string(parts)) == 0);
     }
+    auto one = s.problem();
+    one.order = one.order.first(1);
+    CHECK(stemma::balanced_parts{2}.partition(one).refusal ==
+          "into 2 parts: the graph has 1 node that is not constant");
     const std::vector<std::uint64_t> huge(6, ~std::uint64_t{0} / 4);
     auto problem = s.problem();
     problem.costs = huge;

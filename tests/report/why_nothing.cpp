@@ -32,6 +32,9 @@ TEST_CASE("why_nothing: suggests similar names") {
     CHECK(stemma::why_nothing(opened, name + "x").find("'" + name + "'") != std::string::npos);
     CHECK(stemma::why_nothing(opened, "encoder.layr.0").find("'encoder.layer.0'") !=
           std::string::npos);
+    CHECK(stemma::why_nothing(opened, "layer.0.attention.self")
+              .starts_with("nothing is named 'layer.0.attention.self'; similar: "
+                           "'encoder.layer.0.attention.self', "));
     CHECK(stemma::why_nothing(opened, "") == "nothing is named ''");
 }
 

@@ -48,10 +48,13 @@ namespace detail {
     for (std::size_t p = 0; p < parts.size(); ++p) {
         const auto module = parts[p].module;
         const auto tag = opened.tags().tags.text(module);
+        const auto path = opened.modules().path(module);
+        const auto tagged = opened.modules().path(opened.tags().tags.selected(module)).size();
+        const auto below =
+            path.size() == tagged ? "" : "/" + path.substr(tagged + (tagged == 0 ? 0 : 1));
         auto number = std::to_string(p);
         number.insert(0, digits - number.size(), '0');
-        names.push_back(
-            {number + "-" + as_file_name(tag) + ".onnx", opened.modules().path(module), tag});
+        names.push_back({number + "-" + as_file_name(tag + below) + ".onnx", path, tag});
     }
     return names;
 }

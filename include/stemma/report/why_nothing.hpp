@@ -76,17 +76,17 @@ private:
         return nullptr;
     }
 
-    /// Returns: the most similar names of nodes, values, modules and functions.
+    /// Returns: the most similar names of modules, nodes, values and functions.
     [[nodiscard]] std::string similar() const {
         nearest_texts nearest(text_, 3);
+        for (id m = 0; m < opened_.modules().size(); ++m) { // before its nodes, which contain it
+            nearest.offer(opened_.modules().report_path(m));
+        }
         for (id node = 0; node < model_.node_count(); ++node) {
             nearest.offer(model_.name(node));
         }
         for (id value = 0; value < model_.value_count(); ++value) {
             nearest.offer(model_.value_name(value));
-        }
-        for (id m = 0; m < opened_.modules().size(); ++m) {
-            nearest.offer(opened_.modules().report_path(m));
         }
         for (const auto& function : model_.functions()) {
             nearest.offer(model_.text(function.name));
