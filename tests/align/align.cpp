@@ -355,6 +355,28 @@ TEST_CASE("align: of equal layers, names tell which one an optimizer removed", "
     CHECK(align_stated({{0, 0.95F, true}, {}}).of[0].module == gone); // the caller of both
 }
 
+TEST_CASE("align: what fits its readers better stays where its name says", "[align]") {
+    alignment_scene scene;
+    const auto layer = scene.add_module();
+    scene.capture(layer, "torch.nn.functional.linear", {alignment_scene::tensor{}});
+    scene.captured.add_parameter("layer.weight", std::vector<std::int64_t>{8, 8});
+    const auto linear = scene.last(no_id);
+    scene.capture(0, "torch.Tensor.__getitem__", {linear});
+    const auto w = scene.graph.parameter("layer.weight", {8, 8});
+    const auto product = scene.export_node(layer, "Gemm", {no_id}, {w});
+    const auto reshaped = scene.export_node(layer, "Reshape", {product});
+    static_cast<void>(scene.export_node(0, "Gather", {reshaped}));
+    scene.graph.finish();
+    const auto module_of_reshaped = [&](const std::vector<stemma::stated_module>& stated) {
+        return stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
+                             stemma::torch_lexicon(), stated)
+            .of[reshaped]
+            .module;
+    };
+    CHECK(module_of_reshaped({}) == 0);
+    CHECK(module_of_reshaped({{}, {layer, 0.88F, false}, {}}) == layer);
+}
+
 TEST_CASE("align: having nothing to align is not an error", "[align]") {
     alignment_scene empty;
     CHECK(align_scene(empty).of.empty());

@@ -32,14 +32,16 @@ const stemma::tree_index tree(std::vector<id>{no_id, 0, 1, 0}); // 0 calls 1 and
 
 } // namespace
 
-TEST_CASE("stated_scores: modules neither above nor below the stated one lose, by its confidence") {
-    const auto against = [](float confidence, id module) {
+TEST_CASE("stated_scores: modules neither stated nor below lose, by its confidence") {
+    const auto against = [](float confidence, id module, bool fused = false) {
         const std::vector<stated_module> stated{{1, confidence, true}, {}, {}};
-        return stated_scores(tree, stated, three_operators()).against(0, module);
+        return stated_scores(tree, stated, three_operators()).against(0, module, fused);
     };
     CHECK(against(0.95F, 1) == 0);
-    CHECK(against(0.95F, 0) == 0);
     CHECK(against(0.95F, 2) == 0);
+    CHECK(against(0.95F, 0) > 2);
+    CHECK(against(0.95F, 0, true) == 0); // made from others, too
+    CHECK(against(0.95F, 3, true) > 2);
     CHECK(against(0.95F, 3) > against(0.9F, 3));
     CHECK(against(0.9F, 3) > 2);
     CHECK(against(1, 3) > 5);
@@ -51,9 +53,19 @@ TEST_CASE(
     const std::vector<stated_module> stated{{}, {1, 0.95F, true}, {1, 0.95F, true}};
     const stated_scores scores(tree, stated, three_operators());
     for (id n = 0; n < 3; ++n) {
-        CHECK(scores.against(n, 3) == 0);
+        CHECK(scores.against(n, 3, false) == 0);
     }
-    CHECK(stated_scores(tree, {}, three_operators()).against(0, 3) == 0);
+    CHECK(stated_scores(tree, {}, three_operators()).against(0, 3, false) == 0);
+}
+
+TEST_CASE("stated_scores: only the stated module itself is confirmed") {
+    const std::vector<stated_module> stated{{1, 0.9F, true}, {1, 0.9F, true}, {}};
+    const stated_scores scores(tree, stated, three_operators());
+    CHECK(scores.confirms(0, 1));
+    CHECK_FALSE(scores.confirms(0, 0));
+    CHECK_FALSE(scores.confirms(0, 2));
+    CHECK_FALSE(scores.confirms(1, 1)); // a shape
+    CHECK_FALSE(stated_scores(tree, {}, three_operators()).confirms(0, 1));
 }
 
 } // namespace test::align_detail_stated_scores

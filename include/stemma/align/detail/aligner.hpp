@@ -26,7 +26,6 @@
 #include <cstddef>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -152,11 +151,11 @@ private:
         }
     }
 
-    /// An operator that fits its operation badly, but that of all its readers well, is moved there;
-    /// so is one at the end of an operation that is longer than an identical next one.
+    /// Unless its name confirms it, an operator that fits its operation badly is moved to that of
+    /// all its readers, if it fits well; so is the end of one longer than an identical next one.
     void hand_over(id n, alignment& result) {
         auto& entry = result.of[nodes_.vertex[n]];
-        if (entry.operation == no_id || nodes_.of_shapes[n]) {
+        if (entry.operation == no_id || nodes_.of_shapes[n] || stated_.confirms(n, entry.module)) {
             return;
         }
         aligned_operator first;
@@ -289,9 +288,11 @@ private:
     /// The bonus for an operator that comes from an operation, and for one that comes from none.
     [[nodiscard]] std::pair<double, double> score(id n, id item, bool head, bool with_flow) const {
         const auto read = nodes_.parameters[n];
+        const bool fused = items_.is_fused[nodes_.type[n]];
         double bonus = parameters_.of(read, item, head);
-        bonus = items_.is_fused[nodes_.type[n]] ? std::max(0.0, bonus) : bonus;
-        bonus -= stated_.against(n, captured_[item].module);
+        bonus = fused ? std::max(0.0, bonus) : bonus;
+        bonus -=
+            stated_.against(n, captured_[item].module, head || fused || !captured_[item].exact);
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
             return {bonus, lost};

@@ -38,10 +38,18 @@ public:
     }
 
     /// Returns: the logarithm of the odds that operator `n` does not come from `module`, if it is
-    /// stated to come from elsewhere; else 0.
-    [[nodiscard]] double against(id n, id module) const {
+    /// stated to come from elsewhere; else 0. If `fused`, it may come from several modules, whose
+    /// common ancestor is above the stated one.
+    [[nodiscard]] double against(id n, id module, bool fused) const {
         const auto said = stated_.empty() ? no_id : stated_[n];
-        return said == no_id || modules_.are_related(said, module) ? 0 : weight_[n];
+        const bool fits = said == no_id || modules_.is_ancestor(said, module) ||
+                          (fused && modules_.is_ancestor(module, said));
+        return fits ? 0 : weight_[n];
+    }
+
+    /// Whether operator `n` is stated to come from `module` itself.
+    [[nodiscard]] bool confirms(id n, id module) const {
+        return !stated_.empty() && stated_[n] == module;
     }
 
 private:
