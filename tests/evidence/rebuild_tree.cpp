@@ -50,6 +50,24 @@ TEST_CASE("rebuild_tree: combines modules of scopes and of parameters") {
     CHECK(rebuilt.modules.name(0) == "net");
 }
 
+TEST_CASE("rebuild_tree: modules are in the order of use, whatever the names of operators end in") {
+    const auto bytes =
+        test::model(test::graph({test::node("Conv", {"x"}, {"a"}, "net/conv_1/BiasAdd"),
+                                 test::node("Relu", {"a"}, {"b"}, "net/act/Relu"),
+                                 test::node("Conv", {"b"}, {"c"}, "net/conv_2/BiasAdd"),
+                                 test::node("Add", {"a", "c"}, {"y"}, "net/sum/Add")},
+                                {"x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(bytes);
+    const auto tree =
+        stemma::rebuild_tree(stemma::onnx_operators<stemma::wire_model>(model)).modules;
+    texts names;
+    for (id m = 2; m < tree.size(); ++m) {
+        names.emplace_back(tree.name(m));
+    }
+    CHECK(names == texts{"conv_1", "act", "conv_2", "sum"});
+}
+
 TEST_CASE("rebuild_tree: just the root for a model without evidence") {
     test::operator_scene ops;
     ops.add({ops.add()}, "n1");

@@ -110,6 +110,12 @@ template <named_operators Ops>
             first_use[m] = std::min(first_use[m], scope.first_operator);
         }
     }
+    for (auto v : scopes.leftover) { // ascending; where no operator has a name of its own
+        const auto m = bound_scopes.of_scope[scopes.scope_of[v]].module;
+        if (m != no_id && first_use[m] == no_id) {
+            first_use[m] = v;
+        }
+    }
     for (auto m = static_cast<id>(builder.size()); m-- > 1;) {
         auto& above = first_use[builder.parent(m)];
         above = std::min(above, first_use[m]);
