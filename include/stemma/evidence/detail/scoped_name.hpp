@@ -133,14 +133,19 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
                       [&](char a, char b) { return to_lower(a) == to_lower(b); });
 }
 
-/// Calls `f(part, end)` for each of several joined names, `a/Conv2D;a/bn/BiasAdd`, and what ends
-/// it, 0 for the last. Some tools write `;` as `_`: there the first level occurs again. Complexity:
-/// O(length).
-template <class Function>
-constexpr void for_each_joined(std::string_view name, Function f) {
+/// Returns: the first level of a name with its `/`; "" if it has none, or a very long one.
+[[nodiscard]] constexpr std::string_view first_level(std::string_view name) noexcept {
     constexpr std::size_t longest = 256;
     const auto slash = name.find('/');
-    const auto level = name.substr(0, slash < longest ? slash + 1 : 0);
+    return name.substr(0, slash < longest ? slash + 1 : 0);
+}
+
+/// Calls `f(part, end)` for each of several joined names, `a/Conv2D;a/bn/BiasAdd`, and what ends
+/// it, 0 for the last. Some tools write `;` as `_`: there the first level occurs again.
+/// Complexity: O(length).
+template <class Function>
+constexpr void for_each_joined(std::string_view name, Function f) {
+    const auto level = first_level(name);
     const auto is_again = [&](std::size_t at) {
         return !level.empty() && at > level.size() && name[at - 1] != '/' &&
                name.substr(at + 1).starts_with(level);
@@ -159,8 +164,13 @@ constexpr void for_each_joined(std::string_view name, Function f) {
 /// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`. Where these are
 /// joined by `_`, one ends in the type of an operator.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
+    if (name.starts_with('/')) {
+        return false;
+    }
+    const auto level = first_level(name);
+    const bool again = !level.empty() && name.find(level, level.size()) != name.npos;
     bool joined = false;
-    if (!name.starts_with('/') && name.find_first_of(";_") != name.npos) {
+    if (again || name.find(';') != name.npos) {
         for_each_joined(name, [&](std::string_view part, char end) {
             const auto last = part.substr(part.rfind('/') + 1);
             joined =
