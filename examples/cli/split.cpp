@@ -53,7 +53,8 @@ std::vector<bool> find_modules_with_nodes(const stemma::attributed_model& opened
 }
 
 stemma::any_partition<> partition_of(const split_request& asked,
-                                     const stemma::attributed_model& opened) {
+                                     const stemma::attributed_model& opened,
+                                     std::vector<std::string>& notes) {
     if (asked.parts) {
         return stemma::balanced_parts{*asked.parts};
     }
@@ -65,8 +66,7 @@ stemma::any_partition<> partition_of(const split_request& asked,
     for (const auto& query : asked.modules) {
         const auto found = find_modules(opened, query);
         if (std::none_of(found.begin(), found.end(), [&](id m) { return bool{has_nodes[m]}; })) {
-            throw stemma::error(stemma::error_code::not_found, opened.file().path(), "split",
-                                fmt::format("'{}' has no nodes in the main graph", query));
+            notes.push_back(fmt::format("'{}' has no nodes in the main graph, and no part", query));
         }
         policy.modules.insert(policy.modules.end(), found.begin(), found.end());
     }
@@ -107,7 +107,7 @@ int split(split_request asked) {
     const auto opened = open_model(asked.common);
     std::vector<std::string> notes;
     auto& how = asked.how;
-    how.partition = partition_of(asked, *opened);
+    how.partition = partition_of(asked, *opened, notes);
     how.cost = known_policies().costs.get("cost", asked.cost);
     how.work = cost_options_of(asked.dims);
     how.data = stemma::parse_data_placement(asked.data).value();

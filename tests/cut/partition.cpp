@@ -80,7 +80,7 @@ TEST_CASE("balanced_parts: ranges of about equal cost", "[policy][partition]") {
     auto one = s.problem();
     one.order = one.order.first(1);
     CHECK(stemma::balanced_parts{2}.partition(one).refusal ==
-          "into 2 parts: the graph has 1 node that is not constant");
+          "into 2 parts: the number of nodes that are not constant is 1");
     const std::vector<std::uint64_t> huge(6, ~std::uint64_t{0} / 4);
     auto problem = s.problem();
     problem.costs = huge;

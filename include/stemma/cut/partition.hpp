@@ -116,9 +116,9 @@ struct balanced_parts {
         partition_plan plan;
         const auto size = problem.order.size();
         if (parts == 0 || parts > size) {
-            plan.refusal =
-                "into " + std::to_string(parts) + " parts: the graph has " + std::to_string(size) +
-                (size == 1 ? " node that is not constant" : " nodes that are not constant");
+            plan.refusal = "into " + std::to_string(parts) +
+                           " parts: the number of nodes that are not constant is " +
+                           std::to_string(size);
             return plan;
         }
         std::uint64_t total = 0;
