@@ -42,8 +42,7 @@ run_tests() {
     results=build/$1/results.xml
     rm -f "$results"
     status=0
-    # One more than cores, as tests wait for disks, browsers and terminals.
-    ctest --preset "$1" --parallel $((cores + 1)) --output-junit "$PWD/$results" \
+    ctest --preset "$1" --parallel "$cores" --output-junit "$PWD/$results" \
         --test-output-size-passed 100000 || status=$?
     if [ -f "$results" ]; then
         python3 tests/list_skipped.py "$results"

@@ -69,7 +69,7 @@ TEST_CASE("leftovers: names that runtimes give to fused operators keep the modul
 
 TEST_CASE("leftovers: joined names are a guess, unless a parameter is of a module below") {
     const std::string guess = "net/b/act/Relu_net/b/bn/FusedBatchNormV3_net/b/conv/Conv2D";
-    const std::string read = "net/b/act/Relu;net/b/conv/Conv2D";
+    const std::string read = "net/b/act/Relu_net/b/conv/Conv2D";
     test::evidence_scene scene(
         test::model(test::graph({test::node("Relu", {"x"}, {"y"}, guess),
                                  test::node("Conv", {"y", "net.b.conv.weight"}, {"z"}, read)},

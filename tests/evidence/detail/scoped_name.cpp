@@ -121,14 +121,12 @@ TEST_CASE("split_leftover_name: words of other frameworks are operators of a kno
     CHECK(scope("encoder/12", "Add") == "-");
 }
 
-TEST_CASE("split_leftover_name: joined names mean what contains all of them") {
-    CHECK(split_leftover("a/conv/Conv2D;a/bn/FusedBatchNormV3;a/conv/BiasAdd") == "a");
-    CHECK(split_leftover("a/conv/mul;a/conv/add") == "a/conv");
-    CHECK(split_leftover("net/conv_1/Relu;net/conv_2/Relu") == "net");
+TEST_CASE("split_leftover_name: names joined by `_` mean what contains all of them") {
+    CHECK(split_leftover("a/conv/Conv2D;a/bn/FusedBatchNormV3;a/conv/BiasAdd") == "-");
+    CHECK(split_leftover("a/conv/mul;a/conv/add") == "-");
     CHECK(split_leftover("a/Conv2D;b/Relu") == "-");
     CHECK(split_leftover("Conv2D;Relu") == "-");
     CHECK(split_leftover(";_a/Relu") == "-");
-    // Some tools write `;` as `_`: the first level begins again behind the type of an operator.
     CHECK(split_leftover("net/b/act/Relu6_net/b/bn/FusedBatchNormV3_net/b/conv/Conv2D") == "net/b");
     CHECK(split_leftover("net/b/act/Relu6_net/b/conv/depthwise_net/c/conv/Conv2D") == "net");
     CHECK(split_leftover("net/b/sub_net/conv/Conv2D") == "net/b/sub_net/conv");

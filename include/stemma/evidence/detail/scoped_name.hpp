@@ -140,9 +140,8 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     return name.substr(0, slash < longest ? slash + 1 : 0);
 }
 
-/// Calls `f(part, end)` for each of several joined names, `a/Conv2D;a/bn/BiasAdd`, and what ends
-/// it, 0 for the last. Some tools write `;` as `_`: there the first level occurs again.
-/// Complexity: O(length).
+/// Calls `f(part)` for each of several names joined by `_`, `a/bn/Relu_a/conv/Conv2D`: the first
+/// level occurs again. Complexity: O(length).
 template <class Function>
 constexpr void for_each_joined(std::string_view name, Function f) {
     const auto level = first_level(name);
@@ -151,39 +150,41 @@ constexpr void for_each_joined(std::string_view name, Function f) {
                name.substr(at + 1).starts_with(level);
     };
     std::size_t begin = 0;
-    for (auto at = name.find_first_of(";_"); at != name.npos;
-         at = name.find_first_of(";_", at + 1)) {
-        if (name[at] == ';' || is_again(at)) {
-            f(name.substr(begin, at - begin), name[at]);
+    for (auto at = name.find('_'); at != name.npos; at = name.find('_', at + 1)) {
+        if (is_again(at)) {
+            f(name.substr(begin, at - begin));
             begin = at + 1;
         }
     }
-    f(name.substr(begin), '\0');
+    f(name.substr(begin));
 }
 
-/// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`. Where these are
-/// joined by `_`, one ends in the type of an operator.
+/// Whether it is the joined names of several operators: `a/Conv2D;a/BiasAdd`. Some tools write `;`
+/// as `_`: there a name before the last one ends in the type of an operator.
 [[nodiscard]] constexpr bool is_joined(std::string_view name) noexcept {
     if (name.starts_with('/')) {
         return false;
     }
+    if (name.find(';') != name.npos) {
+        return true;
+    }
     const auto level = first_level(name);
-    const bool again = !level.empty() && name.find(level, level.size()) != name.npos;
     bool joined = false;
-    if (again || name.find(';') != name.npos) {
-        for_each_joined(name, [&](std::string_view part, char end) {
+    if (!level.empty() && name.find(level, level.size()) != name.npos) {
+        for_each_joined(name, [&](std::string_view part) {
             const auto last = part.substr(part.rfind('/') + 1);
             joined =
-                joined || end == ';' || (end == '_' && !last.empty() && is_capital(last.front()));
+                joined || (part.end() != name.end() && !last.empty() && is_capital(last.front()));
         });
     }
     return joined;
 }
 
-/// Returns: the scope that all of several joined names share, possibly "". Complexity: O(length).
+/// Returns: the scope that all of several names joined by `_` share, possibly "". Complexity:
+/// O(length).
 [[nodiscard]] constexpr std::string_view joined_scope(std::string_view name) noexcept {
     auto shared = name;
-    for_each_joined(name, [&](std::string_view part, char) {
+    for_each_joined(name, [&](std::string_view part) {
         part = part.substr(0, part.rfind('/') + 1);
         const auto differ = std::mismatch(part.begin(), part.end(), shared.begin(), shared.end());
         shared = part.substr(0, static_cast<std::size_t>(differ.first - part.begin()));
@@ -231,8 +232,8 @@ split_scoped_name(std::string_view name, std::string_view op_type) noexcept {
 /// of this one: `fused /layer1/conv1/Conv`, `/encoder/dense/MatMul/MatMulAddFusion`,
 /// `/norm/Pow/LayerNormFusion/`, `/conv1/Conv_output_0_nchwc`, `_inlfunc_Gelu_/act/Mul`,
 /// `/fc/MatMul_quant`. With an operator type also of one whose name ends in a word of another
-/// framework: `bert/norm/moments/mean`; constants are called after what reads them, `add/y`. Joined
-/// names mean what contains all of them.
+/// framework: `bert/norm/moments/mean`; constants are called after what reads them, `add/y`. Names
+/// joined by `_` mean what contains all of them; those joined by `;` mean nothing.
 /// Complexity: O(length).
 [[nodiscard]] constexpr std::optional<scoped_name>
 split_leftover_name(std::string_view name, std::string_view op_type = {}) noexcept {
@@ -248,7 +249,7 @@ split_leftover_name(std::string_view name, std::string_view op_type = {}) noexce
     name = detail::differentiated(name);
     detail::drop_tool_suffixes(name);
     if (detail::is_joined(name)) {
-        const auto shared = detail::joined_scope(name);
+        const auto shared = name.find(';') == name.npos ? detail::joined_scope(name) : "";
         return shared.empty()
                    ? std::nullopt
                    : std::optional(scoped_name{shared, scope_style::relative, false, true});
