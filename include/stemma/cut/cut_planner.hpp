@@ -12,8 +12,8 @@
 #include <stemma/cut/detail/shared_cut_facts.hpp>
 #include <stemma/cut/find_gaps.hpp>
 #include <stemma/cut/vertex_set.hpp>
+#include <stemma/model/dependence.hpp>
 #include <stemma/onnx/detail/called_functions.hpp>
-#include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -39,7 +39,7 @@ class cut_planner {
 public:
     /// `random` says by node whether it is nondeterministic; `given` is as in `cut_options`.
     /// Requires: `model` outlives the planner.
-    /// Complexity: that of `find_dependence`.
+    /// Complexity: that of `shared_cut_facts`.
     cut_planner(const onnx_model& model, Policy policy, std::vector<bool> random,
                 const std::function<bool(std::string_view)>& given = {})
         : model_(model)

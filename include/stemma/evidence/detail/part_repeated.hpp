@@ -11,7 +11,6 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,10 +22,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Returns: the scope that scope `s` repeats if its number is that of a call: `act` for `act_1`;
 /// `no_id` if there is none.
 [[nodiscard]] inline id repeated_scope(const scope_table& table, id s) {
-    const auto& scope = table.scopes[s];
-    const auto counted =
-        scope.style == scope_style::called ? split_count(scope.instance()) : std::nullopt;
-    return counted ? table.find(scope.parent, counted->first) : no_id;
+    return table.scopes[s].style == scope_style::called ? unnumbered_scope(table, s) : no_id;
 }
 
 /// Whether scope `s`, `act_1_1`, is a further call of the module that scope `first` is named after,

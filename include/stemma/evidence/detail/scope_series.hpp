@@ -124,10 +124,8 @@ public:
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
     [[nodiscard]] std::string_view stem(id s) const {
-        const auto counted = split_count(table_.scopes[s].instance());
-        const bool numbered =
-            counted && table_.find(table_.scopes[s].parent, counted->first) != no_id;
-        return numbered ? counted->first : table_.scopes[s].instance();
+        const auto name = table_.scopes[s].instance();
+        return unnumbered_scope(table_, s) == no_id ? name : split_count(name)->first;
     }
 
 private:

@@ -117,6 +117,14 @@ private:
     flat_index index_;
 };
 
+/// Returns: the scope beside scope `s` that has its name without the number, `fc` for `fc_1`;
+/// `no_id` if there is none. Complexity: O(length) on average.
+[[nodiscard]] inline id unnumbered_scope(const scope_table& table, id s) {
+    const auto& scope = table.scopes[s];
+    const auto counted = split_count(scope.instance());
+    return counted ? table.find(scope.parent, counted->first) : no_id;
+}
+
 /// Returns: why a scope is invalid, or null. No model has that many levels or such long names,
 /// which would cost their square, and no module has an empty name.
 [[nodiscard]] constexpr const char* find_scope_problem(const scoped_name& name) noexcept {

@@ -22,7 +22,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// constant may be anybody's. Other scopes have none: few models repeat any.
 class scope_weights {
 public:
-    /// Complexity: O(scopes * log + operators + reads of parameters).
+    /// Complexity: O(scopes + operators + reads of parameters) on average.
     template <parameter_readers Ops>
     scope_weights(const Ops& ops, const scope_table& table)
         : rank_(table.scopes.size()), end_(table.scopes.size()) {
@@ -100,10 +100,7 @@ private:
     [[nodiscard]] static std::vector<bool> repeated_in(const scope_table& table) {
         std::vector<bool> repeated(table.scopes.size());
         for (id s = scope_style_count; s < repeated.size(); ++s) {
-            const auto& scope = table.scopes[s];
-            const auto counted = split_count(scope.instance());
-            const auto first = counted ? table.find(scope.parent, counted->first) : no_id;
-            if (first != no_id) {
+            if (const auto first = unnumbered_scope(table, s); first != no_id) {
                 repeated[first] = repeated[s] = true;
             }
         }
