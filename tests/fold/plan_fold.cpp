@@ -5,6 +5,7 @@
 #include "../fold_scene.hpp"
 #include "../model_files.hpp"
 
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/rename_values.hpp>
 #include <stemma/onnx/detail/values_read.hpp>

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/stated_kinds.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
@@ -150,7 +151,7 @@ private:
                 least = std::min(least, constant_[value]);
                 ++count;
             });
-            const bool constant = model_.op_type(node) == "Constant" && model_.domain(node).empty();
+            const bool constant = is_constant_node(model_, node);
             const bool keeps = count > 0 && (least == 2 || (least == 1 && count == 1));
             for (id i = 0; (constant || keeps) && i < model_.output_count(node); ++i) {
                 constant_[model_.first_output(node) + i] = constant ? 2 : least;
@@ -338,8 +339,7 @@ correct_kind(std::optional<weight_kind> kind, stated_kind stated, bool real) noe
         }
     }
     for (id node = 0; node < model.node_count(); ++node) {
-        if (model.op_type(node) == "Constant" && model.domain(node).empty() &&
-            model.output_count(node) == 1) {
+        if (detail::is_constant_node(model, node) && model.output_count(node) == 1) {
             if (const auto tensor = model.constant_tensor(node)) {
                 add(model.first_output(node), read_tensor_header(model.reader(*tensor)), true);
             }

@@ -7,6 +7,7 @@
 #include <stemma/error.hpp>
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/open/attributed_model.hpp>
 
 #include <nlohmann/json.hpp>
@@ -175,7 +176,7 @@ struct module_placement {
         if (where != nullptr && where != rest) {
             matched.insert(where);
         }
-        const bool constant = model.op_type(node) == "Constant" && model.domain(node).empty();
+        const bool constant = detail::is_constant_node(model, node);
         if (where == nullptr || (where == rest && constant)) {
             result.unplaced += constant ? 0U : 1U; // runtimes remove Constants
         } else {

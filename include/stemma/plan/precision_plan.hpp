@@ -9,6 +9,7 @@
 #include <stemma/io/json_writer.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/module_lookup.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
 
@@ -54,7 +55,7 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
             ++plan.inside;
         } else if (model.name(node).empty()) {
             ++plan.unnamed;
-        } else if (model.op_type(node) != "Constant" || !model.domain(node).empty()) {
+        } else if (!is_constant_node(model, node)) {
             plan.nodes.push_back(node);
             plan.ratio.push_back(ratio(node));
         }

@@ -4,6 +4,8 @@
 #include "../../catch.hpp"
 #include "../../fold_scene.hpp"
 
+#include <stemma/onnx/detail/constant_node.hpp>
+
 #include <algorithm>
 #include <set>
 #include <string>

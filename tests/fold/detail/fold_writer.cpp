@@ -8,6 +8,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/tagging/tagger.hpp>

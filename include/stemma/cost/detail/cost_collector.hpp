@@ -8,6 +8,7 @@
 #include <stemma/cost/detail/live_memory.hpp>
 #include <stemma/cost/detail/module_flow.hpp>
 #include <stemma/cost/detail/operator_costs.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/tensor_size.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -273,7 +274,7 @@ private:
     }
 
     void make_all(id node, id m) {
-        if (model_.op_type(node) == "Constant" && model_.domain(node).empty()) {
+        if (is_constant_node(model_, node)) {
             return; // stored in the file
         }
         const auto inputs = model_.inputs(node);

@@ -7,6 +7,7 @@
 #include <stemma/cut/detail/edited_tensors.hpp>
 #include <stemma/cut/detail/split_folder.hpp>
 #include <stemma/error.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -338,7 +339,7 @@ private:
     /// Returns: the tensor of a Constant, if it has one.
     [[nodiscard]] std::optional<tensor_ref> constant_tensor(const entry& at) const {
         std::optional<tensor_ref> tensor;
-        if (model(at.part).op_type(at.node) == "Constant") {
+        if (is_constant_node(model(at.part), at.node)) {
             if (const auto message = model(at.part).constant_tensor(at.node)) {
                 tensor.emplace().message = *message;
             }

@@ -3,6 +3,7 @@
 #define STEMMA_CUT_DETAIL_RANDOM_NODES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -21,7 +22,7 @@ namespace stemma::inline STEMMA_ABI::detail {
     const auto is_false = [&](id value) {
         whole_numbers number;
         if (const auto node = model.producer(value); node != no_id) {
-            if (model.op_type(node) == "Constant" && model.domain(node).empty()) {
+            if (is_constant_node(model, node)) {
                 number = node_attributes(model, node).tensor("value").value_or(whole_numbers{});
             }
         } else if (model.is_initializer(value)) {

@@ -7,6 +7,7 @@
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/fold_regions.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/flat_graph.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
@@ -17,11 +18,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// Whether a node is a standard Constant. Complexity: O(1).
-[[nodiscard]] inline bool is_constant_node(const onnx_model& model, id node) {
-    return model.op_type(node) == "Constant" && model.domain(node).empty();
-}
 
 /// The values of a graph that are needed outside it.
 class graph_results {

@@ -3,7 +3,6 @@
 #define STEMMA_FOLD_DETAIL_FOLD_NODES_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_classes.hpp>
@@ -13,6 +12,7 @@
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
 #include <stemma/onnx/detail/attribute_texts.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_tree.hpp>

@@ -5,7 +5,6 @@
 #include <stemma/core/id.hpp>
 #include <stemma/fold/detail/edit_bodies.hpp>
 #include <stemma/fold/detail/fold_changes.hpp>
-#include <stemma/fold/detail/fold_constants.hpp>
 #include <stemma/fold/detail/fold_infos.hpp>
 #include <stemma/fold/detail/fold_names.hpp>
 #include <stemma/fold/detail/fold_nodes.hpp>
@@ -16,6 +15,7 @@
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/tag_table.hpp>
 #include <stemma/onnx/carrier.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/opset_texts.hpp>
 #include <stemma/onnx/graph_contents.hpp>

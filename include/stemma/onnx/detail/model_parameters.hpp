@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/parameter_reads.hpp>
 #include <stemma/onnx/detail/pass_on.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -27,8 +28,7 @@ template <class Model>
     std::vector<id> nodes;
     if constexpr (requires { model.may_hold_weight(id()); }) {
         for (id node = 0; node < model.node_count(); ++node) {
-            if (model.op_type(node) != "Constant" || !model.domain(node).empty() ||
-                model.output_count(node) != 1) {
+            if (!is_constant_node(model, node) || model.output_count(node) != 1) {
                 continue;
             }
             const auto name = model.value_name(model.first_output(node));

@@ -3,6 +3,7 @@
 #define STEMMA_ONNX_DETAIL_STORED_TENSORS_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/message_refs.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -50,7 +51,7 @@ public:
     [[nodiscard]] std::span<const id> constants() const noexcept { return nodes_; }
 
     [[nodiscard]] bool is_constant(id node) const noexcept {
-        return model_->op_type(node) == "Constant" && model_->domain(node).empty();
+        return is_constant_node(*model_, node);
     }
 
 private:
