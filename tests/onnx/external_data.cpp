@@ -53,4 +53,32 @@ TEST_CASE("external_files: lists those of attributes and bodies too") {
     CHECK(stemma::detail::nested_external_files(model) == texts{"b.bin", "c.bin"});
 }
 
+TEST_CASE("external_files: lists those of sparse initializers, functions and lists of tensors") {
+    const auto node_with = [](unsigned field, const test::message& content) {
+        return test::node("Op", {}, {}).inner(5, test::message().inner(field, content));
+    };
+    const auto sparse = test::message()
+                            .inner(1, test::far_tensor("v", "values.bin"))
+                            .inner(2, test::far_tensor("i", "indices.bin"));
+    auto graph = test::graph({node_with(10, test::far_tensor("l", "list.bin")),
+                              node_with(22, sparse), test::node("Op", {}, {})});
+    graph.inner(15, test::message()
+                        .inner(1, test::far_tensor("s", "sparse_values.bin"))
+                        .inner(2, test::far_tensor("i", "sparse_indices.bin")));
+    const auto inner =
+        node_with(6, test::graph({node_with(5, test::far_tensor("b", "body_of_function.bin"))}));
+    auto model = test::model(graph);
+    model.inner(25, test::message()
+                        .text(1, "f")
+                        .inner(7, inner)
+                        .inner(7, node_with(5, test::far_tensor("f", "function.bin")))
+                        .inner(11, test::message().inner(5, test::far_tensor("d", "default.bin"))));
+    const auto bytes = model.bytes();
+    const texts all{"body_of_function.bin", "default.bin", "function.bin",
+                    "indices.bin",          "list.bin",    "sparse_indices.bin",
+                    "sparse_values.bin",    "values.bin"};
+    CHECK(stemma::external_files(stemma::wire_model(bytes)) == all);
+    CHECK(stemma::detail::nested_external_files(stemma::wire_model(bytes)) == all);
+}
+
 } // namespace test::onnx_external_data

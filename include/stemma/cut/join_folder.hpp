@@ -73,7 +73,7 @@ namespace detail {
 [[nodiscard]] inline bool has_edited_data(const split_folder& folder) {
     const auto& source = *folder.skeleton().model;
     return folder.weights_edited() && range::any_of(source.tensors(), [&](const auto& tensor) {
-               return tensor.graph == 0 && read_tensor_header(source, tensor).external;
+               return tensor.graph == 0 && is_external(source.reader(tensor.message));
            });
 }
 

@@ -3,12 +3,15 @@
 #define STEMMA_ONNX_EXTERNAL_DATA_HPP
 
 #include <stemma/core/detail/range.hpp>
+#include <stemma/core/id.hpp>
 #include <stemma/onnx/data_placement.hpp>
 #include <stemma/onnx/detail/for_each_tensor.hpp>
+#include <stemma/onnx/detail/onnx_fields.hpp>
+#include <stemma/onnx/detail/wire_reader.hpp>
+#include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -27,27 +30,58 @@ namespace detail {
            location.find('\0') == location.npos;
 }
 
-/// Adds the external data files of the tensors in a message that at least `depth` messages are
-/// around. Complexity: O(fields).
-inline void list_external_files(wire_reader fields, tensors_in message,
-                                std::vector<std::string>& files, std::size_t depth = 0) {
-    for_each_tensor(fields, message, [&](wire_reader tensor, std::size_t around) {
-        if (around < depth) {
-            return;
+/// Whether the data of a tensor are in another file. Complexity: O(fields).
+[[nodiscard]] inline bool is_external(wire_reader tensor) {
+    bool external = false;
+    for (wire_field field; tensor.next(field);) {
+        if (field.is(onnx_fields::tensor::data_location, wire_type::varint)) {
+            external = field.value == 1;
         }
-        const auto header = read_tensor_header(tensor);
-        if (header.external) {
-            files.emplace_back(header.location);
+    }
+    return external;
+}
+
+/// Adds the external data files of the tensors in a message. Complexity: O(fields).
+inline void list_external_files(wire_reader fields, tensors_in message,
+                                std::vector<std::string>& files) {
+    for_each_tensor(fields, message, [&](wire_reader tensor) {
+        if (is_external(tensor)) {
+            files.emplace_back(read_tensor_header(tensor).location);
         }
     });
 }
 
 /// Returns: the external data files of tensors other than the initializers of the main graph: those
-/// of attributes, bodies, functions and sparse tensors. Complexity: O(fields of the model).
+/// of attributes, bodies, functions and sparse tensors. Complexity: O(nodes + fields of
+/// initializers, functions and nodes with tensors).
 [[nodiscard]] inline std::vector<std::string> nested_external_files(const wire_model& model) {
-    constexpr std::size_t deeper = 3; // than the initializers in the graph of the model
     std::vector<std::string> files;
-    list_external_files(model.reader(), tensors_in::model, files, deeper);
+    for (const auto& tensor : model.tensors()) {
+        if (tensor.sparse) {
+            const auto& whole = model.containers()[tensor.message.container];
+            list_external_files(model.reader({whole.begin, whole.size, no_id}),
+                                tensors_in::sparse_tensor, files);
+        } else if (tensor.graph != 0) {
+            list_external_files(model.reader(tensor.message), tensors_in::tensor, files);
+        }
+    }
+    for (id node = 0; node < model.node_count(); ++node) {
+        if (model.holds_tensors(node)) {
+            list_external_files(model.reader(model.message(node)), tensors_in::node, files);
+        }
+    }
+    for (const auto& container : model.containers()) {
+        if (container.parent != no_id || container.owner != no_id ||
+            model.graph(container.graph).kind != graph_kind::function) {
+            continue;
+        }
+        auto fields = model.reader({container.begin, container.size, no_id});
+        for (wire_field field; fields.next(field);) { // defaults of attributes are in no table
+            if (field.is_bytes(onnx_fields::function::attribute_proto)) {
+                list_external_files(fields.inner(field), tensors_in::attribute, files);
+            }
+        }
+    }
     return range::each_once(std::move(files));
 }
 
@@ -60,16 +94,20 @@ inline void list_external_files(wire_reader fields, tensors_in message,
 } // namespace detail
 
 /// Returns: the external data files of all tensors, as named in the model, sorted.
-/// Complexity: O(fields of the model).
+/// Complexity: O(nodes + fields of initializers, functions and nodes with tensors).
 [[nodiscard]] inline std::vector<std::string> external_files(const wire_model& model) {
-    std::vector<std::string> files;
-    detail::list_external_files(model.reader(), detail::tensors_in::model, files);
+    auto files = detail::nested_external_files(model);
+    for (const auto& tensor : model.tensors()) {
+        if (tensor.graph == 0 && !tensor.sparse) {
+            detail::list_external_files(model.reader(tensor.message), detail::tensors_in::tensor,
+                                        files);
+        }
+    }
     return detail::range::each_once(std::move(files));
 }
 
 /// Returns: the external data files that would be missing next to `output`, as it is in another
-/// folder and they stay with the model: none if they are placed. Complexity: O(fields of the
-/// model).
+/// folder and they stay with the model: none if they are placed. Complexity: as `external_files`.
 [[nodiscard]] inline std::vector<std::string>
 files_left_behind(const wire_model& model, const std::string& output,
                   data_placement placement = data_placement::keep) {

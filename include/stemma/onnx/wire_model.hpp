@@ -89,11 +89,18 @@ public:
 
     /// Whether a node has a field that may contain metadata, a doc_string, or one of our
     /// attributes.
-    [[nodiscard]] bool may_hold_tags(id node) const noexcept { return holds_text_[node] != 0; }
+    [[nodiscard]] bool may_hold_tags(id node) const noexcept {
+        return (holds_[node] & ~holds_tensor) != 0;
+    }
+
+    /// Whether a node has tensors in its own attributes.
+    [[nodiscard]] bool holds_tensors(id node) const noexcept {
+        return (holds_[node] & holds_tensor) != 0;
+    }
 
     /// Whether a node has entries in `metadata_props`.
     [[nodiscard]] bool has_metadata(id node) const noexcept {
-        return (holds_text_[node] & holds_metadata) != 0;
+        return (holds_[node] & holds_metadata) != 0;
     }
 
     /// Whether an initializer has entries in `metadata_props`. Requires: it is one of `tensors`.

@@ -25,7 +25,7 @@ test::names tensors_of(const test::message& message, tensors_in kind) {
     test::names names;
     stemma::detail::for_each_tensor(
         wire_reader(bytes.data(), 0, static_cast<std::uint32_t>(bytes.size()), "file"), kind,
-        [&](wire_reader fields, std::size_t) {
+        [&](wire_reader fields) {
             for (wire_field field; fields.next(field);) {
                 if (field.is_bytes(8)) {
                     names.emplace_back(fields.text(field));

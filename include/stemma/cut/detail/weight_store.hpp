@@ -45,7 +45,7 @@ public:
     };
 
     /// `source` is the file of the model; `location` is the name of the store in models. External
-    /// data stays in place unless the store takes it too. Complexity: O(fields of the model).
+    /// data stays in place unless the store takes it too. Complexity: as `nested_external_files`.
     weight_store(const wire_model& model, const mapped_file& source, std::string location,
                  bool takes_external = true)
         : model_(&model)

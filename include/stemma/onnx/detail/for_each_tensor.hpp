@@ -65,10 +65,9 @@ inline constexpr auto tensors_by_field = [] {
     return number < fields.size() ? fields[number] : tensors_in::nothing;
 }
 
-/// Calls `f(reader, depth)` for every tensor in a message: initializers, and those in attributes,
-/// bodies, functions and sparse tensors; `depth` messages are around it, the first of which is
-/// `message`. Throws: `error` of `malformed` for more than 100, where protobuf gives up as well.
-/// Complexity: O(fields).
+/// Calls `f(reader)` for every tensor in a message: initializers, and those in attributes, bodies,
+/// functions and sparse tensors; `depth` messages are around the message. Throws: `error` of
+/// `malformed` for more than 100, where protobuf gives up as well. Complexity: O(fields).
 template <class Function>
 void for_each_tensor(wire_reader fields, tensors_in message, const Function& f,
                      std::size_t depth = 0) {
@@ -76,7 +75,7 @@ void for_each_tensor(wire_reader fields, tensors_in message, const Function& f,
         fields.fail(fields.position(), "messages nested deeper than protobuf allows");
     }
     if (message == tensors_in::tensor) {
-        f(fields, depth);
+        f(fields);
         return;
     }
     for (wire_field field; fields.next(field);) {

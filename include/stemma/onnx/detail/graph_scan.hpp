@@ -40,6 +40,7 @@ protected:
     static constexpr std::uint8_t holds_metadata = 1;
     static constexpr std::uint8_t holds_doc_string = 2;
     static constexpr std::uint8_t holds_our_attribute = 4;
+    static constexpr std::uint8_t holds_tensor = 8;
 
     [[nodiscard]] static text_ref ref(const wire_field& field) noexcept {
         return {field.content, field.size()};
@@ -133,7 +134,7 @@ protected:
     std::vector<graph_field> graph_fields_;
     std::vector<id> described_tensors_; // those with metadata
     std::vector<id> described_infos_;
-    std::vector<std::uint8_t> holds_text_;
+    std::vector<std::uint8_t> holds_;
     bool padding_ = false; // some length or tag is longer than necessary
 
 private:
@@ -300,30 +301,48 @@ private:
         node.op = add_operator(text(op.type), text(op.domain), text(op.overload), op);
         if (frame.attributes.empty()) {
             add_node(node, frame.inputs, frame.outputs);
-            holds_text_.push_back(holds);
+            holds_.push_back(holds);
         } else {
             scan_bodies(frame, node, holds);
         }
     }
 
-    /// Records an attribute that contains graphs. Returns: whether it may be one of ours.
+    /// Records an attribute that contains graphs. Returns: what it holds, of the above.
     static std::uint8_t look_at_attribute(const wire_reader& around, const wire_field& where,
                                           node_frame& frame) {
         bool holds_graph = false;
-        bool ours = false;
+        std::uint8_t holds = 0;
         auto fields = around.inner(where);
         for (wire_field field; fields.next(field);) {
-            if (field.is_bytes(at_attribute::name)) {
+            if (field.type != wire_type::bytes) {
+                continue;
+            }
+            switch (field.number) {
+            case at_attribute::name: {
                 const auto name = fields.text(field);
-                ours = name == "source_module" || name == "hierarchy_tags";
-            } else if (field.is_bytes(at_attribute::g) || field.is_bytes(at_attribute::graphs)) {
+                if (name == "source_module" || name == "hierarchy_tags") {
+                    holds |= holds_our_attribute;
+                }
+                break;
+            }
+            case at_attribute::g:
+            case at_attribute::graphs:
                 holds_graph = true;
+                break;
+            case at_attribute::t:
+            case at_attribute::tensors:
+            case at_attribute::sparse_tensor:
+            case at_attribute::sparse_tensors:
+                holds |= holds_tensor;
+                break;
+            default:
+                break;
             }
         }
         if (holds_graph) {
             frame.attributes.push_back(where);
         }
-        return ours ? holds_our_attribute : std::uint8_t{0};
+        return holds;
     }
 
     void scan_bodies(node_frame& frame, const node_record& node, std::uint8_t holds) {
@@ -342,7 +361,7 @@ private:
         }
         --depth_;
         const auto owner = add_node(node, frame.inputs, frame.outputs);
-        holds_text_.push_back(holds);
+        holds_.push_back(holds);
         for (auto c : outer_containers) {
             containers_[c].owner = owner;
         }

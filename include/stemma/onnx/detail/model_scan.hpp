@@ -145,7 +145,7 @@ private:
         append_all(tensors_, part.tensors_, moved_named);
         append_all(value_infos_, part.value_infos_, moved_named);
         append_all(graph_fields_, part.graph_fields_, moved);
-        holds_text_.insert(holds_text_.end(), part.holds_text_.begin(), part.holds_text_.end());
+        holds_.insert(holds_.end(), part.holds_.begin(), part.holds_.end());
         padding_ |= part.padding_;
         for (const auto& [field, g] : part.graph_fields_) {
             if (g == 0 && field.is_bytes(at_graph::name)) {

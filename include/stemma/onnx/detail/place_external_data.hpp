@@ -39,7 +39,7 @@ inline void check_location(const wire_model& model, const std::string& location)
 }
 
 /// Throws: `error` of `refused` if `output` is one of the model's external data files.
-/// Complexity: O(fields of the model), if there is such a file.
+/// Complexity: as `external_files`, if there is such a file.
 inline void refuse_own_data(const wire_model& model, const std::string& output) {
     std::error_code failed;
     if (!std::filesystem::exists(output, failed)) {

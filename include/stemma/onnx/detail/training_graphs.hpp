@@ -31,7 +31,7 @@ void for_each_training_graph(const wire_model& model, Function f) {
         for (wire_field part; parts.next(part);) {
             if (part.is_bytes(at::initialization) || part.is_bytes(at::algorithm)) {
                 for_each_tensor(parts.inner(part), tensors_in::graph,
-                                [](const wire_reader&, std::size_t) {}); // for the depth
+                                [](const wire_reader&) {}); // for the depth
                 f(parts.inner(part));
             }
         }
