@@ -57,8 +57,7 @@ void report(const cut_request& asked, const stemma::attributed_model& opened,
             if (++refused <= most_refusals || !asked.to_folder()) {
                 const bool gap = record.refusal == stemma::cut_refusal::non_convex;
                 print_error(fmt::format(
-                    "{}: {}: {}: {}{}", asked.common.model, module, to_string(record.refusal),
-                    record.text,
+                    "{}: {}: {}{}", asked.common.model, module, record.text,
                     gap ? "; --non-convex runs makes one part per run, absorb includes the nodes "
                           "between"
                         : ""));

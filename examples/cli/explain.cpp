@@ -379,7 +379,7 @@ int explain(const explain_options& options) {
     }
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_explanations(out, answers, explainer, *opened, options.common.model);
+        stemma::write_explanations(out, answers, explainer);
     }
     return status;
 }

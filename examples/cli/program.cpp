@@ -152,8 +152,8 @@ std::string complaint(const CLI::ParseError& e, const CLI::App& used) {
             names.append(names.empty() ? "" : ", ").append(each);
         }
         const auto word = between(": ", " not in {");
-        return fmt::format("{}: '{}' is not one of {}{}", text.substr(0, text.find(": ")), word,
-                           names, did_you_mean(word, known));
+        return fmt::format("{}: {}", text.substr(0, text.find(": ")),
+                           stemma::detail::unknown_name_text("value", word, names));
     }
     if (const auto word = between(": Value ", " not in range "); !word.empty()) {
         auto range = text.substr(text.find(" not in range ") + 14);

@@ -112,9 +112,7 @@ inline py::object explain(const model_ptr& of, const py::args& asked) {
                                     stemma::why_nothing(opened, answers.back().asked));
             }
         }
-        return written([&](auto& sink) {
-            stemma::write_explanations(sink, answers, explainer, opened, opened.model().file());
-        });
+        return written([&](auto& sink) { stemma::write_explanations(sink, answers, explainer); });
     });
 }
 

@@ -625,9 +625,7 @@ std::string session::answers::explain(const json& asked) {
                                 stemma::why_nothing(opened, what.get<std::string>()));
         }
     }
-    return written([&](auto& sink) {
-        stemma::write_explanations(sink, answers, explainer, opened, opened.file().path());
-    });
+    return written([&](auto& sink) { stemma::write_explanations(sink, answers, explainer); });
 }
 
 std::string session::answers::query(const json& asked) {

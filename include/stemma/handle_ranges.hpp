@@ -4,11 +4,10 @@
 
 #include <stemma/core/id.hpp>
 
+#include <range/v3/range_fwd.hpp>
 #include <range/v3/view/interface.hpp>
-#include <range/v3/view/iota.hpp>
-#include <range/v3/view/subrange.hpp>
-#include <range/v3/view/transform.hpp>
 
+#include <compare>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -21,33 +20,104 @@ namespace detail {
 
 struct model_state;
 
-/// Converts an index to a handle.
-template <class Handle>
-struct to_handle {
-    const model_state* state = nullptr;
-
-    [[nodiscard]] Handle operator()(id i) const { return Handle(*state, i); }
+/// Consecutive indices.
+struct ids_in_order {
+    [[nodiscard]] id operator[](std::ptrdiff_t i) const noexcept { return static_cast<id>(i); }
 };
 
-/// The same, keeping the table of the indices alive.
-template <class Handle>
-struct to_listed_handle {
-    const model_state* state = nullptr;
-    std::shared_ptr<const std::vector<id>> indices{};
+/// Listed indices, whose table stays alive.
+struct ids_of_table {
+    std::shared_ptr<const std::vector<id>> table{};
 
-    [[nodiscard]] Handle operator()(id i) const { return Handle(*state, i); }
+    [[nodiscard]] id operator[](std::ptrdiff_t i) const {
+        return (*table)[static_cast<std::size_t>(i)];
+    }
+};
+
+/// Handles of some indices. Iterators outlive the view.
+template <class Handle, class Ids>
+class indexed_handles : public ranges::view_interface<indexed_handles<Handle, Ids>> {
+public:
+    /// A random-access iterator whose reference type is a handle.
+    class iterator {
+    public:
+        using iterator_concept = std::random_access_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Handle;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = Handle;
+
+        iterator() = default;
+        iterator(const model_state* state, Ids ids, difference_type at)
+            : state_(state), ids_(std::move(ids)), at_(at) {}
+
+        [[nodiscard]] Handle operator*() const { return Handle(*state_, ids_[at_]); }
+        [[nodiscard]] Handle operator[](difference_type n) const {
+            return Handle(*state_, ids_[at_ + n]);
+        }
+        iterator& operator++() { return *this += 1; }
+        iterator& operator--() { return *this += -1; }
+        iterator operator++(int) {
+            auto before = *this;
+            ++*this;
+            return before;
+        }
+        iterator operator--(int) {
+            auto before = *this;
+            --*this;
+            return before;
+        }
+        iterator& operator+=(difference_type n) {
+            at_ += n;
+            return *this;
+        }
+        iterator& operator-=(difference_type n) { return *this += -n; }
+        friend iterator operator+(iterator i, difference_type n) { return i += n; }
+        friend iterator operator+(difference_type n, iterator i) { return i += n; }
+        friend iterator operator-(iterator i, difference_type n) { return i -= n; }
+        friend difference_type operator-(const iterator& a, const iterator& b) noexcept {
+            return a.at_ - b.at_;
+        }
+        friend bool operator==(const iterator& a, const iterator& b) noexcept {
+            return a.at_ == b.at_;
+        }
+        friend std::strong_ordering operator<=>(const iterator& a, const iterator& b) noexcept {
+            return a.at_ <=> b.at_;
+        }
+
+    private:
+        const model_state* state_ = nullptr;
+        Ids ids_{};
+        difference_type at_ = 0;
+    };
+
+    indexed_handles() = default;
+    indexed_handles(const model_state& state, Ids ids, std::size_t first, std::size_t last)
+        : state_(&state)
+        , ids_(std::move(ids))
+        , first_(static_cast<std::ptrdiff_t>(first))
+        , last_(static_cast<std::ptrdiff_t>(last)) {}
+
+    [[nodiscard]] iterator begin() const { return {state_, ids_, first_}; }
+    [[nodiscard]] iterator end() const { return {state_, ids_, last_}; }
+
+private:
+    const model_state* state_ = nullptr;
+    Ids ids_{};
+    std::ptrdiff_t first_ = 0;
+    std::ptrdiff_t last_ = 0;
 };
 
 } // namespace detail
 
 /// Handles of consecutive indices: a random-access view.
 template <class Handle>
-using handle_range = ranges::transform_view<ranges::iota_view<id, id>, detail::to_handle<Handle>>;
+using handle_range = detail::indexed_handles<Handle, detail::ids_in_order>;
 
 /// Handles of listed indices: a random-access view, cheap to copy.
 template <class Handle>
-using handle_list =
-    ranges::transform_view<ranges::subrange<const id*>, detail::to_listed_handle<Handle>>;
+using handle_list = detail::indexed_handles<Handle, detail::ids_of_table>;
 
 /// Handles that link to one another: a forward view. Complexity: O(1) per step.
 template <class Handle>
@@ -112,19 +182,30 @@ namespace detail {
 
 template <class Handle>
 [[nodiscard]] handle_range<Handle> make_range(const model_state& state, id first, id last) {
-    return {ranges::iota_view<id, id>(first, last), to_handle<Handle>{&state}};
+    return {state, ids_in_order(), first, last};
 }
 
 template <class Handle>
 [[nodiscard]] handle_list<Handle> make_list(const model_state& state, std::vector<id> indices) {
-    auto kept = std::make_shared<const std::vector<id>>(std::move(indices));
-    const auto* first = kept->data();
-    return {ranges::subrange<const id*>(first, first + kept->size()),
-            to_listed_handle<Handle>{&state, std::move(kept)}};
+    auto table = std::make_shared<const std::vector<id>>(std::move(indices));
+    const auto size = table->size();
+    return {state, {std::move(table)}, 0, size};
 }
 
 } // namespace detail
 
 } // namespace stemma::inline STEMMA_ABI
+
+#ifndef DOXYGEN
+namespace ranges {
+
+// Algorithms on temporary ranges may return their iterators.
+template <class Handle, class Ids>
+inline constexpr bool enable_borrowed_range<stemma::detail::indexed_handles<Handle, Ids>> = true;
+template <class Handle>
+inline constexpr bool enable_borrowed_range<stemma::handle_walk<Handle>> = true;
+
+} // namespace ranges
+#endif
 
 #endif // STEMMA_HANDLE_RANGES_HPP

@@ -116,11 +116,11 @@ public:
     /// The same with options.
     [[nodiscard]] part cut(std::string_view query, const cut_options& options) const&;
 
-    /// Writes the file with tags: node metadata, and marks that survive optimizers. Nothing else
-    /// changes; existing tags are replaced. Weights in other files stay there: in another folder,
-    /// the file lacks those of `files_left_behind`, unless the options place them. Throws: `error`
-    /// of `error_code::cannot_write`, or of `too_large` if the result reaches 2 GiB. Complexity:
-    /// O(bytes).
+    /// Writes the file with tags: node metadata, and marks that survive optimizers (`write_tagged`
+    /// takes other carriers). Nothing else changes; existing tags are replaced. Weights in other
+    /// files stay there: in another folder, the file lacks those of `files_left_behind`, unless the
+    /// options place them. Throws: `error` of `error_code::cannot_write`, or of `too_large` if the
+    /// result reaches 2 GiB. Complexity: O(bytes).
     void write(const std::string& path) const;
     /// The same with options. Throws: also as `place_external_data`.
     void write(const std::string& path, const write_options& options) const;
@@ -155,7 +155,7 @@ private:
     std::unique_ptr<detail::model_state> state_;
 };
 
-/// Opens an ONNX file and attributes everything in it to the module it came from.
+/// Opens an ONNX file and finds the module that everything in it came from.
 /// Throws: `error` if the file cannot be read or is damaged.
 /// Complexity: linear in everything except tensor data.
 [[nodiscard]] model open(const std::string& path);

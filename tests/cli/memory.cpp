@@ -168,7 +168,8 @@ TEST_CASE("memory: handles more blocks than it tracks") {
 }
 
 TEST_CASE("memory: rejects excessive sizes") {
-    void* volatile block = nullptr; // otherwise the compiler may omit the allocation
+    // Otherwise the compiler may omit the allocation.
+    [[maybe_unused]] void* volatile block = nullptr;
     for (const auto size : {std::numeric_limits<std::size_t>::max(),
                             std::numeric_limits<std::size_t>::max() / 2, std::size_t{1} << 60U}) {
         CHECK_THROWS_AS(block = ::operator new(size), std::bad_alloc);

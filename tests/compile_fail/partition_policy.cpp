@@ -1,12 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiles
 #include <stemma/cut/partition.hpp>
 
-struct mine {
-    using policy_category = stemma::partition_category;
-
+struct members {
     [[nodiscard]] stemma::partition_plan
     partition(const stemma::partition_problem<stemma::operator_graph>&) const;
 };
 
-static_assert(stemma::explain_partition_policy<mine>());
+struct complete : members {
+    using policy_category = stemma::partition_category;
+};
+
+// compiles
+static_assert(stemma::explain_partition_policy<complete>());
+
+// expect: partition policy: make the class copyable
+struct not_copyable : complete {
+    not_copyable(const not_copyable&) = delete;
+};
+static_assert(stemma::explain_partition_policy<not_copyable>());
+
+// expect: partition policy: add `using policy_category = stemma::partition_category;`
+static_assert(stemma::explain_partition_policy<members>());
+
+struct of_another_role : members {
+    using policy_category = stemma::cut_category;
+};
+static_assert(stemma::explain_partition_policy<of_another_role>());
+
+// expect: partition policy: add `stemma::partition_plan partition(const
+// stemma::partition_problem<Graph>&) const`
+struct without_members {
+    using policy_category = stemma::partition_category;
+};
+static_assert(stemma::explain_partition_policy<without_members>());
+
+struct partition_not_const : complete {
+    stemma::partition_plan partition(const stemma::partition_problem<stemma::operator_graph>&);
+};
+static_assert(stemma::explain_partition_policy<partition_not_const>());
+
+struct partition_void : complete {
+    void partition(const stemma::partition_problem<stemma::operator_graph>&) const;
+};
+static_assert(stemma::explain_partition_policy<partition_void>());

@@ -131,6 +131,26 @@ TEST_CASE("any_cut: acts as the policy that it holds", "[policy][cut]") {
     }
 }
 
+TEST_CASE("any_cut: refuses what no plan could follow", "[policy][cut]") {
+    struct answers : stemma::standard_cut {
+        bool (*copies)(dependence) = [](dependence) { return true; };
+        gap_rule rule = gap_rule::refuse;
+
+        bool pulls(dependence d) const { return copies(d); }
+        gap_rule gaps() const { return rule; }
+    };
+    answers policy;
+    CHECK_NOTHROW(stemma::any_cut(policy));
+    policy.copies = [](dependence) { return false; };
+    CHECK_THROWS_WITH(stemma::any_cut(policy), "cut policy: copies no constants in");
+    policy.copies = [](dependence d) { return d == dependence::constant || d == dependence::data; };
+    CHECK_THROWS_WITH(stemma::any_cut(policy),
+                      "cut policy: copies data in, but not everything simpler");
+    policy.copies = [](dependence d) { return d == dependence::constant; };
+    policy.rule = static_cast<gap_rule>(99);
+    CHECK_THROWS_WITH(stemma::any_cut(policy), "cut policy: gives a gap rule that does not exist");
+}
+
 TEST_CASE("cut: parses the words of the command line", "[policy][cut]") {
     CHECK(stemma::parse_pull("none") == dependence::constant);
     CHECK(stemma::parse_pull("constants") == dependence::constant);

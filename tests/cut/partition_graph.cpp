@@ -63,6 +63,14 @@ TEST_CASE("partition_graph: parts without vertices cost nothing", "[algorithm][p
     CHECK(divided.piece_of == std::vector<id>{0, 0, 0, 1, 1, 1});
 }
 
+TEST_CASE("partition_graph: an invalid plan is a refusal", "[algorithm][partition_graph]") {
+    const scene s;
+    const stemma::parts_by_rule beyond{2, [](std::size_t v) { return v; }};
+    const auto divided = stemma::partition_graph(s.problem(), beyond);
+    CHECK(divided.pieces.empty());
+    CHECK(divided.refusal == "partition: a vertex is assigned to a nonexistent part");
+}
+
 TEST_CASE("find_partition_fault: reports plans that no algorithm could use",
           "[algorithm][partition_graph]") {
     const auto fault = [](const partition_plan& plan) {

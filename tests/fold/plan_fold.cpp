@@ -89,6 +89,15 @@ TEST_CASE("plan_fold: in the fixtures, regions contain their modules' nodes, and
     CHECK(shared > 0);
 }
 
+TEST_CASE("plan_fold: rejects a name that no function may have") {
+    for (const auto& name : {stemma::function_name{"net", ""}, stemma::function_name{"", "Layer"},
+                             stemma::function_name{"ai.onnx.ml", "Layer"}}) {
+        auto scene = test::layered_model(5);
+        scene.options.name_of = [&](const auto&, stemma::id) { return name; };
+        CHECK_THROWS_AS(scene.plan(), stemma::error);
+    }
+}
+
 TEST_CASE("plan_fold: rejects a value defined twice or by itself") {
     const auto refused = [](const std::vector<test::message>& nodes) {
         test::fold_scene scene{test::model(test::graph(nodes, {"x"}, {"y"})).bytes(),

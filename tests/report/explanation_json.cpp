@@ -24,10 +24,10 @@ TEST_CASE("write_explanations: answers are in the order of the questions") {
         explainer.explain("#3"), explainer.explain("nobody"), explainer.explain("encoder.layer.0"),
         explainer.explain("encoder.layer.0.intermediate.dense.weight")};
     stemma::string_sink sink;
-    stemma::write_explanations(sink, answers, explainer, opened, "bert");
+    stemma::write_explanations(sink, answers, explainer);
     const auto json = nlohmann::json::parse(sink.text);
     CHECK(json["schema"] == "stemma.explain/1");
-    CHECK(json["model"] == "bert");
+    CHECK(json["model"] == opened.model().file());
     REQUIRE(json["answers"].size() == 4);
     const auto& node = json["answers"][0]["nodes"][0];
     CHECK(node["index"] == 3);

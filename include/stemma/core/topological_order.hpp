@@ -101,6 +101,22 @@ template <operator_graph_like Graph>
         });
 }
 
+/// Rejects other graphs, with an explanation.
+template <class Graph>
+    requires(!operator_graph_like<Graph>)
+std::vector<vertex_t<Graph>> topological_order(const Graph&) {
+    static_assert(explain_operator_graph<Graph>());
+    return {};
+}
+
+/// As above.
+template <class Graph>
+    requires(!operator_graph_like<Graph>)
+std::vector<vertex_t<Graph>> reverse_topological_order(const Graph&) {
+    static_assert(explain_operator_graph<Graph>());
+    return {};
+}
+
 } // namespace stemma::inline STEMMA_ABI
 
 #endif // STEMMA_CORE_TOPOLOGICAL_ORDER_HPP

@@ -5,6 +5,7 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/held_policy.hpp>
+#include <stemma/core/detail/policy_answer.hpp>
 #include <stemma/model/dependence.hpp>
 
 #include <array>
@@ -141,12 +142,32 @@ consteval bool explain_cut_policy() {
     return cut_policy<P>;
 }
 
+namespace detail {
+
+/// Checks the answers of a policy that depend on no model. Throws: as `refuse_answer`.
+template <cut_policy P>
+void check_cut_policy(const P& policy) {
+    if (!policy.pulls(dependence::constant)) {
+        refuse_answer(policy, "cut", "copies no constants in");
+    }
+    if (policy.pulls(dependence::data) &&
+        !(policy.pulls(dependence::weight) && policy.pulls(dependence::shape))) {
+        refuse_answer(policy, "cut", "copies data in, but not everything simpler");
+    }
+    if (policy.gaps() > gap_rule::runs) {
+        refuse_answer(policy, "cut", "gives a gap rule that does not exist");
+    }
+}
+
+} // namespace detail
+
 /// Any cut policy. `pulls` and `gaps` are called once, on construction.
 class any_cut {
 public:
     using policy_category = cut_category;
 
-    /// Holds a copy of `chosen`. Complexity: that of the copy.
+    /// Holds a copy of `chosen`. Throws: `error` of `error_code::refused` if it breaks what
+    /// `cut_policy` requires. Complexity: that of the copy.
     template <class P>
         requires(!std::same_as<P, any_cut> && cut_policy<P>)
     any_cut(P chosen) // NOLINT(google-explicit-constructor): it stands for the policy
@@ -155,6 +176,7 @@ public:
              {dependence::constant, dependence::weight, dependence::shape, dependence::data}) {
             pulls_[static_cast<std::size_t>(d)] = chosen.pulls(d);
         }
+        detail::check_cut_policy(chosen);
         boundary_name_ = [chosen = std::move(chosen)](std::string_view name) -> std::string {
             return chosen.boundary_name(name);
         };

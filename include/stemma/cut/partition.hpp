@@ -24,8 +24,10 @@
 namespace stemma::inline STEMMA_ABI {
 
 /// A graph to divide into parts that run in sequence. Refers to what it was made from.
-template <operator_graph_like Graph>
+template <class Graph>
 struct partition_problem {
+    static_assert(explain_operator_graph<Graph>());
+
     const Graph& graph;                     ///< any Boost graph, such as `operator_graph`
     std::span<const vertex_t<Graph>> order; ///< the vertices to divide, in topological order
     std::span<const std::uint64_t> costs;   ///< by position in `order`

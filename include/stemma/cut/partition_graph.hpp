@@ -71,21 +71,29 @@ template <operator_graph_like Graph>
 
 /// Divides any graph by a policy into pieces that can run in sequence.
 ///
-/// Requires: the policy does not refuse and returns a valid plan, which debug builds assert.
-/// Returns: no pieces, but a `refusal`, for a policy that refuses.
+/// Returns: no pieces, but a `refusal`, for a policy that refuses or returns an invalid plan.
 /// Complexity: that of the policy and of `make_acyclic`.
 template <operator_graph_like Graph, partition_policy<Graph> Policy>
 [[nodiscard]] acyclic_partition partition_graph(const partition_problem<Graph>& problem,
                                                 const Policy& policy, bool joins = false) {
     partition_plan plan = policy.partition(problem);
     const auto modules = problem.modules == nullptr ? 0 : problem.modules->size();
-    const bool answers = detail::find_partition_fault(plan, problem.order.size(), modules).empty();
-    STEMMA_ASSERT(answers || !plan.refusal.empty(),
-                  "partition policy: every vertex is assigned to an existing part");
-    if (!answers || !plan.refusal.empty()) {
+    if (plan.refusal.empty()) {
+        plan.refusal = detail::find_partition_fault(plan, problem.order.size(), modules);
+    }
+    if (!plan.refusal.empty()) {
         return {{}, {}, std::move(plan.refusal)};
     }
     return detail::make_pieces(problem, plan, joins);
+}
+
+/// Rejects other policies, with an explanation.
+template <class Graph, class Policy>
+    requires(!partition_policy<Policy, Graph>)
+acyclic_partition partition_graph(const partition_problem<Graph>&, const Policy&,
+                                  bool /*joins*/ = false) {
+    static_assert(explain_partition_policy<Policy, Graph>());
+    return {};
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -206,13 +206,14 @@ private:
 ///
 /// `depends_on(vertex)` says what the results of a vertex depend on: every part gets copies of
 /// constants and of what else the policy pulls in. Vertices on or after a cycle are in no part, nor
-/// are those that the graph lacks.
-/// Complexity: O(V + E), plus O(n log n) in the part.
+/// are those that the graph lacks. Throws: `error` of `error_code::refused` for a policy that
+/// breaks what `cut_policy` requires. Complexity: O(V + E), plus O(n log n) in the part.
 template <operator_graph_like Graph, cut_policy Policy, class DependsOn>
     requires std::regular_invocable<const DependsOn&, vertex_t<Graph>>
 [[nodiscard]] std::vector<graph_cut<Graph>> plan_cuts(const Graph& graph,
                                                       std::vector<vertex_t<Graph>> wanted,
                                                       const Policy& policy, DependsOn depends_on) {
+    detail::check_cut_policy(policy);
     return detail::graph_cutter<Graph, Policy, DependsOn>(graph, policy, std::move(depends_on))
         .plan(std::move(wanted));
 }
@@ -223,6 +224,16 @@ template <operator_graph_like Graph, cut_policy Policy = standard_cut>
 plan_cuts(const Graph& graph, std::vector<vertex_t<Graph>> wanted, const Policy& policy = {}) {
     return plan_cuts(graph, std::move(wanted), policy,
                      [](const vertex_t<Graph>&) { return dependence::data; });
+}
+
+/// Rejects other graphs and policies, with an explanation.
+template <class Graph, class Policy = standard_cut, class... DependsOn>
+    requires(!operator_graph_like<Graph> || !cut_policy<Policy>)
+std::vector<vertex_t<Graph>> plan_cuts(const Graph&, std::vector<vertex_t<Graph>>,
+                                       const Policy& = {}, const DependsOn&...) {
+    static_assert(explain_operator_graph<Graph>());
+    static_assert(explain_cut_policy<Policy>());
+    return {};
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -202,9 +202,11 @@ public:
                           shapes, options, detail::values_in_training(source_->model()));
         const auto& name = opened.model().file();
         if (plan_.functions.empty()) {
-            STEMMA_THROW(error(error_code::not_found, name, "",
-                               "no module to fold: none of those selected has " +
-                                   std::to_string(options.least) + " nodes or more"));
+            STEMMA_THROW(
+                error(error_code::not_found, name, "",
+                      "no module to fold: none of those selected has " +
+                          (options.least < 2 ? "a node"
+                                             : std::to_string(options.least) + " nodes or more")));
         }
         const auto version = opened.model().ir_version();
         lifted_ = version < detail::first_version_with_functions;

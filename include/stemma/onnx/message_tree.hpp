@@ -27,9 +27,9 @@ class edited_field;
 /// handful of ranges. `append` adds fields. Sizes are known as soon as a message is complete:
 /// nothing is measured again, and writing is one pass.
 ///
-/// Used by all verbs that change files except `tag` and `strip`: those change nearly every message,
-/// and little in each, so `rewrite` measures and writes messages as it meets them, in several
-/// threads and without a tree in memory.
+/// Used by the verbs that change what a model contains. Those that add to nearly every message, or
+/// remove from it, such as `tag` and `strip`, use `rewrite` instead, which measures and writes
+/// messages as it meets them, in several threads and without a tree in memory.
 class message_tree {
 public:
     /// The number of a file that no longer exists when the tree is written: its bytes are copied.

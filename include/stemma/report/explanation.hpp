@@ -122,6 +122,9 @@ public:
         , value_tags_(detail::find_value_tags(opened.model(), opened.modules(), opened.tags()))
         , describe_(opened.model(), value_descriptions::inferring::asked) {}
 
+    /// Returns: the model that it explains.
+    [[nodiscard]] const attributed_model& model() const noexcept { return opened_; }
+
     /// Returns: the nodes given by `text`: `#7` and `5/body#2` by position, else by name.
     /// Complexity: O(nodes).
     [[nodiscard]] std::vector<id> nodes_called(std::string_view text) const {

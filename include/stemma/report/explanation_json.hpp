@@ -301,17 +301,17 @@ private:
 
 } // namespace detail
 
-/// Writes answers of an explainer about a model named `name` (`stemma.explain/1`).
+/// Writes answers of an explainer about its model (`stemma.explain/1`).
 /// Complexity: O(length).
 template <text_sink Sink>
-void write_explanations(Sink& sink, std::span<const explanation> answers, const explainer& source,
-                        const attributed_model& opened, std::string_view name) {
+void write_explanations(Sink& sink, std::span<const explanation> answers, const explainer& source) {
+    const auto& opened = source.model();
     const bool has_modules = detail::range::any_of(
         answers, [](const explanation& answer) { return !answer.modules.empty(); });
     json_writer json(sink);
     json.begin_object();
     json.member("schema", "stemma.explain/1");
-    json.member("model", name);
+    json.member("model", opened.model().file());
     json.key("answers");
     json.begin_array();
     const detail::explanation_writer<Sink> writer(json, opened,

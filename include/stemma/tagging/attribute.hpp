@@ -6,6 +6,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/pipeline.hpp>
 #include <stemma/core/detail/policy_answer.hpp>
+#include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
@@ -109,18 +110,41 @@ using name_sources =
 
 namespace detail {
 
-/// Queries prepared sources about some operators; `of` is by vertex index, for all of them.
+/// Checks the answer of a resolution policy. Throws: as `refuse_answer`. Complexity: O(claims).
+template <class Resolution>
+void check_resolved(const Resolution& policy, const attribution& resolved,
+                    std::span<const claim> claims, const tree_index& tree) {
+    if (!is_confidence(resolved.confidence)) {
+        refuse_answer(policy, "resolution", no_confidence);
+    }
+    if (resolved.module == no_id) {
+        return;
+    }
+    if (resolved.module >= tree.size()) {
+        refuse_answer(policy, "resolution", "names a module that is not in the tree");
+    }
+    if (!range::any_of(claims, [&](const claim& c) { return c.source == resolved.source; })) {
+        refuse_answer(policy, "resolution", "names a source that makes no claim");
+    }
+    if (resolved.call != no_id &&
+        !range::any_of(claims, [&](const claim& c) { return c.call == resolved.call; })) {
+        refuse_answer(policy, "resolution", "names a call that no source claims");
+    }
+}
+
+/// Queries prepared sources, called `names`, about some operators; `of` is by vertex index, for all
+/// of them.
 template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
 void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
-               Iterator last, const Resolution& resolution, std::span<attribution> of,
-               evidence_result& result) {
+               Iterator last, const Resolution& resolution, const provenance_names& names,
+               std::span<attribution> of, evidence_result& result) {
     // The previous operator's claims and their resolution: neighbours mostly agree.
     std::vector<claim> claims;
     attribution resolved;
     std::vector<id> modules;
-    const auto refuse_claim = [](std::string_view fault) {
-        STEMMA_THROW(
-            error(error_code::refused, "", "evidence", std::string("a source ").append(fault)));
+    const auto refuse_claim = [&](provenance source, std::string_view fault) {
+        STEMMA_THROW(error(error_code::refused, "",
+                           std::string("evidence '").append(names[source]).append("'"), fault));
     };
     for (; it != last; ++it) {
         auto end = claims.begin();
@@ -129,10 +153,10 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         sources.for_each_claim(*it, [&](const claim& candidate) {
             if (candidate.module >= tree.size() ||
                 (candidate.caller != no_id && candidate.caller >= tree.size())) {
-                refuse_claim("claims a module that is not in the tree");
+                refuse_claim(candidate.source, "claims a module that is not in the tree");
             }
             if (!is_confidence(candidate.confidence)) {
-                refuse_claim(no_confidence);
+                refuse_claim(candidate.source, no_confidence);
             }
             is_called |= candidate.caller != no_id;
             if (end == claims.end()) {
@@ -153,12 +177,7 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
         if (!as_before || end != claims.end()) {
             claims.erase(end, claims.end());
             resolved = resolution.resolve(tree, claims);
-            if (resolved.module != no_id && resolved.module >= tree.size()) {
-                refuse_answer(resolution, "resolution", "names a module that is not in the tree");
-            }
-            if (!is_confidence(resolved.confidence)) {
-                refuse_answer(resolution, "resolution", no_confidence);
-            }
+            check_resolved(resolution, resolved, claims, tree);
         }
         const auto v = static_cast<id>(index_of(graph, *it));
         of[v] = resolved;
@@ -207,8 +226,8 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
     detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = detail::vertex_range(graph, parts.size(), part);
-        detail::attribute(sources, graph, context.index(), first, last, resolution, of,
-                          parts[part]);
+        detail::attribute(sources, graph, context.index(), first, last, resolution,
+                          context.provenances(), of, parts[part]);
     });
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {

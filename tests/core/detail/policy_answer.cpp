@@ -9,6 +9,7 @@
 #include <stemma/model/module_tree.hpp>
 #include <stemma/tagging/tagger.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -58,11 +59,27 @@ struct fixed_answer {
 
     [[nodiscard]] stemma::attribution resolve(const stemma::tree_index&,
                                               std::span<const stemma::claim>) const {
-        return {module, stemma::no_id, confidence, stemma::provenance::scope, false};
+        return {module, call, confidence, source, false};
     }
 
     id module;
     float confidence;
+    stemma::provenance source = stemma::provenance::scope;
+    id call = stemma::no_id;
+};
+
+/// Attributes all operators alike, with and without evidence.
+struct sweeping {
+    using policy_category = stemma::propagation_category;
+
+    template <class Problem>
+    void propagate(const Problem&, std::span<stemma::attribution> result) const {
+        std::fill(result.begin(), result.end(),
+                  stemma::attribution{module, stemma::no_id, 0.5F, source, false});
+    }
+
+    id module;
+    stemma::provenance source;
 };
 
 struct fixed_claim {
@@ -100,8 +117,26 @@ TEST_CASE("refuse_answer: an invalid answer is an error that names the policy", 
     CHECK_THROWS_WITH(tag(fixed_answer{77, 1}),
                       "resolution policy: names a module that is not in the tree");
     CHECK_THROWS_WITH(tag(fixed_claim{77, 1}),
-                      "evidence: a source claims a module that is not in the tree");
+                      "evidence 'scope': claims a module that is not in the tree");
     CHECK_NOTHROW(tag(stemma::class_paths{}));
+}
+
+TEST_CASE("refuse_answer: what is inferred does not pass as evidence", "[policy_answer]") {
+    using stemma::provenance;
+    CHECK_NOTHROW(tag(sweeping{1, provenance::between}));
+    CHECK_THROWS_WITH(tag(sweeping{0, provenance::between}),
+                      "propagation policy: changes the module of an operator with evidence");
+    for (const auto source : {provenance::scope, static_cast<provenance>(250)}) {
+        CHECK_THROWS_WITH(tag(sweeping{1, source}), "propagation policy: names a source of "
+                                                    "evidence for an operator without any");
+    }
+    for (const auto source :
+         {provenance::between, provenance::trace, static_cast<provenance>(250)}) {
+        CHECK_THROWS_WITH(tag(fixed_answer{1, 1, source}),
+                          "resolution policy: names a source that makes no claim");
+    }
+    CHECK_THROWS_WITH(tag(fixed_answer{1, 1, provenance::scope, 7}),
+                      "resolution policy: names a call that no source claims");
 }
 
 TEST_CASE("refuse_answer: a confidence is between 0 and 1", "[policy_answer]") {
@@ -109,7 +144,7 @@ TEST_CASE("refuse_answer: a confidence is between 0 and 1", "[policy_answer]") {
     for (const float confidence : {-0.1F, 1.5F, std::numeric_limits<float>::quiet_NaN()}) {
         CHECK_THROWS_WITH(tag(careless{confidence}), "propagation policy: " + reason);
         CHECK_THROWS_WITH(tag(fixed_answer{0, confidence}), "resolution policy: " + reason);
-        CHECK_THROWS_WITH(tag(fixed_claim{0, confidence}), "evidence: a source " + reason);
+        CHECK_THROWS_WITH(tag(fixed_claim{0, confidence}), "evidence 'scope': " + reason);
     }
     for (const float confidence : {0.F, 1.F}) {
         CHECK_NOTHROW(tag(careless{confidence}));

@@ -4,15 +4,18 @@
 
 #include <stemma/align/detail/graph_section.hpp>
 #include <stemma/align/detail/match_sections.hpp>
+#include <stemma/config.hpp>
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/fold/detail/region_exports.hpp>
 #include <stemma/fold/detail/region_forms.hpp>
 #include <stemma/fold/fold.hpp>
 #include <stemma/model/attribution.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -81,6 +84,11 @@ private:
             const auto around = plan_.regions[plan_.regions[r].parent].module;
             plan_.paths[r] = relative_path(modules_, around, plan_.regions[r].module);
             const auto [domain, name] = options_.name_of(modules_, plan_.regions[r].module);
+            if (name.empty() || is_standard_domain(domain)) {
+                STEMMA_THROW(error(error_code::refused, model_.file(), plan_.paths[r],
+                                   name.empty() ? "its function gets no name"
+                                                : "its function gets a standard domain"));
+            }
             names_[r] = names.intern(domain + '\n' + name);
         }
     }
