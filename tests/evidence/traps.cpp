@@ -278,6 +278,27 @@ TEST_CASE("traps: what a module computes with another's parameter is its own") {
     CHECK(all.conflicts() == 0);
 }
 
+TEST_CASE("traps: a method that the model calls leaves no level") {
+    const auto model = [](const char* last) {
+        return bytes_of(
+            {op("Conv", {"x", "onnx::Conv_1"}, "/conv/Conv"),
+             op("Relu", {"/conv/Conv"}, "/relu/Relu"),
+             op("Conv", {"/relu/Relu", "onnx::Conv_2"}, "/layer1/fc/Conv"),
+             op("Conv", {"/layer1/fc/Conv", "model.layer2.fc.weight"}, "/layer2/fc/Conv"),
+             op("Conv", {"/layer2/fc/Conv", last}, "/head/Conv")},
+            "/head/Conv", {"onnx::Conv_1", "onnx::Conv_2", "model.layer2.fc.weight", last});
+    };
+    const attributed all(model("onnx::Conv_3"));
+    CHECK(all.module("/conv/Conv") == "model.conv");
+    CHECK(all.module("/relu/Relu") == "model.relu");
+    CHECK(all.module("/layer1/fc/Conv") == "model.layer1.fc");
+    CHECK(all.module("/layer2/fc/Conv") == "model.layer2.fc");
+    CHECK(all.module("/head/Conv") == "model.head");
+    const attributed mixed(model("head.weight")); // the model calls its own modules, too
+    CHECK(mixed.module("/conv/Conv") == "conv");
+    CHECK(mixed.module("/head/Conv") == "head");
+}
+
 TEST_CASE("traps: an Identity for a merged weight goes where that is read") {
     const attributed all(
         bytes_of({node("Identity", {"a.norm.weight"}, {"b.norm.weight"}, "Identity_0"),

@@ -62,6 +62,15 @@ struct lent_scene {
         return m == no_id ? "?" : tree.path(m);
     }
 
+    [[nodiscard]] std::string unprinted(const std::string& scope) const {
+        const auto m = lent().unprinted(find(scope));
+        return m == no_id ? "?" : tree.path(m);
+    }
+
+    [[nodiscard]] bool may_be_deeper(const std::string& scope) const {
+        return lent().surest(find(scope)) < 1;
+    }
+
     stemma::module_tree tree;
     test::operator_scene ops;
     stemma::detail::scope_table table;
@@ -165,6 +174,33 @@ TEST_CASE("lent_modules: members that are called in the scope of their list are 
         {"/list/list.0/Gemm", "/list/list.1/Relu", "/list/list.2/Gemm"},
         {{"list", "block.list"}, {"list/list.0", "block.list.0"}, {"list/list.2", "block.list.2"}});
     CHECK(scene.owner("list/list.1") == "?");
+}
+
+TEST_CASE("lent_modules: a model that calls a method of a module calls what that owns") {
+    const std::vector<std::string> names{"/act/Relu", "/w_0/Gemm", "/w_1/w_3/Gemm",
+                                         "/w_2/Gemm", "/w2/Gemm",  "/w3/Gemm"};
+    const auto owner_in = [&](const std::vector<std::pair<std::string, std::string>>& known,
+                              const char* scope) {
+        return lent_scene(names, known).unprinted(scope);
+    };
+    CHECK(owner_in({{"w2", "block.ffn.w_2"}}, "act") == "block.ffn"); // w3 is where w2 is
+    CHECK(owner_in({{"w2", "block.ffn.w_2"}}, "w3") == "block.ffn");
+    CHECK(owner_in({{"w_2", "block.ffn.w_2"}}, "act") == "?"); // may be calls
+    CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w3", "block.ffn.w_1"}}, "act") == "?");
+    CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w_0", "block.conv"}}, "act") == "?");
+    CHECK(owner_in({{"w2", "block"}}, "act") == "?"); // the model's own
+    CHECK(owner_in({}, "act") == "?");
+}
+
+TEST_CASE("lent_modules: what runs between calls of a deeper module may be deeper") {
+    const lent_scene scene({"/w_1/Gemm", "/act/Relu", "/w_2/Gemm", "/end/Relu"},
+                           {{"w_1", "block.ffn.w_1"}, {"w_2", "block.ffn.w_2"}});
+    CHECK(scene.may_be_deeper("act"));
+    CHECK_FALSE(scene.may_be_deeper("end"));
+    CHECK_FALSE(scene.may_be_deeper("w_1"));
+    const lent_scene own({"/block/Gemm", "/act/Relu", "/other/Gemm"},
+                         {{"block", "block"}, {"other", "other"}});
+    CHECK_FALSE(own.may_be_deeper("act"));
 }
 
 } // namespace test::evidence_detail_lent_modules

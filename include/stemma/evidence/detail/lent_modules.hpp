@@ -7,12 +7,16 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
+#include <stemma/model/confidence.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -53,7 +57,8 @@ template <parameter_readers Ops>
 /// `self.net = Sequential(self.conv, self.act)`, torch prints `net/conv` and `net/act`, which are
 /// `conv` and `act`. And a module run by its `forward` has no scope: where `wrap` runs
 /// `ffn.forward`, torch prints `wrap/w_1`, `wrap/act` and `wrap/w_2`, which are `ffn.w_1`,
-/// `ffn.act` and `ffn.w_2`.
+/// `ffn.act` and `ffn.w_2`. So does a model that calls a method of a module: `conv1`, `layer1` and
+/// `layer2`, which are in `model` if all that is known, `model.layer2`, is there.
 template <module_view Modules>
 class lent_modules {
 public:
@@ -68,7 +73,8 @@ public:
         , owner_(table.scopes.size(), no_id)
         , inside_(owner_)
         , mixed_(owner_.size(), false)
-        , renamed_(owner_.size(), false) {
+        , renamed_(owner_.size(), false)
+        , between_(owner_.size(), false) {
         // Scopes in the same scope come in the order of their operators.
         auto last = owner_; // by enclosing scope
         for (id s = scope_style_count; s < owner_.size(); ++s) {
@@ -94,9 +100,11 @@ public:
             } else if (is_container(around, computing)) {
                 owner_[s] = inside_[around];
             } else if (owner_[s] != last[around] || !is_elsewhere(owner_[s], around)) {
+                between_[s] = owner_[s] == last[around] && is_inside(owner_[s], around);
                 owner_[s] = no_id;
             }
         }
+        find_series();
     }
 
     /// Returns: the module that owns the unknown module of scope `s`, if it is not that of the
@@ -111,7 +119,48 @@ public:
         return shown && is_elsewhere(inside_[s], table_.scopes[s].parent) ? inside_[s] : no_id;
     }
 
+    /// Returns: the module inside that of the enclosing scope to which all known modules called
+    /// there belong, if the unknown one of scope `s` does, too: a number is all that distinguishes
+    /// one of these from a known one. Else `no_id`.
+    [[nodiscard]] id unprinted(id s) const {
+        const auto around = table_.scopes[s].parent;
+        const bool all = !mixed_[around] && is_inside(inside_[around], around);
+        return all && std::binary_search(series_.begin(), series_.end(), around) ? inside_[around]
+                                                                                 : no_id;
+    }
+
+    /// Returns: how sure one may be at most that the unknown module of scope `s` is in that of the
+    /// enclosing one: those called before and after it may be in another one inside that.
+    [[nodiscard]] float surest(id s) const { return between_[s] ? confidence::scope_hidden : 1; }
+
 private:
+    /// Finds the scopes that call unknown modules whose names differ from those of known ones only
+    /// by a number.
+    void find_series() {
+        std::map<std::pair<id, std::string_view>, std::pair<bool, bool>> named;
+        for (id s = scope_style_count; s < owner_.size(); ++s) {
+            const auto& scope = table_.scopes[s];
+            const auto name = scope.instance();
+            const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+            if (scope.style == scope_style::called && stem.size() < name.size() && !stem.empty() &&
+                stem.back() != '_' && is_inside(inside_[scope.parent], scope.parent)) {
+                auto& [known, unknown] = named[{scope.parent, stem}];
+                (known_[s].module == no_id ? unknown : known) = true;
+            }
+        }
+        for (const auto& [key, found] : named) {
+            if (found.first && found.second) {
+                series_.push_back(key.first);
+            }
+        }
+    }
+
+    /// Whether module `m` is below that of scope `s`.
+    [[nodiscard]] bool is_inside(id m, id s) const {
+        const auto above = known_[s].module;
+        return m != no_id && above != no_id && m != above && modules_.index().is_ancestor(above, m);
+    }
+
     /// The owner of the known module of a scope, past the numbers of lists, but not past the
     /// enclosing scope's own.
     [[nodiscard]] id owner_of(id s) const {
@@ -151,6 +200,8 @@ private:
     std::vector<id> inside_;    // by scope: owner of the first known module called there
     std::vector<bool> mixed_;   // by scope: whether these have several owners
     std::vector<bool> renamed_; // by scope: whether one of these has another name
+    std::vector<bool> between_; // by scope: whether it may be deeper
+    std::vector<id> series_;    // scopes that call unknown modules like known ones, ascending
     made_once<std::vector<bool>> computing_; // by scope
 };
 

@@ -316,9 +316,9 @@ template <parameter_readers Ops>
             const auto at_most = result.of_scope[scope.parent].confidence;
             module = {m, no_id, no_id, std::min(sureness, at_most)};
         };
-        const auto make = [&](std::string_view instance) {
-            const auto path = detail::path_below(builder, parent, scope.style, instance);
-            return detail::module_below(builder, parent, path);
+        const auto make = [&](std::string_view instance, id around) {
+            const auto path = detail::path_below(builder, around, scope.style, instance);
+            return detail::module_below(builder, around, path);
         };
         // List members are numbers: `list.1_2` is a call of `list.1`.
         const bool is_call =
@@ -347,21 +347,22 @@ template <parameter_readers Ops>
                   detail::repeats_shared(table, first, s)))) {
                 guess(result.of_scope[first].module, detail::confidence::scope_numbered);
             } else if (is_call) {
-                guess(make(counted->first), detail::confidence::scope_numbered);
+                guess(make(counted->first, parent), detail::confidence::scope_numbered);
             } else if (const auto path = hidden.find(parent, scope.instance()); !path.empty()) {
                 guess(builder.at_path(path, parent), detail::confidence::scope_hidden);
             } else if (counted && (first != no_id || !table.leftover.empty())) {
                 // `att_1` may be another module that prints like `att`, which may be gone.
-                guess(make(scope.instance()), detail::confidence::scope_numbered);
+                guess(make(scope.instance(), parent), detail::confidence::scope_numbered);
             } else {
-                guess(make(scope.instance()), hidden.any_noted() ? detail::confidence::scope_hidden
-                                                                 : detail::confidence::scope_new);
+                guess(make(scope.instance(), parent), hidden.any_noted()
+                                                          ? detail::confidence::scope_hidden
+                                                          : detail::confidence::scope_new);
             }
         };
+        const auto stem = repeats ? counted->first : scope.instance();
         const auto owner = parted->owner(s);
         const auto join_owner = [&] {
-            const auto path = detail::path_below(builder, owner, scope.style, parted->stem(s));
-            guess(detail::module_below(builder, owner, path), detail::confidence::scope_numbered);
+            guess(make(parted->stem(s), owner), detail::confidence::scope_numbered);
         };
         if (owner != no_id && parted->is_read(s)) {
             join_owner();
@@ -371,10 +372,11 @@ template <parameter_readers Ops>
             guess(builder_id[other], detail::confidence::scope_elsewhere);
             module.caller = parent;
         } else if (const auto lender = lent.owner(s); lender != no_id) {
-            const auto name = repeats ? counted->first : scope.instance();
-            guess(detail::module_below(builder, builder_id[lender], name),
+            guess(detail::module_below(builder, builder_id[lender], stem),
                   detail::confidence::scope_elsewhere);
             module.caller = parent;
+        } else if (const auto deeper = lent.unprinted(s); deeper != no_id) {
+            guess(make(stem, builder_id[deeper]), detail::confidence::scope_hidden);
         } else if (const auto outside = shared.outside(s); outside != no_id) {
             self(outside, self);
             guess(result.of_scope[outside].module, detail::confidence::scope_elsewhere);
@@ -385,7 +387,8 @@ template <parameter_readers Ops>
             self(first, self);
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);
         } else {
-            const float at_most = parted->is_beside_apart(s) ? detail::confidence::shallow : 1;
+            const float at_most =
+                parted->is_beside_apart(s) ? detail::confidence::shallow : lent.surest(s);
             guess_by_name();
             module.confidence = std::min(module.confidence, at_most);
         }
