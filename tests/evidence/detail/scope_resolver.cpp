@@ -201,6 +201,21 @@ TEST_CASE("scope_resolver: children of modules that print alike are numbered con
     CHECK(twice.path_of(3) == "a.x");
 }
 
+TEST_CASE("scope_resolver: any of the modules that print alike may call what only one has") {
+    scene s(counted({{"a", 0}, {"a.x", 1}, {"b", 0}, {"b.x", 1}, {"b.x.act", 1}, {"c.act", 1}}),
+            {"/x/Mul", "/x/act/Add", "/x/gone/Add"});
+    CHECK(s.path_of(1) == "b.x.act");
+    CHECK(s.resolve(s.table.scope_of[1]).caller == no_id);
+    CHECK(s.path_of(2) == "?");
+}
+
+TEST_CASE("scope_resolver: parameters decide against a further call of another module") {
+    scene s(counted({{"a", 0}, {"a.fc", 2}, {"b", 1}, {"b.fc", 1}}), {"/fc/Add", "/fc_1/Add"});
+    CHECK(s.path_of(1) == "a.fc");
+    s.reads(1, "b.fc");
+    CHECK(s.path_of(1) == "b.fc");
+}
+
 TEST_CASE("scope_resolver: finds a module owned elsewhere") {
     scene s(counted({{"a", 1}, {"a.act", 2}, {"b", 1}}), {"/a/act/Add", "/b/act/Add"});
     CHECK(s.path_of(1) == "a.act");

@@ -93,9 +93,17 @@ public:
         if (alias != no_id && agrees(alias, deep)) {
             return found(alias, around, deep, confidence::scope);
         }
+        if (plain.empty() && alternatives_.contains(inside)) {
+            // Of several modules that print like the enclosing scope, one calls such a module.
+            const auto calls = candidates_in(inside, around, segment);
+            if (calls.size() == 1 && agrees(calls.front(), deep)) {
+                return found(calls.front(), calls.front(), deep, confidence::scope_nth);
+            }
+        }
+        scope_module repeated;
         if (const auto counted = split_count(segment)) {
-            const auto repeated = repeated_call(s, around, counted->first, counted->second, deep);
-            if (repeated.module != no_id && (plain.empty() || agrees(repeated.module, deep))) {
+            repeated = repeated_call(s, around, counted->first, counted->second, deep);
+            if (repeated.module != no_id && agrees(repeated.module, deep)) {
                 return repeated;
             }
             const auto again = segments_.aliased(around, counted->first);
@@ -105,6 +113,9 @@ public:
         }
         if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
             return found(elsewhere, around, deep, confidence::scope_elsewhere);
+        }
+        if (repeated.module != no_id && plain.empty()) {
+            return repeated;
         }
         if (plain.empty() && segments_.calls_known()) {
             // It ran here, though not where calls were counted; or one of several that ran did.
