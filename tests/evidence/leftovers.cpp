@@ -220,8 +220,9 @@ TEST_CASE("leftovers: a convolution fused with a skip connection belongs to the 
 }
 
 TEST_CASE("leftovers: an unnamed convolution is somewhere in the caller of its neighbours") {
-    const auto conv = [](const char* in, const char* out, const char* name) {
-        return test::node("Conv", {in, "lost"}, {out}, name).text(7, "com.microsoft.nchwc");
+    const auto* const type = GENERATE("Conv", "Upsample");
+    const auto conv = [&](const char* in, const char* out, const char* name) {
+        return test::node(type, {in, "lost"}, {out}, name).text(7, "com.microsoft.nchwc");
     };
     test::evidence_scene scene(
         test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/head/act/Relu"),
@@ -232,6 +233,16 @@ TEST_CASE("leftovers: an unnamed convolution is somewhere in the caller of its n
             .bytes());
     CHECK(scene.paths<leftovers>("307_nchwc") == texts{"/"});
     CHECK(scene.paths<leftovers>("ReorderOutput") == texts{"/"});
+}
+
+TEST_CASE("leftovers: a Reshape behind a product belongs there") {
+    test::evidence_scene scene(
+        test::model(
+            test::graph({test::node("Gemm", {"x", "w"}, {"g"}, "/b/fc/MatMul/MatMulAddFusion"),
+                         test::node("Reshape", {"g", "s"}, {"307"}, "gemm_output_reshape_token_1")},
+                        {"x"}, {"307"}, {"w", "s"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("gemm_output_reshape_token_1") == texts{"b.fc"});
 }
 
 TEST_CASE("leftovers: the pieces of a call or product stay together") {

@@ -185,16 +185,15 @@ private:
         return {bound.module, std::min(bound.confidence, detail::confidence::leftover)};
     }
 
-    /// A convolution that has lost its name and that of its weight belongs to an unknown module
-    /// inside the one that calls its neighbours.
+    /// An operator in the layout of a runtime that has lost its name, and that of its weight,
+    /// belongs to an unknown module inside the one that calls its neighbours.
     template <class Ops, class Modules>
     static void place_nameless(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
             const std::string_view name = context.ops().name(*it);
-            if (context.scopes().scope_of[v] != no_id || name.find("_nchwc") == name.npos ||
-                context.ops().op_type(*it) != std::string_view("Conv")) {
+            if (context.scopes().scope_of[v] != no_id || name.find("_nchwc") == name.npos) {
                 continue;
             }
             bool owned = false;
@@ -279,7 +278,7 @@ private:
     }
 
     /// Layout conversions inserted for a runtime belong where the data come from, unless one makes
-    /// the value of a Transpose, whose name is left.
+    /// the value of a Transpose, whose name is left; so does a Reshape inserted behind a product.
     template <class Ops, class Modules>
     static void follow_data(evidence_context<Ops, Modules>& context, found_modules& found) {
         const auto& graph = context.ops().graph();
@@ -288,7 +287,8 @@ private:
             const bool converts = detail::is_conversion(context.ops().op_type(*it))
                                       ? !detail::makes_transposed(context.ops(), *it)
                                       : context.scopes().scope_of[v] == no_id &&
-                                            detail::reshapes_layout(context.ops(), *it);
+                                            (detail::reshapes_layout(context.ops(), *it) ||
+                                             detail::reshapes_product(context.ops().name(*it)));
             if (!converts) {
                 continue;
             }

@@ -20,6 +20,12 @@ inline constexpr std::string_view inlined_prefix = "_inlfunc_";
     return name.starts_with("gemm_input_reshape") || name.ends_with("_pre_reshape");
 }
 
+/// Whether a name is that of a Reshape that ONNX Runtime inserted behind a matrix product, which a
+/// suffix may follow.
+[[nodiscard]] inline bool reshapes_product(std::string_view name) {
+    return name.starts_with("gemm_output_reshape");
+}
+
 /// The scope of an operator that stood in a function.
 struct inlined_scope {
     std::string_view scope; ///< as written by torch's exporter, without enclosing slashes
