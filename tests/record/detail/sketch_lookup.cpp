@@ -76,6 +76,26 @@ TEST_CASE("sketch_lookup: finds what made the values of a node now") {
     CHECK(lookup.hinted_maker(now, 1) == 2);
 }
 
+TEST_CASE("sketch_lookup: a value named after a node before is what that made") {
+    const auto before =
+        test::model(test::graph({node("Relu", {"x"}, {"/a/Relu_output_0"}, "/a/Relu"),
+                                 node("Exp", {"/a/Relu_output_0"}, {"y"}, "/Exp")},
+                                {"x"}, {"y"}))
+            .bytes();
+    const stemma::wire_model model(before);
+    const std::vector<stemma::attribution> made(2, {0, no_id, 1, stemma::provenance::scope, false});
+    const auto then =
+        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), 1);
+    const stemma::detail::sketch_lookup lookup(then);
+    const auto bytes = test::model(test::graph({node("Relu", {"x"}, {"/a/Relu"}, "any"),
+                                                node("Exp", {"/a/Relu"}, {"/Exp"}, "other")},
+                                               {"x"}, {"/Exp"}))
+                           .bytes();
+    const stemma::wire_model now(bytes);
+    CHECK(lookup.hinted_maker(now, 0) == 0);
+    CHECK(lookup.hinted_maker(now, 1) == no_id);
+}
+
 TEST_CASE("sketch_lookup: what reads the inputs of a node, but not its result, bypasses it") {
     const auto then = sketch();
     const stemma::detail::sketch_lookup lookup(then);

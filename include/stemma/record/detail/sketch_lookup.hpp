@@ -101,11 +101,13 @@ public:
     }
 
     /// Returns: the first one found by `maker_within` for the name of a node now and those of its
-    /// values.
+    /// values, or that of a node before whose name ONNX Runtime gave to a value.
     [[nodiscard]] id hinted_maker(const onnx_model& now, id node) const {
         auto maker = maker_within(now.name(node));
         for (id i = 0; i < now.output_count(node) && maker == no_id; ++i) {
-            maker = maker_within(now.value_name(now.first_output(node) + i));
+            const std::string_view value = now.value_name(now.first_output(node) + i);
+            maker = maker_within(value);
+            maker = maker == no_id ? maker_named(value) : maker;
         }
         return maker;
     }
@@ -145,6 +147,12 @@ public:
     }
 
 private:
+    /// Returns: the node of the sketch with a name, if it is derived from that of its value; else
+    /// `no_id`.
+    [[nodiscard]] id maker_named(std::string_view name) const {
+        return name.empty() ? no_id : maker_of(std::string(name) + "_output_0");
+    }
+
     /// Returns: the node of the sketch whose name a fusion kept in that of the fused node, if it is
     /// derived from that of its value; else `no_id`.
     [[nodiscard]] id maker_of_fused(std::string_view name) const {
@@ -158,7 +166,7 @@ private:
             return no_id;
         }
         name = name.substr(0, slash);
-        const auto named = maker_of(std::string(name) + "_output_0");
+        const auto named = maker_named(name);
         return named != no_id || !name.starts_with(node) ? named
                                                          : maker_of(name.substr(node.size()));
     }
