@@ -294,7 +294,11 @@ private:
             }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
-                if (const auto known = find_known(context, found, u); known.first != no_id) {
+                if (auto known = find_known(context, found, u); known.first != no_id) {
+                    // Of a fused product, it is the last part.
+                    known.second = detail::reshapes_product(context.ops().name(*it))
+                                       ? std::min(known.second, detail::confidence::region)
+                                       : known.second;
                     found[v] = known;
                 }
             }

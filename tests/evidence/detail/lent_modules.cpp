@@ -188,6 +188,7 @@ TEST_CASE("lent_modules: a model that calls a method of a module calls what that
     CHECK(owner_in({{"w_2", "block.ffn.w_2"}}, "act") == "?"); // may be calls
     CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w3", "block.ffn.w_1"}}, "act") == "?");
     CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w_0", "block.conv"}}, "act") == "?");
+    CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w_0", "block.conv"}}, "w3") == "block.ffn");
     CHECK(owner_in({{"w2", "block"}}, "act") == "?"); // the model's own
     CHECK(owner_in({}, "act") == "?");
 }

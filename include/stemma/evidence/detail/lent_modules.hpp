@@ -119,14 +119,19 @@ public:
         return shown && is_elsewhere(inside_[s], table_.scopes[s].parent) ? inside_[s] : no_id;
     }
 
-    /// Returns: the module inside that of the enclosing scope to which all known modules called
-    /// there belong, if the unknown one of scope `s` does, too: a number is all that distinguishes
-    /// one of these from a known one. Else `no_id`.
+    /// Returns: the module inside that of the enclosing scope that owns the unknown one of scope
+    /// `s`, as it owns a known one called there, from which a number distinguishes that of `s`, or
+    /// that of another unknown one if it owns all known ones. Else `no_id`.
     [[nodiscard]] id unprinted(id s) const {
         const auto around = table_.scopes[s].parent;
+        const auto series = series_.find({around, stem_of(s)});
+        if (series != series_.end() && series->second.in != no_id && series->second.unknown) {
+            return series->second.in;
+        }
         const bool all = !mixed_[around] && is_inside(inside_[around], around);
-        return all && std::binary_search(series_.begin(), series_.end(), around) ? inside_[around]
-                                                                                 : no_id;
+        return all && std::binary_search(in_series_.begin(), in_series_.end(), around)
+                   ? inside_[around]
+                   : no_id;
     }
 
     /// Returns: how sure one may be at most that the unknown module of scope `s` is in that of the
@@ -134,23 +139,44 @@ public:
     [[nodiscard]] float surest(id s) const { return between_[s] ? confidence::scope_hidden : 1; }
 
 private:
-    /// Finds the scopes that call unknown modules whose names differ from those of known ones only
-    /// by a number.
+    /// Modules called in one scope whose names differ only by a number.
+    struct named_series {
+        id in = no_id;        // the owner of all known ones, inside the module of the scope
+        bool mixed = false;   // whether they have several
+        bool unknown = false; // whether some are unknown
+    };
+
+    /// Returns: the name of a called scope without the number at its end, which is none of a
+    /// further call; empty for others.
+    [[nodiscard]] std::string_view stem_of(id s) const {
+        const auto& scope = table_.scopes[s];
+        const auto name = scope.instance();
+        const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+        const bool numbered = scope.style == scope_style::called && stem.size() < name.size();
+        return numbered && !stem.ends_with('_') ? stem : std::string_view{};
+    }
+
+    /// Finds the series of scopes in modules that are called without a level.
     void find_series() {
-        std::map<std::pair<id, std::string_view>, std::pair<bool, bool>> named;
         for (id s = scope_style_count; s < owner_.size(); ++s) {
-            const auto& scope = table_.scopes[s];
-            const auto name = scope.instance();
-            const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
-            if (scope.style == scope_style::called && stem.size() < name.size() && !stem.empty() &&
-                stem.back() != '_' && is_inside(inside_[scope.parent], scope.parent)) {
-                auto& [known, unknown] = named[{scope.parent, stem}];
-                (known_[s].module == no_id ? unknown : known) = true;
+            const auto around = table_.scopes[s].parent;
+            const auto stem = stem_of(s);
+            if (stem.empty() || inside_[around] == no_id) {
+                continue;
             }
+            auto& series = series_[{around, stem}];
+            if (known_[s].module == no_id) {
+                series.unknown = true;
+                continue;
+            }
+            const auto owner = owner_of(s);
+            series.mixed = series.mixed || !is_inside(owner, around) ||
+                           (series.in != no_id && series.in != owner);
+            series.in = series.mixed ? no_id : owner;
         }
-        for (const auto& [key, found] : named) {
-            if (found.first && found.second) {
-                series_.push_back(key.first);
+        for (const auto& [key, series] : series_) {
+            if (series.in != no_id && series.unknown) {
+                in_series_.push_back(key.first);
             }
         }
     }
@@ -201,7 +227,8 @@ private:
     std::vector<bool> mixed_;   // by scope: whether these have several owners
     std::vector<bool> renamed_; // by scope: whether one of these has another name
     std::vector<bool> between_; // by scope: whether it may be deeper
-    std::vector<id> series_;    // scopes that call unknown modules like known ones, ascending
+    std::map<std::pair<id, std::string_view>, named_series> series_; // by enclosing scope, stem
+    std::vector<id> in_series_; // scopes that call unknown modules like known ones, ascending
     made_once<std::vector<bool>> computing_; // by scope
 };
 
