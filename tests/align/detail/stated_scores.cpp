@@ -8,6 +8,7 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/stated_module.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace test::align_detail_stated_scores {
@@ -20,9 +21,10 @@ using stemma::detail::stated_scores;
 namespace {
 
 /// Operators at vertices 0, 1, ...; the second computes shapes, the third constants.
-stemma::detail::aligned_nodes three_operators() {
+stemma::detail::aligned_nodes three_operators(std::string_view type = "Relu") {
     stemma::detail::aligned_nodes nodes;
     nodes.vertex = {0, 1, 2};
+    nodes.type.assign(3, nodes.types.intern(type));
     nodes.of_shapes = {false, true, false};
     nodes.fixed = {false, false, true};
     return nodes;
@@ -66,6 +68,18 @@ TEST_CASE("stated_scores: only the stated module itself is confirmed") {
     CHECK_FALSE(scores.confirms(0, 2));
     CHECK_FALSE(scores.confirms(1, 1)); // a shape
     CHECK_FALSE(stated_scores(tree, {}, three_operators()).confirms(0, 1));
+}
+
+TEST_CASE("stated_scores: conversions of layouts are inserted for what their names state") {
+    const std::vector<stated_module> stated{{1, 0.9F, true}, {1, 0.9F, true}, {}};
+    const auto inserted = [&](std::string_view type, id n) {
+        return stated_scores(tree, stated, three_operators(type)).is_inserted(n);
+    };
+    CHECK(inserted("com.microsoft.nchwc::ReorderOutput", 0));
+    CHECK(inserted("ReorderInput", 0));
+    CHECK_FALSE(inserted("ReorderInput", 2)); // nothing is stated
+    CHECK_FALSE(inserted("com.microsoft.nchwc::Conv", 0));
+    CHECK_FALSE(stated_scores(tree, {}, three_operators("ReorderInput")).is_inserted(0));
 }
 
 } // namespace test::align_detail_stated_scores

@@ -291,8 +291,8 @@ private:
         const bool fused = items_.is_fused[nodes_.type[n]];
         double bonus = parameters_.of(read, item, head);
         bonus = fused ? std::max(0.0, bonus) : bonus;
-        bonus -=
-            stated_.against(n, captured_[item].module, head || fused || !captured_[item].exact);
+        const bool joins = (head || fused) && !stated_.is_inserted(n);
+        bonus -= stated_.against(n, captured_[item].module, joins || !captured_[item].exact);
         const double lost = parameters_.knows_any(read) ? -weights_.unread_parameter : 0;
         if (!with_flow) {
             return {bonus, lost};

@@ -5,12 +5,14 @@
 #include <stemma/align/detail/aligned_nodes.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/stated_module.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -32,6 +34,7 @@ public:
             const bool counts =
                 !nodes.of_shapes[n] && !nodes.fixed[n] && said.confidence > confidence::doubtful;
             stated_.push_back(counts ? said.module : no_id);
+            inserted_.push_back(counts && is_conversion(without_domain(nodes, n)));
             const double sureness = std::min(said.confidence, confidence::odds_limit);
             weight_.push_back(counts ? std::log(sureness / (1 - sureness)) : 0);
         }
@@ -47,15 +50,26 @@ public:
         return fits ? 0 : weight_[n];
     }
 
+    /// Whether a runtime inserted operator `n` to convert between layouts, for what its names
+    /// state: such an operator does not come from several modules.
+    [[nodiscard]] bool is_inserted(id n) const { return !inserted_.empty() && inserted_[n]; }
+
     /// Whether operator `n` is stated to come from `module` itself.
     [[nodiscard]] bool confirms(id n, id module) const {
         return !stated_.empty() && stated_[n] == module;
     }
 
 private:
+    [[nodiscard]] static std::string_view without_domain(const aligned_nodes& nodes, id n) {
+        const std::string_view type = nodes.types[nodes.type[n]];
+        const auto domain = type.rfind("::");
+        return domain == type.npos ? type : type.substr(domain + 2);
+    }
+
     const tree_index& modules_;
     std::vector<id> stated_; // by operator; empty if nothing is stated about any
     std::vector<double> weight_;
+    std::vector<bool> inserted_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
