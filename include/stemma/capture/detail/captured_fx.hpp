@@ -156,9 +156,9 @@ private:
         if (!finished) {
             operations.add_fault("the FX graph has no output: it is truncated");
         }
-        const captured_paths known(modules, paths, operations, "FX graph");
+        const captured_paths owners(modules, paths, operations, "FX graph");
         for (id i = 0; i < operations.size(); ++i) {
-            operations[i].module = known.module_of(operations[i].module, operations[i].exact);
+            operations[i].module = owners.module_of(operations[i].module, operations[i].exact);
         }
         return operations;
     }

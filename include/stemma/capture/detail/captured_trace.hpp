@@ -119,8 +119,8 @@ private:
             return;
         }
         ++misplaced_;
-        if (const auto found = times_open_.find(path);
-            found != times_open_.end() && found->second > 0) {
+        if (const auto entry = times_open_.find(path);
+            entry != times_open_.end() && entry->second > 0) {
             while (open_.back().path != path) {
                 close();
             }
@@ -243,8 +243,9 @@ private:
     }
 
     void add(const captured_json& at, const std::string& name,
-             const std::vector<std::string>& inputs, const captured_operations::operation& made) {
-        made_.add(made, name);
+             const std::vector<std::string>& inputs,
+             const captured_operations::operation& operation) {
+        made_.add(operation, name);
         const auto shapes = at.shapes("input_shapes");
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const std::string_view input = inputs[i];

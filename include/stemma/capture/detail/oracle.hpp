@@ -63,8 +63,8 @@ private:
             for (const auto name : {node["original"], node["opaque"]}) {
                 if (name.is_text()) {
                     const truth told{std::string(module.text()), key == scope_key, false};
-                    const auto [known, added] = by_name_.emplace(name.text(), told);
-                    known->second.several |= known->second.module != told.module;
+                    const auto [entry, added] = by_name_.emplace(name.text(), told);
+                    entry->second.several |= entry->second.module != told.module;
                 }
             }
             return;

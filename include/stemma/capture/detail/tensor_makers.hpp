@@ -61,12 +61,12 @@ public:
                 key.append(std::to_string(extent)).append(",");
             }
         }
-        const auto [known, added] =
+        const auto [entry, added] =
             computed_.emplace(std::move(key), call{operation, {results.begin(), results.end()}});
         if (added) {
             return false;
         }
-        const auto& first = known->second;
+        const auto& first = entry->second;
         first_of_.emplace(operation, first.operation);
         for (std::size_t i = 0; i < std::min(results.size(), first.results.size()); ++i) {
             same_as_.emplace(results[i], first.results[i]);
