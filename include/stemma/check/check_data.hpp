@@ -138,11 +138,11 @@ private:
                      const std::string& place) {
         const auto at = typed_data(header.data_type);
         const auto needed = entries_needed(header);
-        const auto found = at == 0 ? needed : count_entries(model_.reader(tensor.message), at);
-        if (found != needed) {
+        const auto count = at == 0 ? needed : count_entries(model_.reader(tensor.message), at);
+        if (count != needed) {
             tell("data.size", place,
-                 found == 0 ? "has no data of its type, but dims need " + entries(needed)
-                            : "has " + entries(found) + " of data, but type and dims need " +
+                 count == 0 ? "has no data of its type, but dims need " + entries(needed)
+                            : "has " + entries(count) + " of data, but type and dims need " +
                                   std::to_string(needed));
         }
     }
@@ -179,7 +179,7 @@ private:
 
     /// Returns: the size of a file; nothing, after reporting it once, if missing.
     [[nodiscard]] std::optional<std::uint64_t> size_of_file(const std::string& location) {
-        const auto [known, is_new] = sizes_.try_emplace(location);
+        const auto [entry, is_new] = sizes_.try_emplace(location);
         if (is_new) {
             const auto path = folder_ / location;
             std::error_code failed;
@@ -187,14 +187,14 @@ private:
             if (failed) {
                 tell("data.missing", "file '" + location + "'", "is missing, or not a file");
             } else {
-                known->second = size;
+                entry->second = size;
                 if (std::filesystem::is_symlink(path, failed)) {
                     tell("data.symlink", "file '" + location + "'",
                          "is a symbolic link, which runtimes reject", severity::warning);
                 }
             }
         }
-        return known->second;
+        return entry->second;
     }
 
     const wire_model& model_;

@@ -191,20 +191,20 @@ private:
         if (!any) {
             return;
         }
-        std::unordered_set<std::pair<id, std::string_view>, graph_name_hash> known;
+        std::unordered_set<std::pair<id, std::string_view>, graph_name_hash> names;
         const auto counts = [&](id value) {
             return model_.kind(value) != value_kind::undefined && !model_.value_name(value).empty();
         };
         for (id value = 0; value < model_.value_count(); ++value) {
             if (is_around[model_.graph_of_value(value)] && counts(value)) {
-                known.emplace(model_.graph_of_value(value), model_.value_name(value));
+                names.emplace(model_.graph_of_value(value), model_.value_name(value));
             }
         }
         for (id value = 0; value < model_.value_count(); ++value) {
             auto g = model_.graph_of_value(value);
             while (counts(value) && model_.graph(g).kind == graph_kind::body) {
                 g = model_.graph_of(model_.graph(g).owner);
-                if (known.count({g, model_.value_name(value)}) > 0) {
+                if (names.count({g, model_.value_name(value)}) > 0) {
                     tell("value.shadowed", value_text(value),
                          "has the name of a value in an enclosing graph", severity::error,
                          model_.producer(value));

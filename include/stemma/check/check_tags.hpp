@@ -111,10 +111,10 @@ private:
         attribution_options named;
         named.known = &known_;
         static_cast<void>(adopt_options(named, record));
-        for (const auto& [role, purpose, found] :
+        for (const auto& [role, purpose, chosen] :
              {std::tuple("naming", "are named", named.naming.is_chosen()),
               std::tuple("select", "have tags", named.selection.is_chosen())}) {
-            if (!found && !record.option(role).empty()) {
+            if (!chosen && !record.option(role).empty()) {
                 return refuse(record.option(role), purpose);
             }
         }
@@ -137,11 +137,11 @@ private:
 
     /// Whether a node has an attribute of that name from elsewhere, which stays.
     [[nodiscard]] bool has_foreign_attribute(id node) const {
-        bool found = false;
+        bool foreign = false;
         node_attributes(model_, node).for_each([&](std::string_view name, wire_reader attribute) {
-            found = found || (name == source_module_attribute && !is_tag_attribute(attribute));
+            foreign = foreign || (name == source_module_attribute && !is_tag_attribute(attribute));
         });
-        return found;
+        return foreign;
     }
 
     void check_node(id node) {
