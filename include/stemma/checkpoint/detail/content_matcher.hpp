@@ -145,8 +145,8 @@ private:
         std::unordered_map<contents, std::size_t, contents_hash> by_contents;
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             if (entries_[i].count >= least_elements && !entries_[i].uniform) {
-                const auto [known, added] = by_contents.emplace(entries_[i], i);
-                known->second = added ? i : several;
+                const auto [entry, added] = by_contents.emplace(entries_[i], i);
+                entry->second = added ? i : several;
             }
         }
         close([&](const open_initializer& one) -> std::vector<std::size_t> {
