@@ -155,10 +155,10 @@ private:
     });
     result.compared_weights = pairs.size();
     if (options.weights) {
-        for (auto& found : detail::compare_all_weights(a, b, pairs, options.threads)) {
-            if (found && (!found->comparable || options.tolerance <= 0 ||
-                          found->difference.relative > options.tolerance)) {
-                difference.weights.push_back(*std::move(found));
+        for (auto& weight : detail::compare_all_weights(a, b, pairs, options.threads)) {
+            if (weight && (!weight->comparable || options.tolerance <= 0 ||
+                           weight->difference.relative > options.tolerance)) {
+                difference.weights.push_back(*std::move(weight));
             }
         }
     }

@@ -53,8 +53,8 @@ struct tag_comparison {
     const auto names_of = [](const onnx_model& model) {
         std::unordered_map<std::string_view, id> nodes; // `no_id` for an ambiguous name
         for (id node = 0; node < model.node_count(); ++node) {
-            if (const auto [known, is_new] = nodes.emplace(model.name(node), node); !is_new) {
-                known->second = no_id;
+            if (const auto [entry, is_new] = nodes.emplace(model.name(node), node); !is_new) {
+                entry->second = no_id;
             }
         }
         nodes.erase(std::string_view());
@@ -64,9 +64,9 @@ struct tag_comparison {
     const auto second = names_of(b);
     std::vector<id> partners(a.node_count(), no_id);
     for (const auto& [name, node] : first) {
-        const auto found = second.find(name);
-        if (node != no_id && found != second.end()) {
-            partners[node] = found->second;
+        const auto partner = second.find(name);
+        if (node != no_id && partner != second.end()) {
+            partners[node] = partner->second;
         }
     }
     return partners;
@@ -93,10 +93,10 @@ struct tag_comparison {
     std::map<id, id> same_tag; // by module of the first: the one of the second
     for (const auto& [module, nodes] : in_first) {
         auto tag = a.tags.text(module);
-        const auto found = second_tags.find(tag);
-        if (found != second_tags.end()) {
-            same_tag.emplace(module, found->second);
-            second_tags.erase(found);
+        const auto entry = second_tags.find(tag);
+        if (entry != second_tags.end()) {
+            same_tag.emplace(module, entry->second);
+            second_tags.erase(entry);
         } else {
             result.vanished.push_back({std::move(tag), nodes});
         }

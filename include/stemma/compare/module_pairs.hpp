@@ -250,21 +250,21 @@ private:
 
     /// Pairs modules with the same contents under different parents, outer ones first.
     void pair_elsewhere() {
-        std::unordered_map<std::uint64_t, std::vector<id>> known;
+        std::unordered_map<std::uint64_t, std::vector<id>> by_content;
         for (id n = 1; n < pairs_.to_first.size(); ++n) {
             if (pairs_.to_first[n] == no_id && content_b(n) != 0) {
-                known[content_b(n)].push_back(n);
+                by_content[content_b(n)].push_back(n);
             }
         }
         for (id m = 1; m < pairs_.to_second.size(); ++m) {
             if (pairs_.to_second[m] != no_id || content_a(m) == 0) {
                 continue;
             }
-            const auto found = known.find(content_a(m));
-            if (found == known.end()) {
+            const auto entry = by_content.find(content_a(m));
+            if (entry == by_content.end()) {
                 continue;
             }
-            if (const auto n = choose(m, found->second); n != no_id) {
+            if (const auto n = choose(m, entry->second); n != no_id) {
                 add(m, n);
                 const auto [from, to] = open_.back();
                 open_.pop_back();

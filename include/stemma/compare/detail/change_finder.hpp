@@ -99,18 +99,18 @@ private:
                        ? std::string_view()
                        : side.model().value_name(side.model().first_output(v));
         };
-        std::unordered_map<std::string_view, id> made;
+        std::unordered_map<std::string_view, id> by_name;
         for (id w = 0; w < match_.to_first.size(); ++w) {
             if (is_open_b(w)) {
-                made.emplace(name_of(b_, w), w);
+                by_name.emplace(name_of(b_, w), w);
             }
         }
-        made.erase(std::string_view());
+        by_name.erase(std::string_view());
         for (id v = 0; v < count_a_; ++v) {
-            const auto found = is_open_a(v) ? made.find(name_of(a_, v)) : made.end();
-            if (found != made.end()) {
-                join(v, count_a_ + found->second);
-                survives_[v] = survives_[count_a_ + found->second] = true;
+            const auto entry = is_open_a(v) ? by_name.find(name_of(a_, v)) : by_name.end();
+            if (entry != by_name.end()) {
+                join(v, count_a_ + entry->second);
+                survives_[v] = survives_[count_a_ + entry->second] = true;
             }
         }
     }
@@ -157,16 +157,16 @@ private:
     /// The only new reader of a result replaces the only old one.
     void join_lone_readers(id v, id w) {
         const auto lone = [](const compared_model& side, const std::vector<id>& partner, id of) {
-            id found = no_id;
+            id only = no_id;
             for (auto reader : side.graph().readers(of)) {
-                if (partner[reader] == no_id && !side.is_quiet(reader) && reader != found) {
-                    if (found != no_id) {
+                if (partner[reader] == no_id && !side.is_quiet(reader) && reader != only) {
+                    if (only != no_id) {
                         return no_id;
                     }
-                    found = reader;
+                    only = reader;
                 }
             }
-            return found;
+            return only;
         };
         const auto from = lone(a_, match_.to_second, v);
         const auto to = from == no_id ? no_id : lone(b_, match_.to_first, w);

@@ -62,12 +62,12 @@ declared_types(const wire_model& model, const std::vector<id>& values) {
         types.emplace(value, described_type());
     }
     for (const auto& info : model.value_infos()) {
-        const auto found = types.find(info.value);
-        if (found == types.end() || !found->second.name.empty()) {
+        const auto entry = types.find(info.value);
+        if (entry == types.end() || !entry->second.name.empty()) {
             continue;
         }
         if (const auto type = declared_type(model, info); !type.empty()) {
-            found->second = describe_type(type);
+            entry->second = describe_type(type);
         }
     }
     return types;

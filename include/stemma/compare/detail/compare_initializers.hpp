@@ -76,8 +76,8 @@ public:
     }
     /// Returns: the one with this name, or `size()`.
     [[nodiscard]] std::size_t find(const std::string& name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? size() : found->second;
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? size() : entry->second;
     }
 
 private:

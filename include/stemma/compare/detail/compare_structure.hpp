@@ -76,8 +76,8 @@ private:
             by_name.emplace(b_.value_name(value), value);
         }
         for (auto value : a_.graph(a).initializers) {
-            if (const auto found = by_name.find(a_.value_name(value)); found != by_name.end()) {
-                static_cast<void>(binds(value, found->second));
+            if (const auto entry = by_name.find(a_.value_name(value)); entry != by_name.end()) {
+                static_cast<void>(binds(value, entry->second));
             }
         }
     }

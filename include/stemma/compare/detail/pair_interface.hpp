@@ -37,15 +37,15 @@ pair_interface(const onnx_model& a, const onnx_model& b, std::vector<id> graph_r
     }
     std::vector<std::pair<id, id>> pairs;
     for (auto value : first) {
-        const auto found = by_name.find(a.value_name(value));
-        pairs.emplace_back(value, found == by_name.end() ? no_id : found->second);
-        if (found != by_name.end()) {
-            by_name.erase(found);
+        const auto partner = by_name.find(a.value_name(value));
+        pairs.emplace_back(value, partner == by_name.end() ? no_id : partner->second);
+        if (partner != by_name.end()) {
+            by_name.erase(partner);
         }
     }
     std::erase_if(rest, [&](id value) {
-        const auto found = by_name.find(b.value_name(value));
-        return found == by_name.end() || found->second != value;
+        const auto entry = by_name.find(b.value_name(value));
+        return entry == by_name.end() || entry->second != value;
     });
     std::size_t next = 0;
     for (auto& [value, partner] : pairs) {

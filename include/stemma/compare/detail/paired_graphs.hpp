@@ -70,8 +70,8 @@ private:
             if (body.kind != graph_kind::body || match.to_second[body.owner] == no_id) {
                 continue;
             }
-            const auto found = bodies.find(key_of(a_, body, match.to_second[body.owner]));
-            partner_[g] = found == bodies.end() ? no_id : found->second;
+            const auto partner = bodies.find(key_of(a_, body, match.to_second[body.owner]));
+            partner_[g] = partner == bodies.end() ? no_id : partner->second;
         }
     }
 

@@ -81,9 +81,9 @@ struct weight_pair {
         for (auto value : a.model().inputs(node)) {
             const auto constant = a.constant_of(value);
             if (constant != no_id && partner[constant] == no_id) {
-                const auto found =
+                const auto entry =
                     by_name.find(a.model().value_name(a.constants()[constant].tensor.value));
-                add(constant, found == by_name.end() ? no_id : found->second, node);
+                add(constant, entry == by_name.end() ? no_id : entry->second, node);
             }
         }
     }
