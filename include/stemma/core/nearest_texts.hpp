@@ -104,17 +104,17 @@ private:
 
 namespace detail {
 
-/// Returns: a message that no `what` has this name, with near matches and the known names. `known`
+/// Returns: a message that no `what` has this name, with near matches and the known names. `names`
 /// lists names separated by commas, each with its arguments after a colon.
 /// Complexity: that of the edit distances.
 [[nodiscard]] inline std::string unknown_name_text(std::string_view what, std::string_view name,
-                                                   std::string_view known) {
+                                                   std::string_view names) {
     const auto without_argument = [](std::string_view text) {
         return text.substr(0, text.find(':'));
     };
     nearest_texts like(without_argument(name), 1);
     std::string meant;
-    for (auto rest = known; !rest.empty();) {
+    for (auto rest = names; !rest.empty();) {
         const auto one = rest.substr(0, rest.find(", "));
         like.offer(without_argument(one));
         if (const auto best = like.take(); !best.empty() && best[0] == without_argument(one)) {
@@ -124,7 +124,7 @@ namespace detail {
     }
     auto text = std::string("unknown ").append(what).append(" '").append(name).append("'");
     text.append(meant.empty() ? "; " : "; did you mean '" + meant + "'? ");
-    return text.append("known: ").append(known);
+    return text.append("known: ").append(names);
 }
 
 } // namespace detail

@@ -57,8 +57,8 @@ public:
     template <class Category, policy_for<Category> Default>
     [[nodiscard]] constexpr auto get_or() const {
         if constexpr ((policy_for<Ps, Category> || ...)) {
-            using found = typename detail::find_policy<Category, Ps...>::type;
-            return static_cast<const detail::policy_slot<found>&>(*this).value;
+            using member = typename detail::find_policy<Category, Ps...>::type;
+            return static_cast<const detail::policy_slot<member>&>(*this).value;
         } else {
             return Default();
         }

@@ -36,9 +36,9 @@ public:
     }
 
     /// Valid until the next `intern`.
-    [[nodiscard]] std::string_view operator[](id known) const noexcept {
-        const auto begin = known == 0 ? 0 : ends_[known - 1];
-        return {text_.data() + begin, ends_[known] - begin};
+    [[nodiscard]] std::string_view operator[](id interned) const noexcept {
+        const auto begin = interned == 0 ? 0 : ends_[interned - 1];
+        return {text_.data() + begin, ends_[interned] - begin};
     }
 
     /// Returns: the number of distinct strings; their ids are the numbers below it.
