@@ -131,10 +131,10 @@ void write_node_cost_csv(Sink& sink, const model_cost& cost, const attributed_mo
     sink.write("index,name,op_type,module,macs,flops,bytes\n");
     for (const auto node : nodes) {
         if (model.graph_of(node) == 0) {
-            const auto cell = [](double number, bool known) {
+            const auto cell = [](double number, bool is_known) {
                 constexpr double most = 9.2e18;
-                return known && number < most ? std::to_string(std::llround(number))
-                                              : std::string();
+                return is_known && number < most ? std::to_string(std::llround(number))
+                                                 : std::string();
             };
             sink.write(
                 detail::csv_row(model.position(node), model.name(node), model.op_type(node),

@@ -58,15 +58,15 @@ public:
         const detail::profiled_nodes names(model);
         std::vector<run_times> by_run(tree.size());
         for (const auto& kernel : measured.kernels()) {
-            const auto found = names.find(kernel);
+            const auto nodes = names.find(kernel);
             const auto total = kernel.total();
             total_ += total;
-            if (found.empty()) {
+            if (nodes.empty()) {
                 unmatched_.push_back({kernel.name, kernel.op_type, total, kernel.calls});
                 unmatched_total_ += total;
                 continue;
             }
-            for (const auto& [m, share, node] : shares(found, tree, module_of, options)) {
+            for (const auto& [m, share, node] : shares(nodes, tree, module_of, options)) {
                 auto& time = modules_[m];
                 time.own += total * share;
                 time.calls += static_cast<double>(kernel.calls) * share;
@@ -76,7 +76,7 @@ public:
                 }
                 nodes_[node] += total * share;
             }
-            fused_ += found.size() > 1 ? 1U : 0U;
+            fused_ += nodes.size() > 1 ? 1U : 0U;
         }
         detail::range::sort(unmatched_, [](const auto& a, const auto& b) {
             return a.microseconds != b.microseconds ? a.microseconds > b.microseconds

@@ -79,10 +79,10 @@ public:
     /// Drops the first runs, in which runtimes allocate and select kernels.
     /// Requires: at least one run stays. Complexity: O(measurements).
     void drop_runs(std::size_t count) {
-        for (auto& known : kernels_) {
-            std::erase_if(known.runs, [&](kernel_run& one) {
+        for (auto& measured : kernels_) {
+            std::erase_if(measured.runs, [&](kernel_run& one) {
                 const bool drops = one.run < count;
-                known.calls -= drops ? one.calls : 0;
+                measured.calls -= drops ? one.calls : 0;
                 one.run -= drops ? 0 : count;
                 return drops;
             });
@@ -101,8 +101,8 @@ public:
     /// Returns: microseconds in all runs. Complexity: O(kernels times runs).
     [[nodiscard]] double total() const {
         double sum = 0;
-        for (const auto& known : kernels_) {
-            sum += known.total();
+        for (const auto& measured : kernels_) {
+            sum += measured.total();
         }
         return sum;
     }

@@ -101,9 +101,9 @@ public:
         frames_.pop_back();
         const auto& results = graph_of(call).outputs;
         for (id i = 0; i < std::min<std::size_t>(results.size(), model_.output_count(call)); ++i) {
-            const auto made = model_.first_output(call) + i;
-            buffer_[made] = results[i] == no_id ? no_id : buffer_[results[i]];
-            number_[made] = results[i] == no_id ? no_id : number_of(results[i]);
+            const auto output = model_.first_output(call) + i;
+            buffer_[output] = results[i] == no_id ? no_id : buffer_[results[i]];
+            number_[output] = results[i] == no_id ? no_id : number_of(results[i]);
         }
         left_ = call;
     }

@@ -76,9 +76,9 @@ public:
             {"group_attention", &operator_costs::group_attention},
         };
         const auto* row = rule(node);
-        const auto known =
+        const auto chosen =
             row == nullptr ? formulas.end() : formulas.find(std::string_view(row->formula));
-        return known == formulas.end() ? unknown() : (this->*known->second)(node, *row);
+        return chosen == formulas.end() ? unknown() : (this->*chosen->second)(node, *row);
     }
 
     /// Returns: the number of elements of a value.
@@ -228,9 +228,9 @@ private:
         for (std::size_t slot = 0; slot < count; ++slot) {
             for (std::size_t i = 0; i < ranks[slot]; ++i) {
                 const auto size = extent(node, slot, static_cast<std::int64_t>(i));
-                const auto known = letters.try_emplace(equation->operands[slot][i], size).first;
-                if (!known->second.is_known() || known->second == polynomial(1)) {
-                    known->second = size;
+                const auto letter = letters.try_emplace(equation->operands[slot][i], size).first;
+                if (!letter->second.is_known() || letter->second == polynomial(1)) {
+                    letter->second = size;
                 }
             }
         }

@@ -87,13 +87,13 @@ private:
     }
 
     [[nodiscard]] std::vector<id> named(std::string_view name) const {
-        const auto known = nodes_.find(name);
-        if (known != nodes_.end()) {
-            return known->second;
+        const auto entry = nodes_.find(name);
+        if (entry != nodes_.end()) {
+            return entry->second;
         }
-        const auto made = makers_.find(name);
-        return made != makers_.end() && !name.empty() ? std::vector<id>{made->second}
-                                                      : std::vector<id>();
+        const auto maker = makers_.find(name);
+        return maker != makers_.end() && !name.empty() ? std::vector<id>{maker->second}
+                                                       : std::vector<id>();
     }
 
     static std::string_view trimmed(std::string_view text) {
@@ -158,8 +158,8 @@ private:
             add_range(part.substr(foreign.size(), part.size() - foreign.size() - 2), result, level);
             return;
         }
-        if (const auto known = one(part); !known.empty()) {
-            result.insert(result.end(), known.begin(), known.end());
+        if (const auto nodes = one(part); !nodes.empty()) {
+            result.insert(result.end(), nodes.begin(), nodes.end());
             return;
         }
         const auto open = part.find('(');
@@ -195,8 +195,8 @@ private:
 
     /// A single name, possibly with an optimizer's prefix or suffix.
     [[nodiscard]] std::vector<id> one(std::string_view name) const {
-        if (auto known = named(name); !known.empty()) {
-            return known;
+        if (auto nodes = named(name); !nodes.empty()) {
+            return nodes;
         }
         // `node_of_x` is the unnamed producer of the value x.
         for (const std::string_view before : {"fused ", "node_of_"}) {
@@ -213,20 +213,20 @@ private:
                 name.remove_suffix(behind.size());
             }
         }
-        if (auto known = named(name); !known.empty()) {
-            return known;
+        if (auto nodes = named(name); !nodes.empty()) {
+            return nodes;
         }
         // `<name>/LayerNormFusion/`, `<name>/WithoutBiases`
         while (name.ends_with('/')) {
             name.remove_suffix(1);
         }
-        if (auto known = named(name.substr(0, std::min(name.rfind('/'), name.size())));
-            !known.empty()) {
-            return known;
+        if (auto nodes = named(name.substr(0, std::min(name.rfind('/'), name.size())));
+            !nodes.empty()) {
+            return nodes;
         }
-        const auto known = identifiers_.find(std::string(name));
-        return known != identifiers_.end() && known->second != no_id
-                   ? std::vector<id>{known->second}
+        const auto entry = identifiers_.find(std::string(name));
+        return entry != identifiers_.end() && entry->second != no_id
+                   ? std::vector<id>{entry->second}
                    : named(name);
     }
 
