@@ -110,8 +110,8 @@ public:
 
     /// Returns: the facts about a graph of the model, computed on first use.
     [[nodiscard]] detail::cut_facts& facts(id g) {
-        if (const auto made = facts_.find(g); made != facts_.end()) {
-            return made->second;
+        if (const auto entry = facts_.find(g); entry != facts_.end()) {
+            return entry->second;
         }
         // A part pulls from outside only, so its own shape computations stay its own.
         const auto is_constant = [&](id node) {

@@ -22,10 +22,10 @@ template <operator_graph_like Graph>
                                                      const order_stretch<Graph>& stretch) {
     enum state : std::uint8_t { nothing, behind_members, member, gap };
     const auto all = stretch.vertices();
-    std::vector<state> known(all.size(), nothing);
-    const auto known_of = [&](vertex_t<Graph> v) {
+    std::vector<state> states(all.size(), nothing);
+    const auto state_of = [&](vertex_t<Graph> v) {
         const auto place = stretch.place(detail::index_of(graph, v));
-        return place < all.size() ? known[place] : nothing;
+        return place < all.size() ? states[place] : nothing;
     };
     for (std::size_t at = 0; at < all.size(); ++at) {
         const auto v = detail::index_of(graph, all[at]);
@@ -33,24 +33,24 @@ template <operator_graph_like Graph>
             continue;
         }
         if (set.inside[v]) {
-            known[at] = member;
+            states[at] = member;
             continue;
         }
         for (auto [it, last] = in_edges(all[at], graph); it != last; ++it) {
-            if (known_of(source(*it, graph)) != nothing) {
-                known[at] = behind_members;
+            if (state_of(source(*it, graph)) != nothing) {
+                states[at] = behind_members;
                 break;
             }
         }
     }
     std::vector<vertex_t<Graph>> gaps;
     for (auto at = all.size(); at-- > 0;) {
-        if (known[at] != behind_members) {
+        if (states[at] != behind_members) {
             continue;
         }
         for (auto [it, last] = out_edges(all[at], graph); it != last; ++it) {
-            if (known_of(target(*it, graph)) >= member) {
-                known[at] = gap;
+            if (state_of(target(*it, graph)) >= member) {
+                states[at] = gap;
                 gaps.push_back(all[at]);
                 break;
             }

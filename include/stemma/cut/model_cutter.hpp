@@ -216,11 +216,11 @@ public:
             detail::cut_basis basis(inlined.model(), options_);
             detail::part_cutter others(options_, of_inlined, basis, folder);
             place_weights(others, "weights.inlined.bin");
-            std::vector<id> left;
+            std::vector<id> remaining;
             for (auto i : parts.left()) {
-                left.push_back(wanted[i]);
+                remaining.push_back(wanted[i]);
             }
-            const auto more = others.cut(left, path_of);
+            const auto more = others.cut(remaining, path_of);
             records.insert(records.end(), more.begin(), more.end());
             std::stable_sort(records.begin(), records.end(),
                              [](const auto& a, const auto& b) { return a.module < b.module; });

@@ -58,9 +58,9 @@ public:
     [[nodiscard]] std::string bytes() const {
         const auto rope = build(nullptr);
         check_size(rope, from_->source.path);
-        detail::string_splice made(from_->source.file.bytes());
-        rope.write(made);
-        return std::move(made.text);
+        detail::string_splice splice(from_->source.file.bytes());
+        rope.write(splice);
+        return std::move(splice.text);
     }
 
     /// Streams the result of `bytes` to a sink; weights are views of the model's bytes. Throws,

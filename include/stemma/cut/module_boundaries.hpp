@@ -35,30 +35,30 @@ find_module_boundaries(const Graph& graph, const tree_index& modules, std::span<
     std::vector<std::pair<id, id>> in; // module, value
     std::vector<std::pair<id, id>> out;
     std::vector<id> last_in(modules.size(), no_id);
-    std::vector<std::pair<id, id>> made; // value, reader's module
+    std::vector<std::pair<id, id>> uses; // value, reader's module
     for (auto [it, last] = vertices(graph); it != last; ++it) {
         const auto v = detail::index_of(graph, *it);
         if (apart[v]) {
             continue;
         }
-        made.clear();
+        uses.clear();
         for (auto [edge, edge_last] = out_edges(*it, graph); edge != edge_last; ++edge) {
             const auto reader = detail::index_of(graph, target(*edge, graph));
             if (!apart[reader]) {
-                made.emplace_back(detail::value_on(graph, *edge), module[reader]);
+                uses.emplace_back(detail::value_on(graph, *edge), module[reader]);
             }
         }
         const auto& leaves = leaving(*it);
         for (auto value : leaves) {
-            made.emplace_back(value, no_id);
+            uses.emplace_back(value, no_id);
         }
-        std::sort(made.begin(), made.end());
-        for (std::size_t i = 0, end = 0; i < made.size(); i = end) {
-            const auto value = made[i].first;
+        std::sort(uses.begin(), uses.end());
+        for (std::size_t i = 0, end = 0; i < uses.size(); i = end) {
+            const auto value = uses[i].first;
             auto highest = module[v]; // the common ancestor of the vertex and all readers
             bool leaves_all = false;
-            for (; end < made.size() && made[end].first == value; ++end) {
-                const auto reader = made[end].second;
+            for (; end < uses.size() && uses[end].first == value; ++end) {
+                const auto reader = uses[end].second;
                 if (reader == no_id) {
                     leaves_all = true;
                     continue;

@@ -176,11 +176,11 @@ private:
     [[nodiscard]] std::string from_hex(const std::string& text) const {
         std::string bytes;
         const auto digit = [&](char c) {
-            const auto found = std::string_view("0123456789abcdef").find(c);
-            if (found == std::string_view::npos) {
+            const auto value = std::string_view("0123456789abcdef").find(c);
+            if (value == std::string_view::npos) {
                 fail("'" + text + "' is not a sequence of bytes");
             }
-            return static_cast<unsigned>(found);
+            return static_cast<unsigned>(value);
         };
         for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
             bytes.push_back(static_cast<char>(digit(text[i]) << 4U | digit(text[i + 1])));

@@ -113,7 +113,7 @@ inline void remove_old(const std::string& folder, std::span<const std::string> o
     for (const auto& part : old) {
         const auto path = std::filesystem::path(folder) / part;
         const bool replaced = std::any_of(names.begin(), names.end(),
-                                          [&](const auto& made) { return made.file == part; });
+                                          [&](const auto& name) { return name.file == part; });
         if (!replaced && !is_one_of(path, spared)) {
             std::error_code ignored;
             std::filesystem::remove(path, ignored);

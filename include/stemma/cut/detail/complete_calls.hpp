@@ -44,9 +44,9 @@ void complete_calls(const Graph& graph, std::span<const id> rank,
         places.insert(hash_mix(index(members[i].vertex), 0), i, [](id) { return false; });
     }
     const auto call_of = [&](const auto& v) {
-        const auto found = places.find(hash_mix(index(v), 0),
-                                       [&](id i) { return index(members[i].vertex) == index(v); });
-        return found == no_id ? no_id : members[found].call;
+        const auto member = places.find(hash_mix(index(v), 0),
+                                        [&](id i) { return index(members[i].vertex) == index(v); });
+        return member == no_id ? no_id : members[member].call;
     };
     for (auto& m : members) {
         for (auto [it, last] = in_edges(m.vertex, graph); it != last && m.call == no_id; ++it) {

@@ -43,9 +43,9 @@ namespace stemma::inline STEMMA_ABI::detail {
         return std::nullopt;
     }
     const auto find = [&](id value) -> std::optional<id> {
-        const auto found = value == no_id ? by_name.end() : by_name.find(model.value_name(value));
-        if (found != by_name.end()) {
-            for (auto redefined : found->second) {
+        const auto entry = value == no_id ? by_name.end() : by_name.find(model.value_name(value));
+        if (entry != by_name.end()) {
+            for (auto redefined : entry->second) {
                 if (model.graph_of_value(redefined) == model.graph_of_value(value)) {
                     return redefined;
                 }
@@ -55,31 +55,31 @@ namespace stemma::inline STEMMA_ABI::detail {
     };
     const auto look = [&](auto& self, id node) -> std::optional<id> {
         for (auto value : model.inputs(node)) {
-            if (const auto found = find(value)) {
-                return found;
+            if (const auto redefined = find(value)) {
+                return redefined;
             }
         }
         for (id i = 0; i < model.output_count(node); ++i) {
-            if (const auto found = find(model.first_output(node) + i)) {
-                return found;
+            if (const auto redefined = find(model.first_output(node) + i)) {
+                return redefined;
             }
         }
         for (auto inside : contents.inner_nodes(node)) {
-            if (const auto found = self(self, inside)) {
-                return found;
+            if (const auto redefined = self(self, inside)) {
+                return redefined;
             }
         }
         return std::nullopt;
     };
     for (auto node : plan.nodes) {
-        if (const auto found = look(look, node)) {
-            return found;
+        if (const auto redefined = look(look, node)) {
+            return redefined;
         }
     }
     for (auto f : plan.functions) {
         for (auto node : contents.nodes(model.functions()[f].graph)) {
-            if (const auto found = look(look, node)) {
-                return found;
+            if (const auto redefined = look(look, node)) {
+                return redefined;
             }
         }
     }
@@ -90,13 +90,13 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// along one of an enclosing graph; empty if there are none. Complexity: O(values of the plan).
 [[nodiscard]] inline std::vector<id> find_shadowed(const cut_plan& plan, const wire_model& model) {
     std::unordered_map<std::string_view, id> by_name;
-    std::vector<id> found;
+    std::vector<id> both;
     const auto look = [&](id value) {
         const auto name = model.value_name(value);
-        if (found.empty() && !name.empty() && model.kind(value) != value_kind::undefined) {
-            const auto known = by_name.emplace(name, value).first->second;
-            if (known != value) {
-                found = {known, value};
+        if (both.empty() && !name.empty() && model.kind(value) != value_kind::undefined) {
+            const auto first = by_name.emplace(name, value).first->second;
+            if (first != value) {
+                both = {first, value};
             }
         }
     };
@@ -109,7 +109,7 @@ namespace stemma::inline STEMMA_ABI::detail {
             }
         }
     }
-    return found;
+    return both;
 }
 
 /// Finds a node of a plan, or in its bodies, with an attribute that only a call of the enclosing
@@ -125,15 +125,15 @@ namespace stemma::inline STEMMA_ABI::detail {
             return node;
         }
         for (auto inside : contents.inner_nodes(node)) {
-            if (const auto found = self(self, inside)) {
-                return found;
+            if (const auto unbound = self(self, inside)) {
+                return unbound;
             }
         }
         return std::nullopt;
     };
     for (auto node : plan.nodes) {
-        if (const auto found = find(find, node)) {
-            return found;
+        if (const auto unbound = find(find, node)) {
+            return unbound;
         }
     }
     return std::nullopt;

@@ -76,13 +76,13 @@ private:
 
     /// Adds a chunk of the main graph; the first one takes everything new.
     void add_graph(wire_reader fields, bool first, message_tree& out) {
-        std::unordered_set<std::string_view> made; // by edited parts
+        std::unordered_set<std::string_view> given; // by edited parts
         for (const auto& at : nodes_.in_order()) {
             if (first) {
                 add_message(at_graph::node, model(at.part).message(at.node), at.part, out);
             }
             if (folder_.parts()[at.part].edited) {
-                nodes_.for_each_output(at, [&](std::string_view name) { made.insert(name); });
+                nodes_.for_each_output(at, [&](std::string_view name) { given.insert(name); });
             }
         }
         out.edit(
@@ -106,7 +106,7 @@ private:
                     replace_output(field, out);
                 } else if (field.is_bytes(at_graph::value_info)) {
                     const auto name = name_in(field.inner(), at_info::name);
-                    if (made.contains(name) || !still_there(name)) {
+                    if (given.contains(name) || !still_there(name)) {
                         field.erase();
                     }
                 }
@@ -119,7 +119,7 @@ private:
                     add_input(name, out);
                 }
             }
-            add_types(made, out);
+            add_types(given, out);
         }
     }
 
@@ -186,7 +186,7 @@ private:
         if (all_made_.empty()) {
             all_made_ = nodes_.given_values();
             for (const auto& at : nodes_.in_order()) {
-                nodes_.for_each_output(at, [&](std::string_view made) { all_made_.insert(made); });
+                nodes_.for_each_output(at, [&](std::string_view name) { all_made_.insert(name); });
             }
         }
         return all_made_.contains(name) || tensors_.sparse().contains(name) ||
@@ -201,7 +201,7 @@ private:
     }
 
     /// Adds the types that edited parts declare for their outputs.
-    void add_types(const std::unordered_set<std::string_view>& made, message_tree& out) const {
+    void add_types(const std::unordered_set<std::string_view>& given, message_tree& out) const {
         std::unordered_set<std::string_view> declared; // as outputs of the model
         for (const auto& info : folder_.skeleton().model->value_infos()) {
             if (info.graph == 0 && info.field == at_graph::output) {
@@ -214,7 +214,7 @@ private:
             }
             for (const auto& info : model(p).value_infos()) {
                 const auto name = model(p).text(info.name);
-                if (info.graph == 0 && info.field != at_graph::input && made.contains(name) &&
+                if (info.graph == 0 && info.field != at_graph::input && given.contains(name) &&
                     declared.insert(name).second) {
                     add_message(at_graph::value_info, info.message, p, out);
                 }
@@ -238,13 +238,13 @@ private:
             auto own = versions_in(model(p));
             for (auto opset : model(p).opset_imports()) {
                 opset.version = own[opset.domain];
-                const auto known = versions.emplace(opset.domain, opset.version);
-                if (known.first->second != opset.version) {
+                const auto entry = versions.emplace(opset.domain, opset.version);
+                if (entry.first->second != opset.version) {
                     folder_.refuse(p, "imports version " + std::to_string(opset.version) + " of '" +
                                           std::string(opset.domain) + "', the source version " +
-                                          std::to_string(known.first->second));
+                                          std::to_string(entry.first->second));
                 }
-                if (known.second) {
+                if (entry.second) {
                     out.append(at_model::opset_import, opset_import_text(opset));
                 }
             }
@@ -314,7 +314,7 @@ private:
             const wire_model* model;
             std::string_view bytes;
         };
-        std::map<std::string, first_seen> known;
+        std::map<std::string, first_seen> seen;
         std::map<const wire_model*, functions_by_key> bare; // of models whose bytes differ
         const auto bare_of = [&](const wire_model& m, const std::string& key) -> const auto& {
             const auto [entry, added] = bare.try_emplace(&m);
@@ -327,7 +327,7 @@ private:
             const auto fields = m.reader();
             for_each_function(fields, [&](const wire_field& field, const std::string& key) {
                 const auto text = fields.text(field);
-                const auto [same, added] = known.try_emplace(key, first_seen{&m, text});
+                const auto [same, added] = seen.try_emplace(key, first_seen{&m, text});
                 if (adds && added) {
                     out.add_range(field.begin, field.end - field.begin, split_files::part(p));
                 } else if (adds && same->second.bytes != text &&

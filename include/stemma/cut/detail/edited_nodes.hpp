@@ -123,10 +123,10 @@ private:
 
     [[nodiscard]] id node_at(id p, std::uint32_t begin) const {
         const auto& nodes = folder_.nodes_of(p);
-        const auto found = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
+        const auto place = std::partition_point(nodes.begin(), nodes.end(), [&](id node) {
             return model(p).message(node).begin < begin;
         });
-        return *found;
+        return *place;
     }
 
     /// Adds the nodes of an edited part, and the clones in any.
@@ -159,19 +159,19 @@ private:
 
     /// Where a constant is gone, its first clone takes its place, unless an initializer has.
     void replace_gone() {
-        std::unordered_set<std::string_view> made;
+        std::unordered_set<std::string_view> given;
         for (const auto& at : nodes_) {
-            for_each_output(at, [&](std::string_view name) { made.insert(name); });
+            for_each_output(at, [&](std::string_view name) { given.insert(name); });
         }
         std::vector<entry> taken;
         for (const auto& clone : clones_) {
             bool is_gone = false;
             for_each_output(clone, [&](std::string_view name) {
-                is_gone = is_gone || (!tensors_.contains(name) && !made.contains(name));
+                is_gone = is_gone || (!tensors_.contains(name) && !given.contains(name));
             });
             if (is_gone) {
                 taken.push_back(clone);
-                for_each_output(clone, [&](std::string_view name) { made.insert(name); });
+                for_each_output(clone, [&](std::string_view name) { given.insert(name); });
             }
         }
         nodes_.insert(nodes_.begin(), taken.begin(), taken.end());
@@ -208,12 +208,12 @@ private:
         std::unordered_map<std::string_view, id> producer;
         for (id i = 0; i < nodes_.size(); ++i) {
             for_each_output(nodes_[i], [&](std::string_view name) {
-                const auto made = producer.emplace(name, i);
-                if (!made.second) {
+                const auto added = producer.emplace(name, i);
+                if (!added.second) {
                     folder_.refuse(
                         nodes_[i].part,
                         "produces '" + std::string(name) + "', which '" +
-                            folder_.parts()[nodes_[made.first->second].part].file->path() +
+                            folder_.parts()[nodes_[added.first->second].part].file->path() +
                             "' also produces");
                 }
                 check_initializer(nodes_[i].part, name);

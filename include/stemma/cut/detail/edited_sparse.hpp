@@ -58,12 +58,12 @@ private:
             const auto message = file.model->containers()[tensor.message.container];
             const version here{p, message, file.model->bytes().substr(message.begin, message.size)};
             const auto name = file.model->text(tensor.name);
-            const auto known = p == no_id ? found_.emplace(name, here).first : found_.find(name);
-            if (known == found_.end()) {
+            const auto entry = p == no_id ? found_.emplace(name, here).first : found_.find(name);
+            if (entry == found_.end()) {
                 folder_.refuse(p, "adds the sparse initializer '" + std::string(name) +
                                       "'; new ones must be dense");
             }
-            auto& counts = known->second;
+            auto& counts = entry->second;
             if (counts.part == no_id) {
                 counts = here;
             } else if (counts.text != here.text) {

@@ -171,9 +171,9 @@ private:
                 continue;
             }
             const tensor_entry here{p, entry.second};
-            const auto known = tensors_.emplace(std::string(name), version{here, {}});
-            const auto& counts = known.first->second.data;
-            if (!known.second && !same_content(counts, here)) {
+            const auto placed = tensors_.emplace(std::string(name), version{here, {}});
+            const auto& counts = placed.first->second.data;
+            if (!placed.second && !same_content(counts, here)) {
                 refuse(p, name,
                        counts.part == no_id ? "differs from that of the source"
                                             : "differs from that of another part");
@@ -191,12 +191,12 @@ private:
         std::uint64_t end = 0;
         for (id p = 0; p < folder_.parts().size(); ++p) {
             for (const auto& name : folder_.manifest().parts[p].initializers) {
-                const auto found = folder_.parts()[p].tensors.find(name);
-                if (!met.insert(name).second || found == folder_.parts()[p].tensors.end() ||
-                    !is_in_weights({p, found->second})) {
+                const auto tensor = folder_.parts()[p].tensors.find(name);
+                if (!met.insert(name).second || tensor == folder_.parts()[p].tensors.end() ||
+                    !is_in_weights({p, tensor->second})) {
                     continue;
                 }
-                const auto header = header_of({p, found->second});
+                const auto header = header_of({p, tensor->second});
                 if (header.offset < end) {
                     return false;
                 }
@@ -210,9 +210,9 @@ private:
                                                 const std::vector<id>& held_by) const {
         std::vector<tensor_entry> held;
         for (auto p : held_by) {
-            const auto found = folder_.parts()[p].tensors.find(name);
-            if (found != folder_.parts()[p].tensors.end()) {
-                held.push_back({p, found->second});
+            const auto tensor = folder_.parts()[p].tensors.find(name);
+            if (tensor != folder_.parts()[p].tensors.end()) {
+                held.push_back({p, tensor->second});
             }
         }
         // The first one tells best where the split put the data.
@@ -324,9 +324,9 @@ private:
         const std::string name(part.model->text(part.model->tensors()[at.tensor].name));
         const auto other = in_weights ? no_id : folder_.find_other(header.location);
         if (!in_weights && other == no_id) {
-            const auto known = folder_.skeleton().tensors.find(name);
-            if (known != folder_.skeleton().tensors.end() &&
-                has_same_place(at, {no_id, known->second})) {
+            const auto original = folder_.skeleton().tensors.find(name);
+            if (original != folder_.skeleton().tensors.end() &&
+                has_same_place(at, {no_id, original->second})) {
                 return std::nullopt;
             }
             folder_.refuse(at.part, "the data of '" + name + "' are in '" +

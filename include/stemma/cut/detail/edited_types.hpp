@@ -39,18 +39,18 @@ public:
         });
         for (id p = 0; p < folder_.parts().size(); ++p) {
             for_each_info(p, [&](std::string_view name, const value_info_ref& info) {
-                const auto made = given_.find(name);
-                if (info.field != at_graph::input && made != given_.end() &&
-                    made->second.part == p) {
-                    made->second.info = &info;
+                const auto entry = given_.find(name);
+                if (info.field != at_graph::input && entry != given_.end() &&
+                    entry->second.part == p) {
+                    entry->second.info = &info;
                 }
             });
         }
         for (id p = 0; p < folder_.parts().size(); ++p) {
             for_each_info(p, [&](std::string_view name, const value_info_ref& info) {
-                const auto made = given_.find(name);
-                if (info.field == at_graph::input && made != given_.end()) {
-                    check(name, made->second, {p, &info});
+                const auto entry = given_.find(name);
+                if (info.field == at_graph::input && entry != given_.end()) {
+                    check(name, entry->second, {p, &info});
                 }
             });
         }
@@ -65,11 +65,11 @@ public:
     /// Returns: the declaration by the edited part that gives an output of the model, if it
     /// contradicts that in the skeleton. Complexity: O(bytes of both).
     [[nodiscard]] declaration find_changed(std::string_view name, std::string_view type) const {
-        const auto made = given_.find(name);
-        if (made == given_.end() || !is_edited(made->second) || made->second.info == nullptr) {
+        const auto entry = given_.find(name);
+        if (entry == given_.end() || !is_edited(entry->second) || entry->second.info == nullptr) {
             return {};
         }
-        return differ(type_of(made->second), tensor_type_of(type)) ? made->second : declaration();
+        return differ(type_of(entry->second), tensor_type_of(type)) ? entry->second : declaration();
     }
 
 private:
@@ -107,24 +107,24 @@ private:
         }
     }
 
-    void check(std::string_view name, const declaration& made, const declaration& read) const {
-        if (made.info == nullptr || (!is_edited(made) && !is_edited(read))) {
+    void check(std::string_view name, const declaration& giver, const declaration& read) const {
+        if (giver.info == nullptr || (!is_edited(giver) && !is_edited(read))) {
             return;
         }
-        const auto given = type_of(made);
+        const auto given = type_of(giver);
         const auto wanted = type_of(read);
         if (!differ(given, wanted)) {
             return;
         }
         const auto value = "'" + std::string(name) + "' as ";
         const auto file = [&](id part) { return "'" + folder_.parts()[part].file->path() + "'"; };
-        if (is_edited(made)) {
-            folder_.refuse(made.part, "gives " + value + to_text(given) + ", which " +
-                                          file(read.part) + " reads as " + to_text(wanted));
+        if (is_edited(giver)) {
+            folder_.refuse(giver.part, "gives " + value + to_text(given) + ", which " +
+                                           file(read.part) + " reads as " + to_text(wanted));
         }
         folder_.refuse(read.part, "reads " + value + to_text(wanted) + ", which " +
-                                      (made.part == no_id ? "the model" : file(made.part)) +
-                                      (made.part == no_id ? " takes as " : " gives as ") +
+                                      (giver.part == no_id ? "the model" : file(giver.part)) +
+                                      (giver.part == no_id ? " takes as " : " gives as ") +
                                       to_text(given));
     }
 

@@ -47,9 +47,9 @@ template <operator_graph_like Graph, cut_policy Policy, class Find>
         }
     };
     count(true);
-    auto found = find(graph, set, stretch);
+    auto path = find(graph, set, stretch);
     count(false);
-    return found;
+    return path;
 }
 
 /// Returns: a path that leaves the set and returns as above, from the last member before; empty if
@@ -61,13 +61,13 @@ template <operator_graph_like Graph, cut_policy Policy>
     return find_on_paths(policy, graph, set, stretch, [&](const auto&... in) {
         auto path = find_reentry(in...);
         // A copy where it begins depends on a member within the set, or would end another path.
-        for (bool found = true; found && !path.empty() && !members[index_of(graph, path[0])];) {
-            found = false;
-            for (auto [it, last] = in_edges(path[0], graph); it != last && !found; ++it) {
+        for (bool grows = true; grows && !path.empty() && !members[index_of(graph, path[0])];) {
+            grows = false;
+            for (auto [it, last] = in_edges(path[0], graph); it != last && !grows; ++it) {
                 const auto from = source(*it, graph);
                 if (set.is_inside(index_of(graph, from))) {
                     path.insert(path.begin(), from);
-                    found = true;
+                    grows = true;
                 }
             }
         }

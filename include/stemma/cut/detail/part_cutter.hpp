@@ -155,12 +155,12 @@ public:
     std::vector<cut_record> cut(const std::vector<id>& modules, Request request, Path path) {
         std::error_code unknown;
         nothing_there_ = !folder_.empty() && std::filesystem::is_empty(folder_, unknown);
-        job<Request, Path> made{*this, modules, request, path, {}};
+        job<Request, Path> task{*this, modules, request, path, {}};
         const on_failure keep_store([&] { commit_store(); }); // for the parts that are in place
-        write_cuts(source_.file, basis_.planner, basis_.writer, made, modules.size(), options_.sync,
+        write_cuts(source_.file, basis_.planner, basis_.writer, task, modules.size(), options_.sync,
                    options_.threads);
         commit_store();
-        return std::move(made.records);
+        return std::move(task.records);
     }
 
     /// As above, for all nodes in the modules.
@@ -281,8 +281,8 @@ private:
         }
         for (const auto& [values, names] : lists) {
             for (std::size_t i = 0; renamed && i < values->size(); ++i) {
-                const auto known = value_of.emplace((*names)[i], (*values)[i]).first;
-                if ((*names)[i].empty() || known->second != (*values)[i]) {
+                const auto entry = value_of.emplace((*names)[i], (*values)[i]).first;
+                if ((*names)[i].empty() || entry->second != (*values)[i]) {
                     refuse_name((*names)[i]);
                 }
             }
@@ -291,10 +291,10 @@ private:
             return;
         }
         const auto look = [&](id value) {
-            const auto known = value_of.find(model_.value_name(value));
-            if (known != value_of.end() && known->second != value &&
+            const auto entry = value_of.find(model_.value_name(value));
+            if (entry != value_of.end() && entry->second != value &&
                 std::find(plan.outputs.begin(), plan.outputs.end(), value) == plan.outputs.end()) {
-                refuse_name(std::string(known->first));
+                refuse_name(std::string(entry->first));
             }
         };
         std::for_each(plan.initializers.begin(), plan.initializers.end(), look);

@@ -26,12 +26,12 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Creates a folder if necessary. Returns: whether it is new. Throws: `error` of `cannot_write`.
 inline bool make_folder(const std::string& folder) {
     std::error_code failed;
-    const bool made = std::filesystem::create_directories(folder, failed);
+    const bool created = std::filesystem::create_directories(folder, failed);
     if (!std::filesystem::is_directory(folder)) {
         STEMMA_THROW(error(error_code::cannot_write, folder, "",
                            failed ? failed.message() : "is not a folder"));
     }
-    return made;
+    return created;
 }
 
 /// Returns: whether the path leads to one of these files. Complexity: O(files).

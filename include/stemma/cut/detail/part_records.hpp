@@ -101,7 +101,7 @@ public:
             return result;
         }
         record.modules = build(*part);
-        record.claims.insert(record.claims.begin(), to_runs(part->known));
+        record.claims.insert(record.claims.begin(), to_runs(part->claims));
         record.claims.resize(std::min(record.claims.size(), max_claim_tables));
         record.carried = true;
         const auto renumber = [&](id& m) { m = m == no_id ? no_id : part->rank_of(m); };
@@ -123,10 +123,10 @@ public:
 private:
     /// A subset of the modules.
     struct chosen_modules {
-        std::vector<id> modules;                     // ascending, with their ancestors
-        std::unordered_set<id> direct;               // that nodes are of
-        std::unordered_set<id> tensors;              // initializers of the part
-        claim_table known{provenance::recorded, {}}; // what the whole has for the nodes
+        std::vector<id> modules;                      // ascending, with their ancestors
+        std::unordered_set<id> direct;                // that nodes are of
+        std::unordered_set<id> tensors;               // initializers of the part
+        claim_table claims{provenance::recorded, {}}; // what the whole has for the nodes
 
         [[nodiscard]] id rank_of(id m) const {
             const auto at = std::lower_bound(modules.begin(), modules.end(), m);
@@ -230,7 +230,7 @@ private:
             if (m == no_id) {
                 return std::nullopt;
             }
-            part.known.of.push_back(known_of(node, m));
+            part.claims.of.push_back(known_of(node, m));
             if (table_) {
                 collected.add(table_->module[node]);
                 add_all(table_->several, node);
@@ -318,9 +318,9 @@ private:
     /// Whether a tensor of a module belongs to the part: by name, else if the module has nodes in
     /// it.
     [[nodiscard]] bool has_tensor(const chosen_modules& part, id m, const std::string& path) const {
-        const auto known = initializers_.find(path);
-        return known == initializers_.end() ? part.direct.contains(m)
-                                            : part.tensors.contains(known->second);
+        const auto tensor = initializers_.find(path);
+        return tensor == initializers_.end() ? part.direct.contains(m)
+                                             : part.tensors.contains(tensor->second);
     }
 
     [[nodiscard]] module_tree build(const chosen_modules& part) const {

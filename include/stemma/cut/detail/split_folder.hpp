@@ -89,8 +89,8 @@ public:
     /// Returns: the number of another file in the folder with data of an edited part; `no_id` if
     /// there is none. Complexity: O(log files).
     [[nodiscard]] id find_other(std::string_view location) const {
-        const auto found = other_of_.find(location);
-        return found == other_of_.end() ? no_id : found->second;
+        const auto entry = other_of_.find(location);
+        return entry == other_of_.end() ? no_id : entry->second;
     }
 
     /// Returns: that file.

@@ -75,8 +75,8 @@ public:
     /// Returns: the future location of tensor `tensor`, whose data is now external.
     /// Throws: `error` for a location outside the model's folder, or data beyond a file's end.
     place add_external(std::size_t tensor, const tensor_header& header) {
-        if (const auto known = find(tensor)) {
-            return *known;
+        if (const auto placed = find(tensor)) {
+            return *placed;
         }
         const auto& file = external_file(header.location);
         const auto size = file.bytes().size();
@@ -126,8 +126,8 @@ public:
     /// Returns: the future location of tensor `tensor`, if it was added.
     [[nodiscard]] std::optional<place> find(std::size_t tensor) const {
         const std::lock_guard lock(mutex_);
-        const auto known = placed_.find(tensor);
-        return known == placed_.end() ? std::nullopt : std::optional(known->second);
+        const auto entry = placed_.find(tensor);
+        return entry == placed_.end() ? std::nullopt : std::optional(entry->second);
     }
 
     /// Writes the data added since the last call; `commit` will put the file at `path`, the same
@@ -178,16 +178,16 @@ private:
 
     place add(std::size_t tensor, origin from) {
         const std::lock_guard lock(mutex_);
-        const auto known = placed_.find(tensor);
-        if (known != placed_.end()) {
-            return known->second;
+        const auto entry = placed_.find(tensor);
+        if (entry != placed_.end()) {
+            return entry->second;
         }
         const auto at = (end_ + alignment - 1) / alignment * alignment;
         end_ = at + from.length;
-        const place made{at, from.length, from.offset};
+        const place added{at, from.length, from.offset};
         pieces_.push_back({std::move(from), at});
-        placed_.emplace(tensor, made);
-        return made;
+        placed_.emplace(tensor, added);
+        return added;
     }
 
     [[nodiscard]] std::optional<piece> piece_to_save() const {
@@ -244,10 +244,10 @@ inline std::optional<weight_store::place> place_in_store(const wire_model& model
                                                          weight_store& store,
                                                          std::uint32_t least = 1024) {
     using at = detail::onnx_fields::tensor;
-    const auto& found = model.tensors()[tensor];
+    const auto& info = model.tensors()[tensor];
     bool external = false;
     wire_field data; // the last one of a repeated field counts
-    auto fields = model.reader(found.message);
+    auto fields = model.reader(info.message);
     for (wire_field field; fields.next(field);) {
         if (field.is_bytes(at::raw_data)) {
             data = field;
@@ -257,7 +257,7 @@ inline std::optional<weight_store::place> place_in_store(const wire_model& model
     }
     if (external) {
         return store.takes_external()
-                   ? std::optional(store.add_external(tensor, read_tensor_header(model, found)))
+                   ? std::optional(store.add_external(tensor, read_tensor_header(model, info)))
                    : std::nullopt;
     }
     return data.size() >= least ? std::optional(store.add_inline(tensor, data.content, data.size()))

@@ -87,10 +87,10 @@ public:
     void place(std::size_t i) {
         auto& cut = *open_[i];
         cut.parts.resize(cut.plans.size());
-        for_each_part(cut, [&](std::size_t p, part& made) {
-            made.target = job_.target(i, p, cut.plans);
-            if (made.target.store != nullptr && !made.target.path.empty()) {
-                writer_.place_weights(cut.plans[p], *made.target.store);
+        for_each_part(cut, [&](std::size_t p, part& output) {
+            output.target = job_.target(i, p, cut.plans);
+            if (output.target.store != nullptr && !output.target.path.empty()) {
+                writer_.place_weights(cut.plans[p], *output.target.store);
             }
         });
     }
@@ -98,19 +98,19 @@ public:
     /// Writes the files, still unnamed.
     void build(std::size_t i, std::size_t worker) {
         auto& cut = *open_[i];
-        for_each_part(cut, [&](std::size_t p, part& made) {
-            if (made.target.path.empty()) {
+        for_each_part(cut, [&](std::size_t p, part& output) {
+            if (output.target.path.empty()) {
                 return;
             }
-            made.bytes =
-                helper_of(worker).writer.build(cut.plans[p], made.target.origin, made.target.store);
-            if (made.bytes.size() >= std::uint64_t{1} << 31U) {
-                STEMMA_THROW(error(error_code::too_large, made.target.path, "",
+            output.bytes = helper_of(worker).writer.build(cut.plans[p], output.target.origin,
+                                                          output.target.store);
+            if (output.bytes.size() >= std::uint64_t{1} << 31U) {
+                STEMMA_THROW(error(error_code::too_large, output.target.path, "",
                                    "the part would have 2 GiB or more even without its weights"));
             }
             if (files_++ < most_files) {
-                write(made, helper_of(worker).buffer);
-                made.bytes = {};
+                write(output, helper_of(worker).buffer);
+                output.bytes = {};
             } else {
                 --files_;
             }
@@ -122,15 +122,15 @@ public:
         auto& cut = *open_[i];
         job_.save();
         for (std::size_t p = 0; p < cut.parts.size(); ++p) {
-            auto& made = cut.parts[p];
-            if (made.file) {
-                made.file->commit(sync_);
-                made.file.reset();
+            auto& output = cut.parts[p];
+            if (output.file) {
+                output.file->commit(sync_);
+                output.file.reset();
                 --files_;
-            } else if (!made.target.path.empty()) {
-                write(made, buffer_);
-                made.file->commit(sync_);
-                made.file.reset();
+            } else if (!output.target.path.empty()) {
+                write(output, buffer_);
+                output.file->commit(sync_);
+                output.file.reset();
             }
             job_.done(i, p, std::as_const(cut.plans[p]));
         }
@@ -168,11 +168,11 @@ private:
 
     /// Copying is expensive, so each worker makes its own.
     [[nodiscard]] helper& helper_of(std::size_t worker) {
-        auto& known = helpers_[worker];
-        if (!known) {
-            known.emplace(helper{planner_, writer_, {}});
+        auto& slot = helpers_[worker];
+        if (!slot) {
+            slot.emplace(helper{planner_, writer_, {}});
         }
-        return *known;
+        return *slot;
     }
 
     /// Calls `f(number, part)`; parts before a failing one continue.
@@ -192,18 +192,18 @@ private:
         }
     }
 
-    void write(part& made, std::string& buffer) const {
-        made.file = std::make_unique<output_file>(made.target.path, made.target.state);
-        if (made.bytes.size() > most_buffered) {
-            file_splice splice(source_, *made.file);
-            made.bytes.write(splice);
+    void write(part& output, std::string& buffer) const {
+        output.file = std::make_unique<output_file>(output.target.path, output.target.state);
+        if (output.bytes.size() > most_buffered) {
+            file_splice splice(source_, *output.file);
+            output.bytes.write(splice);
         } else {
             string_splice splice(source_.bytes(), std::move(buffer));
-            made.bytes.write(splice);
-            made.file->write_now(splice.text);
+            output.bytes.write(splice);
+            output.file->write_now(splice.text);
             buffer = std::move(splice.text);
         }
-        made.file->finish(sync_);
+        output.file->finish(sync_);
     }
 
     const mapped_file& source_;
