@@ -155,11 +155,11 @@ private:
             }
             calls.calls += 1;
             const auto f = plan_.function[item.index];
-            const auto known = calls.place_of.try_emplace(f, calls.functions.size());
-            if (known.second) {
+            const auto place = calls.place_of.try_emplace(f, calls.functions.size());
+            if (place.second) {
                 calls.functions.emplace_back(f, 0);
             }
-            calls.functions[known.first->second].second += 1;
+            calls.functions[place.first->second].second += 1;
         }
     }
 
@@ -377,12 +377,12 @@ void write_folds(Sink& sink, const model_fold& folded, const attributed_model& o
     json.end_array();
     json.key("left");
     json.begin_array();
-    for (const auto& left : plan.left) {
+    for (const auto& leftover : plan.left) {
         json.begin_object(true);
-        json.member("module", modules.path(left.module));
-        json.member("call", left.call);
-        json.member("nodes", left.operators);
-        json.member("reason", left.runs > 1 ? "non_convex" : "too_small");
+        json.member("module", modules.path(leftover.module));
+        json.member("call", leftover.call);
+        json.member("nodes", leftover.operators);
+        json.member("reason", leftover.runs > 1 ? "non_convex" : "too_small");
         json.end_object();
     }
     json.end_array();

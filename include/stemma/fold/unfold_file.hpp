@@ -137,9 +137,9 @@ inline void check_training(const wire_model& model) {
     return rope;
 }
 
-/// `known` has the modules of nodes; null if nodes are named after their calls.
+/// `tagged` has the modules of nodes; null if nodes are named after their calls.
 [[nodiscard]] inline unfolded_rope
-unfold_rope(const untagged_model& source, const attributed_model* known, unfolded_names names) {
+unfold_rope(const untagged_model& source, const attributed_model* tagged, unfolded_names names) {
     const auto& model = source.model();
     const bool had_tags =
         source.was_tagged() || find_model_metadata(model, fold_source_tags_key).has_value();
@@ -152,11 +152,11 @@ unfold_rope(const untagged_model& source, const attributed_model* known, unfolde
     if (restored) {
         unfolded.rope = std::move(*restored);
     } else {
-        const bool by_module = known != nullptr && names == unfolded_names::as_before &&
+        const bool by_module = tagged != nullptr && names == unfolded_names::as_before &&
                                !find_model_metadata(model, fold_key);
         std::optional<inlined_names> inlined;
         if (by_module) {
-            inlined.emplace(model, known->modules(), known->tags().attributions, known->calls());
+            inlined.emplace(model, tagged->modules(), tagged->tags().attributions, tagged->calls());
         }
         check_training(model);
         function_inliner inliner(model, std::move(inlined));
@@ -173,21 +173,21 @@ unfold_rope(const untagged_model& source, const attributed_model* known, unfolde
 /// writes the tags into it; not if the nodes' modules are unknown. The copy is a `temporary_model`.
 /// Returns: whether it did. Complexity: O(bytes), and that of `tag_inlined`.
 template <class Write>
-bool tag_unfolded(const attributed_model& known, const untagged_model& source, unfolded_rope& made,
-                  const std::string& output, Write write) {
-    if (!made.report.lost_tags || made.attributions.empty()) {
+bool tag_unfolded(const attributed_model& tagged, const untagged_model& source,
+                  unfolded_rope& unfolded, const std::string& output, Write write) {
+    if (!unfolded.report.lost_tags || unfolded.attributions.empty()) {
         return false;
     }
     const temporary_model plain(source.file(), source.model().file(), output, ".unfolded",
-                                [&](auto& to) { made.rope.write(to); });
-    if (plain.model().node_count() != made.attributions.size()) { // a call passes a body
+                                [&](auto& to) { unfolded.rope.write(to); });
+    if (plain.model().node_count() != unfolded.attributions.size()) { // a call passes a body
         return false;
     }
-    tag_inlined(known, plain.model(), std::move(made.attributions), [&](auto& plan) {
+    tag_inlined(tagged, plain.model(), std::move(unfolded.attributions), [&](auto& plan) {
         write(plain, plan);
-        made.report.bytes = static_cast<std::uint64_t>(plan.size());
+        unfolded.report.bytes = static_cast<std::uint64_t>(plan.size());
     });
-    made.report.lost_tags = false;
+    unfolded.report.lost_tags = false;
     return true;
 }
 
@@ -230,10 +230,10 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
                                  const write_options& options = {}) {
     auto file = map_model(input);
     const auto write = [&](const mapped_file& from, const wire_model& model,
-                           const attributed_model* known) {
+                           const attributed_model* tagged) {
         detail::check_functions(model);
         const detail::untagged_model source(from, model, output);
-        auto unfolded = detail::unfold_rope(source, known, names);
+        auto unfolded = detail::unfold_rope(source, tagged, names);
         const auto write_tags = [&](const detail::temporary_model& plain, auto& plan) {
             output_file written(output);
             plan.write(plain.file(), written);
@@ -241,8 +241,8 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
                                         options.sync);
             written.commit(options.sync);
         };
-        if (known == nullptr ||
-            !detail::tag_unfolded(*known, source, unfolded, output, write_tags)) {
+        if (tagged == nullptr ||
+            !detail::tag_unfolded(*tagged, source, unfolded, output, write_tags)) {
             write_rope(unfolded.rope, source.file(), source.model(), output, options);
         }
         unfolded.report.left_behind = files_left_behind(model, output, options.data);
@@ -251,8 +251,8 @@ inline unfold_report unfold_file(const std::string& input, const std::string& ou
     if (names == unfolded_names::as_called || detail::says_how_folded(file.bytes(), input)) {
         return write(file, wire_model(file.bytes(), input), nullptr);
     }
-    attributed_model known(std::move(file), {});
-    return write(known.file(), known.model(), &known);
+    attributed_model tagged(std::move(file), {});
+    return write(tagged.file(), tagged.model(), &tagged);
 }
 
 } // namespace stemma::inline STEMMA_ABI

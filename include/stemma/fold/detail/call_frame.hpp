@@ -45,11 +45,11 @@ public:
     /// names + length of the noted names) on average, even for many calls of one name.
     [[nodiscard]] std::string free(const std::string& wanted,
                                    const std::vector<std::string_view>& own = {}) {
-        const auto [known, is_new] = given_.try_emplace(wanted, 0);
+        const auto [entry, is_new] = given_.try_emplace(wanted, 0);
         if (is_new && is_free(wanted, own)) {
             return with(wanted, own);
         }
-        for (auto& number = known->second;;) {
+        for (auto& number = entry->second;;) {
             auto scope = wanted + "~" + std::to_string(++number);
             if (given_.try_emplace(scope, 0).second && is_free(scope, own)) {
                 return with(std::move(scope), own);

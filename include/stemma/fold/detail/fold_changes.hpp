@@ -77,10 +77,10 @@ private:
                 continue;
             }
             std::string expected(text_of(theirs, model));
-            bool known = false;
+            bool given = false;
             if (kind == node_text::output) {
                 expected = names_.in_body(f, model_.first_output(first) + output);
-                known = names_.is_given(model_.first_output(node) + output++);
+                given = names_.is_given(model_.first_output(node) + output++);
             } else if (kind == node_text::name) {
                 expected = names_.in_body(f, expected);
             }
@@ -88,7 +88,7 @@ private:
                 expected.insert(0, names_.scope(region));
             }
             const auto actual = text_of(fields, field);
-            if (!known && actual != expected) {
+            if (!given && actual != expected) {
                 note_change(number, slot, expected, actual);
             }
             ++slot;

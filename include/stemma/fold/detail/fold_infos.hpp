@@ -97,8 +97,8 @@ private:
     }
 
     [[nodiscard]] std::string_view known_type(id value) const {
-        const auto found = types_.find(value);
-        return found == types_.end() ? std::string_view() : found->second;
+        const auto entry = types_.find(value);
+        return entry == types_.end() ? std::string_view() : entry->second;
     }
 
     void find_common() {

@@ -104,9 +104,9 @@ public:
 
     /// Returns: the name in the function body of a value of the first call.
     [[nodiscard]] std::string_view in_body(id function, id value) const {
-        const auto found = names_[function].find(value);
-        return found == names_[function].end() ? model_.value_name(value)
-                                               : std::string_view(found->second);
+        const auto entry = names_[function].find(value);
+        return entry == names_[function].end() ? model_.value_name(value)
+                                               : std::string_view(entry->second);
     }
 
     /// Returns: the name in the function body for a name of the first call.

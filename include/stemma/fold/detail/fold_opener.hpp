@@ -159,9 +159,9 @@ private:
 
     void append_body(id g, const wire_reader& fields, message_tree& out) {
         const auto& bodies = functions_.bodies();
-        const auto found = std::lower_bound(bodies.begin(), bodies.end(), g);
-        if (found != bodies.end() && *found == g) {
-            append_graph(static_cast<std::size_t>(found - bodies.begin()) + 1, fields, out);
+        const auto body = std::lower_bound(bodies.begin(), bodies.end(), g);
+        if (body != bodies.end() && *body == g) {
+            append_graph(static_cast<std::size_t>(body - bodies.begin()) + 1, fields, out);
             return;
         }
         detail::edit_nodes(

@@ -238,8 +238,9 @@ private:
         std::set<std::string> domains;
         add_domains_in(planned.region, domains);
         for (const auto& domain : domains) {
-            if (const auto known = versions_.find(domain); known != versions_.end()) {
-                out_.append(at_function::opset_import, opset_import_text({domain, known->second}));
+            if (const auto version = versions_.find(domain); version != versions_.end()) {
+                out_.append(at_function::opset_import,
+                            opset_import_text({domain, version->second}));
             }
         }
         out_.append(at_function::domain, planned.domain);

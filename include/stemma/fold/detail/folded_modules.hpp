@@ -45,12 +45,12 @@ public:
         if (!tree_->is_ancestor(top, m)) {
             return no_id;
         }
-        id found = no_id;
+        id outermost = no_id;
         for (auto around = innermost(m); around != no_id && around != top;
              around = above_[around]) {
-            found = around;
+            outermost = around;
         }
-        return found;
+        return outermost;
     }
 
 private:

@@ -156,15 +156,15 @@ private:
 
     /// Whether a node is a call or contains one; notes the domains of other nodes.
     [[nodiscard]] bool holds_call(wire_reader fields) {
-        bool found = false;
+        bool holds = false;
         for_each_operator(fields, [&](const operator_name& name) {
             const bool is_call = functions_.contains(name);
-            found = found || is_call;
+            holds = holds || is_call;
             if (!is_call) {
                 used_domains_.insert(name.domain);
             }
         });
-        return found;
+        return holds;
     }
 
     void put_node(wire_reader fields, const call_frame* around, std::uint32_t number,
@@ -290,9 +290,9 @@ private:
         }
         const auto file = model_.reader();
         for (const auto& [attribute, value] : function.defaults) {
-            const auto known = inside.attributes.try_emplace(attribute);
-            if (known.second) {
-                known.first->second.edit(file.inner(value), detail::erase_attribute_name);
+            const auto entry = inside.attributes.try_emplace(attribute);
+            if (entry.second) {
+                entry.first->second.edit(file.inner(value), detail::erase_attribute_name);
             }
         }
         for (std::size_t i = 0; i < function.inputs.size(); ++i) {
@@ -373,24 +373,24 @@ private:
         }
         const auto file = model_.reader();
         for (const auto& [domain, version] : function.imports) {
-            const auto known = versions_.find(domain);
-            if (known == versions_.end()) {
+            const auto entry = versions_.find(domain);
+            if (entry == versions_.end()) {
                 versions_.emplace(domain, version);
                 added_.emplace(domain, version);
                 continue;
             }
-            if (known->second == version) {
+            if (entry->second == version) {
                 continue;
             }
             const auto check = [&, &domain = domain,
                                 &version = version](const operator_name& node) {
-                const auto [low, high] = std::minmax(known->second, version);
+                const auto [low, high] = std::minmax(entry->second, version);
                 if (node.domain == domain && !functions_.contains(node) &&
                     (!domain.empty() || changed_between(node.type, low, high))) {
                     fail(error_code::unsupported, function.name,
                          "uses '" + std::string(node.type) + "' of version " +
                              std::to_string(version) + ", and the model has version " +
-                             std::to_string(known->second));
+                             std::to_string(entry->second));
                 }
             };
             for (const auto& field : function.nodes) {

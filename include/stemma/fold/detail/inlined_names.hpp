@@ -112,8 +112,8 @@ private:
     }
 
     [[nodiscard]] id node_at(std::uint32_t position) const {
-        const auto found = node_at_.find(position);
-        return found == node_at_.end() ? no_id : found->second;
+        const auto entry = node_at_.find(position);
+        return entry == node_at_.end() ? no_id : entry->second;
     }
 
     [[nodiscard]] bool is_in_bodies_of(id node, id owner) const {

@@ -70,11 +70,11 @@ public:
             return false;
         }
         const auto names = read_attribute_names(field.inner());
-        const auto found = by_name_.find(names.reference);
-        if (names.reference.empty() || found == by_name_.end()) {
+        const auto argument = by_name_.find(names.reference);
+        if (names.reference.empty() || argument == by_name_.end()) {
             return false;
         }
-        append_renamed_attribute(node, model.reader().inner(found->second), names.name);
+        append_renamed_attribute(node, model.reader().inner(argument->second), names.name);
         field.erase();
         return true;
     }

@@ -128,10 +128,10 @@ private:
             return no_id;
         }
         for (auto f : candidates->second) {
-            const auto& known = forms_[f];
-            if (known.tokens == form.tokens && known.nodes.size() == form.nodes.size() &&
+            const auto& other = forms_[f];
+            if (other.tokens == form.tokens && other.nodes.size() == form.nodes.size() &&
                 is_named_alike(plan_.functions[f].region, r) &&
-                std::equal(known.nodes.begin(), known.nodes.end(), form.nodes.begin(),
+                std::equal(other.nodes.begin(), other.nodes.end(), form.nodes.begin(),
                            [&](id a, id b) { return shapes_.equal(a, b, vary_); })) {
                 return f;
             }
@@ -142,14 +142,14 @@ private:
     /// Reorders the items of a region like an equal one that has a function. Returns: that
     /// function; `no_id` and no change if there is none.
     [[nodiscard]] id find_reordered(id r, region_form& form) {
-        const auto found = by_contents_.find(form.contents);
-        if (found == by_contents_.end()) {
+        const auto entry = by_contents_.find(form.contents);
+        if (entry == by_contents_.end()) {
             return no_id;
         }
-        for (auto f : std::exchange(found->second, {})) {
-            const auto known = plan_.functions[f].region;
-            const auto section = forms_of_.section(known, forms_[f]);
-            by_digest_[digest_of(known, section_colors(section))].push_back(f);
+        for (auto f : std::exchange(entry->second, {})) {
+            const auto region = plan_.functions[f].region;
+            const auto section = forms_of_.section(region, forms_[f]);
+            by_digest_[digest_of(region, section_colors(section))].push_back(f);
         }
         const auto section = forms_of_.section(r, form);
         const section_colors colors(section);
@@ -175,10 +175,10 @@ private:
 
     [[nodiscard]] bool take_order(id first, const region_form& form, id r,
                                   const graph_section& section, const section_colors& colors) {
-        const auto known = forms_of_.section(first, form);
+        const auto other = forms_of_.section(first, form);
         section_match match;
         if (!match_sections(
-                known, section_colors(known), section, colors, [](id, id) { return true; },
+                other, section_colors(other), section, colors, [](id, id) { return true; },
                 match)) {
             return false;
         }

@@ -56,11 +56,11 @@ void find_exports(const onnx_model& model, const divided_graph& graph, std::span
             if (graph.leaving.contains(value)) {
                 widen(value, root);
             }
-            const auto found = outermost.find(value);
-            if (found == outermost.end()) {
+            const auto entry = outermost.find(value);
+            if (entry == outermost.end()) {
                 continue;
             }
-            for (auto r = own; r != found->second; r = plan.regions[r].parent) {
+            for (auto r = own; r != entry->second; r = plan.regions[r].parent) {
                 f(r, value);
             }
         }

@@ -125,12 +125,12 @@ public:
             if (value == no_id || model_.value_name(value).empty()) {
                 return no_id;
             }
-            const auto [known, is_new] = numbers.try_emplace(value, section.value_count());
+            const auto [entry, is_new] = numbers.try_emplace(value, section.value_count());
             if (is_new) {
                 section.add_value();
                 values.push_back(value);
             }
-            return known->second;
+            return entry->second;
         };
         std::vector<id> inputs;
         std::vector<id> outputs;
@@ -170,12 +170,12 @@ public:
 private:
     /// Returns: a number for the path of a module relative to an ancestor.
     [[nodiscard]] id way_number(id from, id to) {
-        const auto [known, is_new] =
+        const auto [entry, is_new] =
             ways_.try_emplace(std::uint64_t{from} << 32U | to, static_cast<id>(ways_.size()));
         if (is_new) {
-            known->second = paths_.intern(relative_path(modules_, from, to));
+            entry->second = paths_.intern(relative_path(modules_, from, to));
         }
-        return known->second;
+        return entry->second;
     }
 
     [[nodiscard]] id module_in(const fold_region& region, id node) const {

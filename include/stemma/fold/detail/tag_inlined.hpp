@@ -25,23 +25,23 @@ namespace stemma::inline STEMMA_ABI::detail {
 template <class Write>
 void tag_inlined(const attributed_model& opened, const wire_model& inlined,
                  std::vector<attribution> attributions, Write write) {
-    tagging found;
-    found.tags = opened.tags().tags;
-    found.attributions = std::move(attributions);
-    found.tag_sets.reserve(found.attributions.size());
-    for (const auto& one : found.attributions) {
-        found.tag_sets.push_back(found.tags.selected(one.module));
+    tagging inherited;
+    inherited.tags = opened.tags().tags;
+    inherited.attributions = std::move(attributions);
+    inherited.tag_sets.reserve(inherited.attributions.size());
+    for (const auto& one : inherited.attributions) {
+        inherited.tag_sets.push_back(inherited.tags.selected(one.module));
     }
-    const auto known = find_readable_record(opened.model(), model_key);
+    const auto recorded = find_readable_record(opened.model(), model_key);
     auto editor = make_tag_editor(
-        inlined, opened.modules(), found,
+        inlined, opened.modules(), inherited,
         [&](const carrier_set& carriers) {
             auto record = opened.record(carriers);
             record.describe(inlined.node_count(), find_digests(inlined));
             record.claims.clear(); // they belong to nodes that no longer exist
             return record;
         },
-        known ? known->carriers : usual_carriers);
+        recorded ? recorded->carriers : usual_carriers);
     rewrite plan(inlined, editor);
     write(plan);
 }
