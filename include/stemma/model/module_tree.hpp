@@ -197,9 +197,9 @@ public:
     /// Returns: the module with that alternative path, or `no_id`.
     /// Complexity: O(length) on average.
     [[nodiscard]] id aliased(std::string_view path) const {
-        const auto found = by_alias_.find(detail::hash_bytes(path),
+        const auto place = by_alias_.find(detail::hash_bytes(path),
                                           [&](id entry) { return aliases_[entry].path == path; });
-        return found == no_id ? no_id : aliases_[found].module;
+        return place == no_id ? no_id : aliases_[place].module;
     }
 
     /// Groups of parameter paths that share one tensor.

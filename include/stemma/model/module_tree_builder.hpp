@@ -134,7 +134,7 @@ public:
         for (const auto& entry : aliases_) {
             tree.by_alias_.insert(
                 detail::hash_bytes(entry.path), static_cast<id>(tree.aliases_.size()),
-                [&](id known) { return tree.aliases_[known].path == entry.path; });
+                [&](id other) { return tree.aliases_[other].path == entry.path; });
             tree.aliases_.push_back({entry.path, rank_[entry.module]});
         }
         tree.shared_ = shared_;

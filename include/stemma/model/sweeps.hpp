@@ -63,20 +63,20 @@ template <operator_view Ops, class Sweep, class ForEach>
 [[nodiscard]] std::vector<id> common_modules(const propagation_problem<Ops>& problem, Sweep sweep,
                                              ForEach for_each) {
     const auto& graph = problem.ops.graph();
-    std::vector<id> known(problem.evidence.begin(), problem.evidence.end());
-    if (std::all_of(known.begin(), known.end(), [](id module) { return module == no_id; })) {
-        return known;
+    std::vector<id> modules(problem.evidence.begin(), problem.evidence.end());
+    if (std::all_of(modules.begin(), modules.end(), [](id module) { return module == no_id; })) {
+        return modules;
     }
     sweep([&](operator_t<Ops> vertex) {
         const auto v = index_of(graph, vertex);
-        if (known[v] == no_id) {
+        if (modules[v] == no_id) {
             common_module common;
             for_each(vertex,
-                     [&](operator_t<Ops> next) { common.add(known[index_of(graph, next)]); });
-            known[v] = common.get(problem.modules);
+                     [&](operator_t<Ops> next) { common.add(modules[index_of(graph, next)]); });
+            modules[v] = common.get(problem.modules);
         }
     });
-    return known;
+    return modules;
 }
 
 } // namespace detail
@@ -206,15 +206,15 @@ template <operator_view Ops>
     if (front.empty()) {
         return near;
     }
-    std::vector<detail::common_module> found(near.size());
+    std::vector<detail::common_module> common(near.size());
     std::vector<operator_t<Ops>> next;
     const auto reach = [&](operator_t<Ops> vertex, id module) {
         const auto v = detail::index_of(graph, vertex);
         if (near[v] == no_id) {
-            if (found[v].low == no_id) {
+            if (common[v].low == no_id) {
                 next.push_back(vertex);
             }
-            found[v].add(module);
+            common[v].add(module);
         }
     };
     const auto tell_neighbours = [&](const operator_t<Ops>& vertex) {
@@ -231,7 +231,7 @@ template <operator_view Ops>
         std::for_each(front.begin(), front.end(), tell_neighbours);
         for (const auto& vertex : next) {
             const auto v = detail::index_of(graph, vertex);
-            near[v] = found[v].get(problem.modules);
+            near[v] = common[v].get(problem.modules);
         }
         front.swap(next);
     }

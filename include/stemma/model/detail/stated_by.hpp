@@ -20,7 +20,7 @@ template <class Sources>
 [[nodiscard]] std::vector<stated_module> stated_by(const Sources& sources, id nodes) {
     std::vector<stated_module> stated(nodes);
     for (id node = 0; node < nodes; ++node) {
-        auto& found = stated[node];
+        auto& one = stated[node];
         std::size_t trusted = 0;
         bool agreed = true;
         sources.for_each_claim(node, [&](const claim& candidate) {
@@ -29,14 +29,14 @@ template <class Sources>
                 return;
             }
             trusted += is_trusted ? 1U : 0U;
-            found.settled = found.settled || (is_trusted && !candidate.doubtful &&
-                                              candidate.confidence >= confidence::sure);
-            agreed = agreed && (found.module == no_id || found.module == candidate.module);
-            found.module = candidate.module;
-            found.confidence = std::max(found.confidence, candidate.confidence);
+            one.settled = one.settled || (is_trusted && !candidate.doubtful &&
+                                          candidate.confidence >= confidence::sure);
+            agreed = agreed && (one.module == no_id || one.module == candidate.module);
+            one.module = candidate.module;
+            one.confidence = std::max(one.confidence, candidate.confidence);
         });
-        found.settled = found.settled && trusted == 1;
-        found.module = agreed ? found.module : no_id;
+        one.settled = one.settled && trusted == 1;
+        one.module = agreed ? one.module : no_id;
     }
     return stated;
 }
