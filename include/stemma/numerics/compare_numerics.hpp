@@ -160,25 +160,25 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
         numbers.module = m;
         numbers.outputs = a.borders->outputs[m].size();
         for (const auto value : a.borders->inputs[m]) {
-            const auto known = place.find(value);
+            const auto entry = place.find(value);
             const auto producer = model.producer(value);
             // An optimizer may have computed what depends on weights only.
             numbers.reads_uncompared =
                 numbers.reads_uncompared ||
-                (known == place.end() && (producer == no_id || !a.borders->fixed[producer]));
-            if (known != place.end()) {
-                const auto& read = report.values[known->second];
+                (entry == place.end() && (producer == no_id || !a.borders->fixed[producer]));
+            if (entry != place.end()) {
+                const auto& read = report.values[entry->second];
                 detail::keep_worst(numbers.incoming, read);
                 numbers.reads_exceeding = numbers.reads_exceeding || read.exceeds;
             }
         }
         for (const auto value : a.borders->outputs[m]) {
-            if (const auto known = place.find(value); known != place.end()) {
-                const auto& compared = report.values[known->second];
+            if (const auto entry = place.find(value); entry != place.end()) {
+                const auto& compared = report.values[entry->second];
                 detail::keep_worst(numbers.outgoing, compared);
                 ++numbers.compared;
                 numbers.first =
-                    compared.exceeds ? std::min(numbers.first, known->second) : numbers.first;
+                    compared.exceeds ? std::min(numbers.first, entry->second) : numbers.first;
             }
         }
         numbers.verdict = detail::verdict_of(numbers, options.bounds);

@@ -284,9 +284,9 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
                 continue; // it was not run
             }
             const auto name = output.get<std::string>();
-            const auto known = mine.find(name);
+            const auto entry = mine.find(name);
             const auto result = results.find(part["file"].get<std::string>() + "#" + name);
-            const auto wanted = known == mine.end() ? std::nullopt : a.values->find(known->second);
+            const auto wanted = entry == mine.end() ? std::nullopt : a.values->find(entry->second);
             if (!wanted) {
                 continue;
             }
@@ -301,9 +301,9 @@ inline std::size_t add_isolated(numerics_report& report, const observed_model& a
     }
     std::size_t count = 0;
     for (auto& one : report.modules) {
-        const auto found = own.find(a.opened->modules().path(one.module));
-        if (found != own.end() && !unknown.contains(found->first)) {
-            one.own = found->second;
+        const auto entry = own.find(a.opened->modules().path(one.module));
+        if (entry != own.end() && !unknown.contains(entry->first)) {
+            one.own = entry->second;
             one.verdict = detail::verdict_of(one, report.bounds);
             ++count;
         }

@@ -106,14 +106,14 @@ private:
     using makers = std::unordered_map<std::string_view, id>; // by names of values
 
     [[nodiscard]] static makers makers_in(const observed_model& of) {
-        makers made;
+        makers result;
         const auto& model = of.opened->model();
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.graph_of_value(value) == 0 && model.producer(value) != no_id) {
-                made.emplace(model.value_name(value), model.producer(value));
+                result.emplace(model.value_name(value), model.producer(value));
             }
         }
-        return made;
+        return result;
     }
 
     void take(id value, std::string_view other, value_pairing how) {
@@ -167,9 +167,9 @@ private:
             if (!open.contains(before) || !may_stand_for(before, v)) {
                 continue;
             }
-            const auto known = best.try_emplace(before, v).first;
-            if (alignment.basis(v) > alignment.basis(known->second)) {
-                known->second = v;
+            const auto chosen = best.try_emplace(before, v).first;
+            if (alignment.basis(v) > alignment.basis(chosen->second)) {
+                chosen->second = v;
             }
         }
         for (const auto& [before, v] : best) {
@@ -197,10 +197,10 @@ private:
 
     /// Exporters number values, so equal numbers only match within the same module.
     [[nodiscard]] bool means_the_same(id value, std::string_view name) const {
-        const auto made = made_in_b_.find(name);
+        const auto maker = made_in_b_.find(name);
         const auto producer = a_.opened->model().producer(value);
-        return !detail::is_number(name) || made == made_in_b_.end() || producer == no_id ||
-               path_of(*a_.opened, producer) == path_of(*b_.opened, made->second);
+        return !detail::is_number(name) || maker == made_in_b_.end() || producer == no_id ||
+               path_of(*a_.opened, producer) == path_of(*b_.opened, maker->second);
     }
 
     [[nodiscard]] static std::string path_of(const attributed_model& opened, id node) {
@@ -232,13 +232,14 @@ private:
         }
     }
 
-    template <class Known>
-    [[nodiscard]] static std::vector<id> in_order(const observed_model& of, id m, Known known) {
+    template <class Excluded>
+    [[nodiscard]] static std::vector<id> in_order(const observed_model& of, id m,
+                                                  Excluded excluded) {
         const auto& model = of.opened->model();
         std::vector<id> values;
         for (const auto value : of.borders->outputs[m]) {
             const auto name = model.value_name(value);
-            if (of.values->holds(name) && !known(value, name)) {
+            if (of.values->holds(name) && !excluded(value, name)) {
                 values.push_back(value);
             }
         }

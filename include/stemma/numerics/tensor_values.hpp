@@ -104,10 +104,10 @@ inline constexpr std::array<element_layout, 15> element_layouts{{{1, 4, 1},
 
 /// Returns: the layout of an element type, if it is numeric.
 [[nodiscard]] inline std::optional<element_layout> layout_of(std::int64_t data_type) noexcept {
-    const auto* const found =
+    const auto* const layout =
         std::find_if(element_layouts.begin(), element_layouts.end(),
                      [&](const element_layout& one) { return one.data_type == data_type; });
-    return found == element_layouts.end() ? std::nullopt : std::optional(*found);
+    return layout == element_layouts.end() ? std::nullopt : std::optional(*layout);
 }
 
 } // namespace detail

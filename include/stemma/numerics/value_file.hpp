@@ -154,19 +154,19 @@ public:
     /// Returns: a value, if it exists. Valid as long as this.
     /// Throws: `error` of `error_code::malformed` or `unsupported`. Complexity: O(log values).
     [[nodiscard]] std::optional<tensor_values> find(std::string_view name) const {
-        const auto found = entries_.find(name);
-        if (found == entries_.end()) {
+        const auto value = entries_.find(name);
+        if (value == entries_.end()) {
             return std::nullopt;
         }
-        const auto& [file, bytes, read] = found->second;
-        return read ? *read : detail::read_npy(bytes, file->path(), found->first);
+        const auto& [file, bytes, read] = value->second;
+        return read ? *read : detail::read_npy(bytes, file->path(), value->first);
     }
 
     /// Releases the pages of a value that is no longer needed.
     void release(std::string_view name) const noexcept {
-        const auto found = entries_.find(name);
-        if (found != entries_.end() && !found->second.read) {
-            const auto& [file, bytes, read] = found->second;
+        const auto value = entries_.find(name);
+        if (value != entries_.end() && !value->second.read) {
+            const auto& [file, bytes, read] = value->second;
             file->release(static_cast<std::size_t>(bytes.data() - file->bytes().data()),
                           bytes.size());
         }
@@ -200,10 +200,10 @@ private:
 
     void put(std::string name, entry what) {
         const auto& path = what.file->path();
-        const auto [known, is_new] = entries_.emplace(std::move(name), std::move(what));
+        const auto [place, is_new] = entries_.emplace(std::move(name), std::move(what));
         if (!is_new) {
             STEMMA_THROW(
-                error(error_code::contradiction, path, known->first, "two values have this name"));
+                error(error_code::contradiction, path, place->first, "two values have this name"));
         }
     }
 
