@@ -75,9 +75,9 @@ repeated_definitions(const onnx_model& model) {
         }
     }
     for (id value = 0; value < model.value_count(); ++value) {
-        const auto found = numbers.find(key_of(value));
-        if (found != numbers.end() && model.kind(value) != value_kind::undefined) {
-            result[found->second].all.push_back(value);
+        const auto number = numbers.find(key_of(value));
+        if (number != numbers.end() && model.kind(value) != value_kind::undefined) {
+            result[number->second].all.push_back(value);
         }
     }
     return result;

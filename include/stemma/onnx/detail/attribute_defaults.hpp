@@ -120,16 +120,16 @@ public:
     [[nodiscard]] bool holds(id op, std::string_view type, std::uint64_t content,
                              const wire_reader& attribute) {
         const auto key = hash_mix(content, op);
-        const auto known = known_.find(key);
-        if (known != known_.end()) {
-            return known->second;
+        const auto entry = known_.find(key);
+        if (entry != known_.end()) {
+            return entry->second;
         }
-        const bool found = is_default(type, attribute);
+        const bool answer = is_default(type, attribute);
         constexpr std::size_t most = 100'000; // bounds the memory
         if (known_.size() < most) {
-            known_.emplace(key, found);
+            known_.emplace(key, answer);
         }
-        return found;
+        return answer;
     }
 
 private:

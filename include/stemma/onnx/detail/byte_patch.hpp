@@ -52,9 +52,9 @@ public:
     /// Notes what the patch leads to, so that `apply` rejects other input of the same size.
     /// Complexity: O(changes).
     void note_result(std::string_view result) {
-        message_tree made;
-        made.add_range(0, result.size());
-        edges_ = edges_of(made, result);
+        message_tree tree;
+        tree.add_range(0, result.size());
+        edges_ = edges_of(tree, result);
     }
 
     /// Returns: the changed bytes of a message over `file`; nothing if its size, or a byte next to

@@ -95,25 +95,25 @@ private:
             if (prefix.empty()) {
                 continue;
             }
-            auto& found = candidates[prefix];
+            auto& candidate = candidates[prefix];
             const auto scope = name.substr(prefix.size() + 1);
             if (scope.find('/') != scope.npos) {
-                found.children.insert(first_level(scope));
+                candidate.children.insert(first_level(scope));
             }
             for (const auto p : parameters.read_by(node)) {
                 auto parameter = parameters.name(p);
                 if (parameter.starts_with(prefix)) {
                     parameter.remove_prefix(prefix.size());
-                    found.separated =
-                        found.separated || parameter.starts_with('.') || parameter.starts_with('/');
-                    found.owners.insert(first_level(owner_path(parameter)));
+                    candidate.separated = candidate.separated || parameter.starts_with('.') ||
+                                          parameter.starts_with('/');
+                    candidate.owners.insert(first_level(owner_path(parameter)));
                 }
             }
         }
-        for (const auto& [prefix, found] : candidates) {
-            const auto& children = found.children;
-            if (!found.separated && !module_of(prefix).empty() &&
-                std::any_of(found.owners.begin(), found.owners.end(),
+        for (const auto& [prefix, candidate] : candidates) {
+            const auto& children = candidate.children;
+            if (!candidate.separated && !module_of(prefix).empty() &&
+                std::any_of(candidate.owners.begin(), candidate.owners.end(),
                             [&](std::string_view owner) { return children.contains(owner); })) {
                 prefixes_.push_back(prefix);
             }

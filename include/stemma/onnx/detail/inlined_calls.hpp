@@ -136,9 +136,9 @@ private:
     void find_witnesses(const onnx_model& model, id node, const inlined_name& name) {
         const auto inside = scope_in(name.rest);
         for (id i = 0; i < model.output_count(node); ++i) {
-            const auto made = model.value_name(model.first_output(node) + i);
-            const auto around = split(made);
-            const auto whole = around ? around->rest : made;
+            const auto result = model.value_name(model.first_output(node) + i);
+            const auto around = split(result);
+            const auto whole = around ? around->rest : result;
             if ((!around || around->call != name.call) && is_result_name(whole)) {
                 compare(name.call, inside, around ? around->call : std::string_view(),
                         scope_in(whole));

@@ -122,7 +122,7 @@ private:
             passes.push_back(detail::passes_on(domain, model_->operator_type(op)));
             dequantizes_.push_back(detail::dequantizes(domain, model_->operator_type(op)));
         }
-        std::unordered_map<id, origin> known; // by result
+        std::unordered_map<id, origin> origins; // by result
         for (id node = 0; node < model_->node_count(); ++node) {
             if (!constants.empty() && constants.front() == node) {
                 constants = constants.subspan(1);
@@ -137,10 +137,10 @@ private:
                 continue;
             }
             const auto result = model_->first_output(node);
-            const auto before = known.find(inputs[0]);
-            auto from = before == known.end() ? origin{inputs[0], inputs[0]} : before->second;
+            const auto before = origins.find(inputs[0]);
+            auto from = before == origins.end() ? origin{inputs[0], inputs[0]} : before->second;
             from.named = dequantizes_[op] ? from.named : result;
-            known.emplace(result, from);
+            origins.emplace(result, from);
             add_result(result, from);
         }
     }

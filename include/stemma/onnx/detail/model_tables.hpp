@@ -343,10 +343,10 @@ private:
                 continue;
             }
             const auto bound = find_visible(0, value_names_[value], hash_of(value_names_[value]));
-            const auto [known, added] = last.try_emplace(bound, is_constant(bound) ? bound : no_id);
-            if (known->second != no_id &&
-                (value < result_count_ || known->second >= result_count_)) {
-                known->second = is_constant(value) ? value : no_id;
+            const auto [entry, added] = last.try_emplace(bound, is_constant(bound) ? bound : no_id);
+            if (entry->second != no_id &&
+                (value < result_count_ || entry->second >= result_count_)) {
+                entry->second = is_constant(value) ? value : no_id;
             }
         }
         std::erase_if(last, [](const auto& entry) { return entry.second == no_id; });

@@ -103,23 +103,23 @@ inline void place_file(const std::filesystem::path& from, const std::filesystem:
     fs::create_directories(to.parent_path(), failed);
     if (placement == data_placement::copy) {
         const mapped_file source(from.string());
-        output_file made(to.string(), target_state::absent);
-        made.copy(source, 0, source.bytes().size());
-        made.commit(sync);
+        output_file copied(to.string(), target_state::absent);
+        copied.copy(source, 0, source.bytes().size());
+        copied.commit(sync);
         return;
     }
     failed.clear();
     const auto file = fs::canonical(from, failed); // a link to a link would lead elsewhere
-    auto made = to;
-    while (!failed && fs::exists(fs::symlink_status(made, failed))) {
-        made += "~";
+    auto link = to;
+    while (!failed && fs::exists(fs::symlink_status(link, failed))) {
+        link += "~";
     }
     failed.clear();
-    fs::create_hard_link(file, made, failed);
-    if (!failed && made != to) {
-        fs::rename(made, to, failed);
+    fs::create_hard_link(file, link, failed);
+    if (!failed && link != to) {
+        fs::rename(link, to, failed);
         std::error_code ignored;
-        fs::remove(made, ignored);
+        fs::remove(link, ignored);
     }
     if (failed) {
         STEMMA_THROW(error(error_code::cannot_write, to.string(), "", failed.message()));
@@ -158,9 +158,9 @@ inline void place_external_data(const wire_model& model, const std::string& outp
             files.emplace(move->to, move->from);
         }
     }
-    std::vector<fs::path> made;
+    std::vector<fs::path> placed;
     const on_failure undo([&] {
-        for (const auto& file : made) {
+        for (const auto& file : placed) {
             fs::remove(file);
         }
     });
@@ -169,7 +169,7 @@ inline void place_external_data(const wire_model& model, const std::string& outp
         const bool is_new = !fs::exists(fs::symlink_status(to, failed));
         place_file(from, to, placement, sync);
         if (is_new) {
-            made.push_back(to);
+            placed.push_back(to);
         }
     }
 }

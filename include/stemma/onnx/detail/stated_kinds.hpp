@@ -83,8 +83,8 @@ public:
         if (kinds_.empty()) {
             return stated_kind::none;
         }
-        const auto known = kinds_.find(std::string(name));
-        return known == kinds_.end() ? stated_kind::none : known->second;
+        const auto kind = kinds_.find(std::string(name));
+        return kind == kinds_.end() ? stated_kind::none : kind->second;
     }
 
 private:

@@ -26,9 +26,9 @@ public:
     temporary_model(const mapped_file& source, const std::string& name, const std::string& output,
                     std::string_view suffix, Write write) {
         if (output.empty()) {
-            string_splice made(source.bytes());
-            write(made);
-            file_.emplace(mapped_file::holding(std::move(made.text), name));
+            string_splice splice(source.bytes());
+            write(splice);
+            file_.emplace(mapped_file::holding(std::move(splice.text), name));
         } else {
             auto path = output;
             path.append(suffix);

@@ -150,15 +150,15 @@ private:
 
     /// Returns: a file, mapped; null if it is missing or outside the model's folder.
     [[nodiscard]] const mapped_file* open(const std::string& location) {
-        const auto [known, is_new] = files_.try_emplace(location);
+        const auto [entry, is_new] = files_.try_emplace(location);
         if (is_new && is_inside_folder(location)) {
             const auto path = folder_ / location;
             std::error_code failed;
             if (std::filesystem::is_regular_file(path, failed)) {
-                known->second = std::make_unique<mapped_file>(path.string());
+                entry->second = std::make_unique<mapped_file>(path.string());
             }
         }
-        return known->second.get();
+        return entry->second.get();
     }
 
     const wire_model* model_;
