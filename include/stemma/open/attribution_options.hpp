@@ -138,12 +138,12 @@ inline constexpr std::string_view keeping = "default:";
 
 /// Takes the policy named in a record if none was chosen; reports unknown ones.
 template <class Any, class Library>
-void adopt_policy(Any& option, const std::string& name, const policies_by_name<Any>* known,
+void adopt_policy(Any& option, const std::string& name, const policies_by_name<Any>* registry,
                   Library library, std::string_view role, std::vector<std::string>& problems) {
     if (option.is_chosen() || name.empty()) {
         return;
     }
-    if (auto policy = known != nullptr ? known->find(name) : library().find(name)) {
+    if (auto policy = registry != nullptr ? registry->find(name) : library().find(name)) {
         option = *std::move(policy);
     } else {
         const auto problem = name == unnamed_policy
@@ -222,8 +222,8 @@ recorded_options(const attribution_options& options) {
     const auto chosen = recorded_options(options);
     const auto rule = [](std::string name) { return name == "default" ? std::string() : name; };
     for (const auto* key : {"resolve", "propagate", "sources", "min-confidence"}) {
-        const auto found = chosen.find(key);
-        if (found != chosen.end() && rule(found->second) != rule(record.option(key))) {
+        const auto entry = chosen.find(key);
+        if (entry != chosen.end() && rule(entry->second) != rule(record.option(key))) {
             return true;
         }
     }
