@@ -170,9 +170,9 @@ struct module_placement {
     }
     std::unordered_set<const placed_node*> matched;
     for (id node = 0; node < model.node_count(); ++node) {
-        const auto found = of.find(model.name(node));
+        const auto entry = of.find(model.name(node));
         const auto* const where =
-            found == of.end() || model.name(node).empty() ? rest : found->second;
+            entry == of.end() || model.name(node).empty() ? rest : entry->second;
         if (where != nullptr && where != rest) {
             matched.insert(where);
         }

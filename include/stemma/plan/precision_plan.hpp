@@ -89,9 +89,9 @@ inline void add_to_plan(precision_plan& plan, const attributed_model& opened,
         fail("is not a stemma.numerics/1 report");
     }
     const auto ratio_of = [](const nlohmann::json& by) -> std::optional<double> {
-        const auto found = by.is_object() ? by.find("sqnr") : by.end();
-        return by.is_object() && found != by.end() && found->is_number()
-                   ? std::optional(found->get<double>())
+        const auto ratio = by.is_object() ? by.find("sqnr") : by.end();
+        return by.is_object() && ratio != by.end() && ratio->is_number()
+                   ? std::optional(ratio->get<double>())
                    : std::nullopt;
     };
     std::vector<sensitive_module> result;
