@@ -40,11 +40,11 @@ namespace detail {
 
 template <class Opsets>
 [[nodiscard]] std::optional<std::string> find_newer_opset(const Opsets& opsets) {
-    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    const auto& versions = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     for (const auto& opset : opsets) {
         const std::string domain(plain_domain(opset.domain()));
-        const auto range = known.find(domain);
-        if (range != known.end() && opset.version() > range->second.second) {
+        const auto range = versions.find(domain);
+        if (range != versions.end() && opset.version() > range->second.second) {
             return newer(domain.empty() ? "opset" : "opset of " + domain, opset.version(),
                          range->second.second);
         }

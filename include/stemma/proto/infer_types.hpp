@@ -42,11 +42,11 @@ template <class Nodes, class Predicate>
 /// operator changes meaning.
 template <class Importer, class Nodes>
 [[nodiscard]] bool lower_imports(Importer& importer, const Nodes& nodes) {
-    const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+    const auto& versions = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
     for (auto& opset : *importer.mutable_opset_import()) {
         const auto domain = plain_domain(opset.domain());
-        const auto range = known.find(std::string(domain));
-        if (range == known.end() || opset.version() <= range->second.second) {
+        const auto range = versions.find(std::string(domain));
+        if (range == versions.end() || opset.version() <= range->second.second) {
             continue;
         }
         const std::int64_t newest = range->second.second;

@@ -317,9 +317,9 @@ private:
         const auto before = arena_.size();
         const operator_record record{copy(node.op_type()), copy(node.domain()), copy(overload),
                                      no_id};
-        const auto known = operator_count();
+        const auto count = operator_count();
         const auto op = add_operator(node.op_type(), node.domain(), overload, record);
-        if (op != known) {
+        if (op != count) {
             arena_.resize(before);
         }
         return op;
