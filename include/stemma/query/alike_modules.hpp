@@ -149,12 +149,12 @@ private:
     }
 
     [[nodiscard]] std::uint64_t digest(id m, module_likeness how) {
-        const auto [known, is_new] = digests_[static_cast<std::size_t>(how)].emplace(m, 0);
+        const auto [entry, is_new] = digests_[static_cast<std::size_t>(how)].emplace(m, 0);
         if (is_new) {
             const auto nodes = sections().read(members_.all(m), how == module_likeness::form);
-            known->second = detail::section_colors(nodes.section).digest();
+            entry->second = detail::section_colors(nodes.section).digest();
         }
-        return known->second;
+        return entry->second;
     }
 
     const wire_model* model_;

@@ -201,8 +201,8 @@ private:
         }
         if (nodes_.empty()) {
             nodes_.resize(tree_->size(), 0);
-            for (const auto& made : attributions_) {
-                ++nodes_[made.module];
+            for (const auto& one : attributions_) {
+                ++nodes_[one.module];
             }
             for (auto below = static_cast<id>(tree_->size()); below-- > 1;) {
                 nodes_[tree_->parent(below)] += nodes_[below];

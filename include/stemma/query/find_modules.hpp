@@ -148,8 +148,8 @@ inline void sort_answer(query_answer& answer, const attributed_model& opened,
         for (const auto& extent : fact.extents) {
             std::uint64_t number = 0;
             const auto* end = extent.data() + extent.size();
-            const bool known = std::from_chars(extent.data(), end, number).ptr == end;
-            elements = known ? std::min(elements * static_cast<double>(number), largest) : 0;
+            const bool is_number = std::from_chars(extent.data(), end, number).ptr == end;
+            elements = is_number ? std::min(elements * static_cast<double>(number), largest) : 0;
         }
         return static_cast<std::uint64_t>(elements);
     };
@@ -251,9 +251,9 @@ struct queried_part {
     const auto& tree = opened.modules().index();
     std::vector<bool> asked(tree.size(), text.empty());
     if (!text.empty()) {
-        for (auto found : find_modules(opened, text)) {
-            std::fill(asked.begin() + found, asked.begin() + tree.end(found), true);
-            for (auto above = found; above != 0; above = tree.parent(above)) {
+        for (auto module : find_modules(opened, text)) {
+            std::fill(asked.begin() + module, asked.begin() + tree.end(module), true);
+            for (auto above = module; above != 0; above = tree.parent(above)) {
                 asked[tree.parent(above)] = true;
             }
         }

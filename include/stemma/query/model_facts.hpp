@@ -81,11 +81,12 @@ public:
     /// Returns: the parameters that a node reads, each once, without one that it only passes on to
     /// other nodes. Complexity: O(inputs * log inputs), after `find_weights`.
     [[nodiscard]] std::vector<id> weights_of(id node) const {
-        const auto& known = found_parameters();
+        const auto& weights = found_parameters();
         std::vector<id> values;
         for (auto value : model_->inputs(node)) {
-            if (value != no_id && known.of_value[value] != no_id && value != known.passed[node]) {
-                values.push_back(known.of_value[value]);
+            if (value != no_id && weights.of_value[value] != no_id &&
+                value != weights.passed[node]) {
+                values.push_back(weights.of_value[value]);
             }
         }
         return detail::range::each_once(std::move(values));
@@ -94,8 +95,8 @@ public:
     /// Returns: type and shape of a value, declared, stored or inferred.
     /// Complexity: O(rank), after `infer_shapes`.
     [[nodiscard]] value_fact value(id value) const {
-        const auto& known = types();
-        if (const auto tensor = known.tensor_of[value]; tensor != no_id) {
+        const auto& info = types();
+        if (const auto tensor = info.tensor_of[value]; tensor != no_id) {
             const auto header = detail::read_value_header(*model_, model_->tensors()[tensor]);
             value_fact fact{
                 std::string(data_type_name(header.data_type)), true, {}, detail::data_size(header)};
@@ -104,7 +105,7 @@ public:
             }
             return fact;
         }
-        const auto type = known.types.type_of(value);
+        const auto type = info.types.type_of(value);
         return type ? fact_of(detail::describe_type(*type)) : value_fact();
     }
 

@@ -144,10 +144,9 @@ private:
     }
 
     [[nodiscard]] static const query_key* find_key(std::string_view word) {
-        const auto* found =
-            std::find_if(query_keys.begin(), query_keys.end(),
-                         [&](const query_key& known) { return known.name == word; });
-        return found == query_keys.end() ? nullptr : found;
+        const auto* key = std::find_if(query_keys.begin(), query_keys.end(),
+                                       [&](const query_key& one) { return one.name == word; });
+        return key == query_keys.end() ? nullptr : key;
     }
 
     query parse_keyed(std::string_view key, std::size_t start) {
@@ -158,12 +157,12 @@ private:
             asked.kind = find_flag(in_.take_pattern(), start);
             return finish_term(std::move(asked), start);
         }
-        const auto* known = find_key(key);
-        if (known == nullptr) {
+        const auto* named = find_key(key);
+        if (named == nullptr) {
             fail_unknown(key, start);
         }
-        asked.kind = known->kind;
-        read_operand(known->operand, asked);
+        asked.kind = named->kind;
+        read_operand(named->operand, asked);
         return finish_term(std::move(asked), start);
     }
 
@@ -324,11 +323,11 @@ private:
 
     [[nodiscard]] query_kind find_flag(std::string_view word, std::size_t at) const {
         std::string names;
-        for (const auto& known : query_flags) {
-            if (known.name == word) {
-                return known.kind;
+        for (const auto& flag : query_flags) {
+            if (flag.name == word) {
+                return flag.kind;
             }
-            names.append(names.empty() ? "" : ", ").append(known.name);
+            names.append(names.empty() ? "" : ", ").append(flag.name);
         }
         in_.fail(at, "'" + std::string(word) + "' is unknown; 'is:' takes " + names);
     }
@@ -336,9 +335,9 @@ private:
     [[noreturn]] void fail_unknown(std::string_view word, std::size_t at) const {
         nearest_texts nearest(word, 2);
         std::string names = "is";
-        for (const auto& known : query_keys) {
-            nearest.offer(known.name);
-            names.append(", ").append(known.name);
+        for (const auto& key : query_keys) {
+            nearest.offer(key.name);
+            names.append(", ").append(key.name);
         }
         in_.fail(at, "'" + std::string(word) + ":' is unknown" + nearest.similar(":") +
                          "; known: " + names);

@@ -91,13 +91,13 @@ void narrow_values(const query& asked, bool wanted, std::span<const value_at_nod
 template <class Matcher, query_facts Facts>
 void add_values(const query& asked, const onnx_model& model, const Matcher& matcher,
                 const Facts& facts, query_answer& answer) {
-    std::vector<value_at_node> made;
+    std::vector<value_at_node> outputs;
     std::vector<value_at_node> read;
     const auto initializers = initializers_of(model);
     for (id node = 0; node < model.node_count(); ++node) {
         for (id i = 0; i < model.output_count(node); ++i) {
             if (!model.value_name(model.first_output(node) + i).empty()) {
-                made.push_back({node, model.first_output(node) + i});
+                outputs.push_back({node, model.first_output(node) + i});
             }
         }
         for (auto value : model.inputs(node)) {
@@ -118,7 +118,7 @@ void add_values(const query& asked, const onnx_model& model, const Matcher& matc
         values = detail::range::each_once(std::move(values));
         return values;
     };
-    answer.values = list(made);
+    answer.values = list(outputs);
     answer.initializers = list(read);
 }
 

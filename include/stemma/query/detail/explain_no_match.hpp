@@ -51,8 +51,8 @@ public:
             return find_in_parts(asked);
         }
         if (asked.kind == query_kind::has || asked.kind >= query_kind::feeds) {
-            if (auto found = find_in_places(asked); !found.empty()) {
-                return found;
+            if (auto reason = find_in_places(asked); !reason.empty()) {
+                return reason;
             }
         }
         return holds_for_something(asked) ? std::string() : describe(asked);
@@ -61,8 +61,8 @@ public:
 private:
     [[nodiscard]] std::string find_in_parts(const query& asked) const {
         for (const auto& part : asked.parts) {
-            if (auto found = find(part); !found.empty()) {
-                return found;
+            if (auto reason = find(part); !reason.empty()) {
+                return reason;
             }
         }
         return {};
@@ -74,8 +74,8 @@ private:
             if (!matcher_.find(part).empty()) {
                 continue;
             }
-            auto found = find(part);
-            return !found.empty() ? found : at_column("no such node", part);
+            auto reason = find(part);
+            return !reason.empty() ? reason : at_column("no such node", part);
         }
         return {};
     }
@@ -162,15 +162,15 @@ private:
 
     /// The existing sources or types, which are few.
     [[nodiscard]] std::string what_there_is(query_kind kind) const {
-        std::set<std::string> known;
+        std::set<std::string> existing;
         if (kind == query_kind::source) {
-            known = existing_sources();
+            existing = existing_sources();
         } else if (kind == query_kind::type || kind == query_kind::weight) {
-            for_each_value(kind, [&](const value_fact& fact) { known.insert(fact.type); });
-            known.erase("");
+            for_each_value(kind, [&](const value_fact& fact) { existing.insert(fact.type); });
+            existing.erase("");
         }
         std::string names;
-        for (const auto& name : known) {
+        for (const auto& name : existing) {
             names.append(names.empty() ? "; existing: '" : ", '").append(name).append("'");
         }
         return names;
@@ -178,8 +178,8 @@ private:
 
     [[nodiscard]] std::set<std::string> existing_sources() const {
         std::set<std::string> names;
-        for (const auto& made : attributions_) {
-            names.emplace(provenances_[made.source]);
+        for (const auto& one : attributions_) {
+            names.emplace(provenances_[one.source]);
         }
         return names;
     }
@@ -315,11 +315,11 @@ private:
     }
 
     [[nodiscard]] bool knows_classes() const {
-        bool known = false;
+        bool any = false;
         for (id m = 0; m < modules_.index().size(); ++m) {
-            known = known || !std::string_view(modules_.class_name(m)).empty();
+            any = any || !std::string_view(modules_.class_name(m)).empty();
         }
-        return known;
+        return any;
     }
 
     void offer_all(query_kind kind, nearest_texts& like) const {

@@ -215,16 +215,16 @@ private:
         const bool may_differ = has_wildcards(asked);
         vertex_marks holds(size(), 0);
         vertex_marks same(size(), 0);
-        bool found = false;
+        bool any = false;
         for (id m = 0; m < size(); ++m) {
             if (tags_->is_selected(m)) {
                 const auto text = tags_->text(m);
                 holds[m] = pattern.matches(text) ? 1 : 0;
                 same[m] = may_differ && text == asked ? 1 : 0;
-                found = found || same[m] != 0;
+                any = any || same[m] != 0;
             }
         }
-        return found ? same : holds;
+        return any ? same : holds;
     }
 
     /// Marks the modules with such a path. A path that reads as a pattern means its own module.
@@ -243,25 +243,25 @@ private:
     /// As above, by `matches(path)`. Returns: whether there are any.
     template <class Matches>
     bool find_paths_by(std::string_view asked, Matches matches, vertex_marks& holds) const {
-        bool found = false;
+        bool any = false;
         const bool may_be_root = asked.empty() || asked.starts_with("**");
         const bool passes_dots = asked.find("**") != asked.npos;
         const auto dots = std::count(asked.begin(), asked.end(), '.');
         for_each_path(
             [&](id m, std::string_view path) {
                 holds[m] = (m > 0 || may_be_root) && matches(path) ? 1 : 0;
-                found = found || holds[m] != 0;
+                any = any || holds[m] != 0;
             },
             passes_dots ? no_id : static_cast<id>(dots + 1));
         if constexpr (requires { modules_->aliases().begin()->path; }) {
             for (const auto& alias : modules_->aliases()) {
                 if (alias.module != no_id && matches(std::string_view(alias.path))) {
                     holds[alias.module] = 1;
-                    found = true;
+                    any = true;
                 }
             }
         }
-        return found;
+        return any;
     }
 
     const Modules* modules_;

@@ -242,14 +242,14 @@ private:
         const auto origin = stored != no_id && tensors_[stored].node == no_id
                                 ? tensors_[stored].tensor.value
                                 : value;
-        const auto [known, is_new] = number.try_emplace(origin, result.section.value_count());
+        const auto [entry, is_new] = number.try_emplace(origin, result.section.value_count());
         if (is_new) {
             const bool weighs = shapes && stored != no_id;
             const auto& shape = weighs ? tensors_[stored].shape : std::string();
             result.section.add_value(weighs ? hash_bytes(shape, 1) : 0);
             result.shapes.push_back(shape);
         }
-        return known->second;
+        return entry->second;
     }
 
     /// Appends the contents of a small constant, or two hashes unless very short, as many nodes may
