@@ -110,11 +110,11 @@ public:
         for (id op = 0; op < model.operator_count(); ++op) {
             auto spelled =
                 graph_sketch::spell_type(model.operator_domain(op), model.operator_type(op));
-            const auto [found, is_new] = numbers.emplace(spelled, static_cast<id>(types_.size()));
+            const auto [entry, is_new] = numbers.emplace(spelled, static_cast<id>(types_.size()));
             if (is_new) {
                 types_.push_back(std::move(spelled));
             }
-            type_of_operator_.push_back(found->second);
+            type_of_operator_.push_back(entry->second);
         }
         for (id g = 1; g < model.graph_count(); ++g) {
             if (model.graph(g).kind == graph_kind::body) {

@@ -160,8 +160,8 @@ public:
                 const auto before = fnv1a(parent == 0 ? "" : "/", hashes[parent]);
                 hashes[m] = fnv1a(namespace_carrier::spell(modules.name(m)), before);
             }
-            const auto [known, is_new] = by_hash_.emplace(hashes[m], m);
-            known->second = is_new ? m : no_id;
+            const auto [entry, is_new] = by_hash_.emplace(hashes[m], m);
+            entry->second = is_new ? m : no_id;
         }
     }
 
@@ -169,10 +169,10 @@ public:
     /// Complexity: O(length) expected.
     [[nodiscard]] id find(std::string_view text) const {
         const auto entry = by_hash_.find(fnv1a(text));
-        const auto found = entry == by_hash_.end() ? no_id : entry->second;
-        return found != no_id && modules_.path_length(found) == text.size() &&
-                       namespace_carrier::spell(modules_.path(found)) == text
-                   ? found
+        const auto candidate = entry == by_hash_.end() ? no_id : entry->second;
+        return candidate != no_id && modules_.path_length(candidate) == text.size() &&
+                       namespace_carrier::spell(modules_.path(candidate)) == text
+                   ? candidate
                    : no_id;
     }
 

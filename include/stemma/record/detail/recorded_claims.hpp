@@ -67,8 +67,8 @@ struct claim_runs {
 /// Requires: as many nodes as a model in memory has. Complexity: O(nodes).
 [[nodiscard]] inline claim_table to_table(const claim_runs& runs) {
     claim_table table{runs.source, {}};
-    for (const auto& [count, made] : runs.runs) {
-        table.of.insert(table.of.end(), static_cast<std::size_t>(count), made);
+    for (const auto& [count, one] : runs.runs) {
+        table.of.insert(table.of.end(), static_cast<std::size_t>(count), one);
     }
     return table;
 }
@@ -83,17 +83,17 @@ void write_claims(Writer& json, const claim_runs& claims) {
     json.member("source", to_string(claims.source));
     json.key("runs");
     json.begin_array(true);
-    for (const auto& [count, made] : claims.runs) {
+    for (const auto& [count, one] : claims.runs) {
         json.begin_array(true);
         json.value(count);
-        if (made.module != no_id) {
-            json.value(made.module);
-            json.value(std::lround(made.confidence * 100));
-            if (made.call != no_id || !made.exact || made.doubtful) {
-                made.call == no_id ? json.null() : json.value(made.call);
+        if (one.module != no_id) {
+            json.value(one.module);
+            json.value(std::lround(one.confidence * 100));
+            if (one.call != no_id || !one.exact || one.doubtful) {
+                one.call == no_id ? json.null() : json.value(one.call);
             }
-            if (!made.exact || made.doubtful) {
-                json.value(made.exact ? 2 : 0);
+            if (!one.exact || one.doubtful) {
+                json.value(one.exact ? 2 : 0);
             }
         }
         json.end_array();

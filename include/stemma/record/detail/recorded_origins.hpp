@@ -337,12 +337,12 @@ private:
         };
         auto at = region_.size();
         add(last);
-        const bool known = collect_inputs(node);
+        const bool told = collect_inputs(node);
         for (; lookup_.is_dependent(last) && at < region_.size() && region_.size() < max_region;
              ++at) {
             for (const auto from : some(then_.read_from(region_[at]))) {
                 if (from != graph_sketch::given && lookup_.is_dependent(from) &&
-                    (is_gone(from, node) || (known && lookup_.is_bypassed(from, near_)))) {
+                    (is_gone(from, node) || (told && lookup_.is_bypassed(from, near_)))) {
                     add(from);
                 }
             }

@@ -20,10 +20,10 @@ class sketch_types {
 public:
     /// Requires: both outlive it. Complexity: O(length of all types).
     sketch_types(const onnx_model& now, const graph_sketch& then) : now_(now), then_(then) {
-        const std::unordered_set<std::string> known(then.types().begin(), then.types().end());
+        const std::unordered_set<std::string> earlier(then.types().begin(), then.types().end());
         for (id op = 0; op < now.operator_count(); ++op) {
             auto type = graph_sketch::spell_type(now.operator_domain(op), now.operator_type(op));
-            is_new_.push_back(!known.contains(type));
+            is_new_.push_back(!earlier.contains(type));
             types_.insert(std::move(type));
         }
     }
