@@ -161,8 +161,8 @@ private:
 
     /// The same, left-aligned.
     [[nodiscard]] static std::string below(const std::string& text) {
-        constexpr std::string_view left = "<BR ALIGN=\"LEFT\"/>";
-        return text.empty() ? text : small(text, left).append(left);
+        constexpr std::string_view new_line = "<BR ALIGN=\"LEFT\"/>";
+        return text.empty() ? text : small(text, new_line).append(new_line);
     }
 
     /// Optional, for older annotation classes.
@@ -309,7 +309,7 @@ private:
     void write_ends() {
         const auto& graph = ops_.graph();
         std::set<std::pair<id, id>> entered; // box, value
-        std::set<std::pair<id, id>> left;
+        std::set<std::pair<id, id>> exited;
         for (id v = 0; v < folded_.box_of.size(); ++v) {
             const auto box = folded_.box_of[v];
             if (box == no_id) {
@@ -323,7 +323,7 @@ private:
                 }
             };
             const auto leave = [&](id value) {
-                if (left.emplace(box, value).second) {
+                if (exited.emplace(box, value).second) {
                     const value_description about = describe_(value);
                     write_edge("b" + std::to_string(box), end_called('o', value, about),
                                edge_label(""), about);
@@ -397,8 +397,8 @@ void write_dot(Sink& sink, const Ops& ops, const Modules& modules, const tagging
         shown[detail::index_of(graph, *it)] = detail::shows(visibility, ops, *it);
     }
     std::vector<id> module;
-    for (const auto& made : tagged.attributions) {
-        module.push_back(made.module);
+    for (const auto& one : tagged.attributions) {
+        module.push_back(one.module);
     }
     std::vector<bool> quiet;
     if constexpr (requires { annotations.is_quiet(id{}); }) {

@@ -272,13 +272,13 @@ inline void limit_boxes(std::size_t most, id root, std::vector<folded_box>& boxe
         return;
     }
     std::vector<bool> keep(boxes.size(), false);
-    auto left = most - 1;
+    auto remaining = most - 1;
     for (const auto kind :
          {box_kind::closed_module, box_kind::one_operator, box_kind::shape_arithmetic}) {
-        for (std::size_t b = 0; b < boxes.size() && left > 0; ++b) {
+        for (std::size_t b = 0; b < boxes.size() && remaining > 0; ++b) {
             if (boxes[b].kind == kind) {
                 keep[b] = true;
-                --left;
+                --remaining;
             }
         }
     }

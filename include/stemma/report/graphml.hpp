@@ -124,7 +124,7 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             if (!shown[v]) {
                 continue;
             }
-            const auto& made = tagged.attributions[v];
+            const auto& attribution = tagged.attributions[v];
             out.line("<node id=\"" + number('n', v) + "\">");
             out.data("kind", "operator");
             out.data("name", detail::stored_name(ops, vertex[v]));
@@ -133,8 +133,8 @@ void write_graphml(Sink& sink, const Ops& ops, const Modules& modules, const tag
             out.data("path", path_of(modules, m));
             out.data("tag", tagged.tags.text(m));
             out.data("class", modules.class_name(m));
-            out.data("provenance", tagged.provenances[made.source]);
-            out.data("confidence", std::to_string(made.confidence));
+            out.data("provenance", tagged.provenances[attribution.source]);
+            out.data("confidence", std::to_string(attribution.confidence));
             out.line("</node>");
         }
     };

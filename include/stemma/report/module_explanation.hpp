@@ -104,11 +104,11 @@ public:
     /// Returns: the weight of a value with its module; null if it is not a weight.
     /// Complexity: O(weights).
     [[nodiscard]] std::optional<module_weight> weight_of(id value) const {
-        const auto found =
+        const auto weight =
             range::find_if(weights_, [&](const auto& one) { return one.value == value; });
-        return found == weights_.end()
+        return weight == weights_.end()
                    ? std::nullopt
-                   : std::optional(described(static_cast<std::size_t>(found - weights_.begin())));
+                   : std::optional(described(static_cast<std::size_t>(weight - weights_.begin())));
     }
 
     /// Returns: the explanation of a module.

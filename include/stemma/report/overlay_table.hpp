@@ -109,29 +109,29 @@ private:
 
     [[nodiscard]] std::string text_of(const json& object, const char* key, const std::string& place,
                                       bool required) const {
-        const auto found = object.is_object() ? object.find(key) : object.end();
-        if (!object.is_object() || (required && found == object.end())) {
+        const auto entry = object.is_object() ? object.find(key) : object.end();
+        if (!object.is_object() || (required && entry == object.end())) {
             fail(place, std::string("has no \"") + key + "\"");
         }
-        if (found == object.end()) {
+        if (entry == object.end()) {
             return {};
         }
-        if (!found->is_string()) {
+        if (!entry->is_string()) {
             fail(place + "." + key, "not a string");
         }
-        return found->get<std::string>();
+        return entry->get<std::string>();
     }
 
     [[nodiscard]] const json& list_of(const json& document, const char* key) const {
         static const json none = json::array();
-        const auto found = document.find(key);
-        if (found == document.end()) {
+        const auto entry = document.find(key);
+        if (entry == document.end()) {
             return none;
         }
-        if (!found->is_array()) {
+        if (!entry->is_array()) {
             fail(key, "not a list");
         }
-        return *found;
+        return *entry;
     }
 
     void read_own(const json& document) {
@@ -196,18 +196,18 @@ private:
     /// Adds a row of a known module or node.
     void add(const std::string& name, const places& lookup, std::unordered_set<id>& seen,
              const std::string& place, overlay_row row, std::vector<overlay_row>& rows) {
-        const auto found = lookup.find(name);
-        if (found == lookup.end()) {
+        const auto entry = lookup.find(name);
+        if (entry == lookup.end()) {
             ++table_.unmatched;
             return;
         }
-        if (found->second == no_id) {
+        if (entry->second == no_id) {
             return; // an input of the model
         }
-        if (!seen.insert(found->second).second) {
+        if (!seen.insert(entry->second).second) {
             fail(place, "a second row for '" + shortened(name, 60) + "'");
         }
-        row.of = found->second;
+        row.of = entry->second;
         rows.push_back(std::move(row));
     }
 
@@ -234,12 +234,12 @@ private:
         const json* now = &object;
         while (!way.empty()) {
             const auto end = std::min(way.find('/'), way.size());
-            const auto found =
+            const auto entry =
                 now->is_object() ? now->find(std::string(way.substr(0, end))) : now->end();
-            if (!now->is_object() || found == now->end()) {
+            if (!now->is_object() || entry == now->end()) {
                 return null;
             }
-            now = &*found;
+            now = &*entry;
             way.remove_prefix(std::min(end + 1, way.size()));
         }
         return *now;
@@ -282,29 +282,29 @@ private:
     }
 
     [[nodiscard]] places modules() const {
-        places found;
+        places result;
         for (id m = 0; m < opened_.modules().size(); ++m) {
-            found.emplace(opened_.modules().path(m), m);
+            result.emplace(opened_.modules().path(m), m);
         }
-        return found;
+        return result;
     }
 
     [[nodiscard]] places nodes() const {
         const report_names names(opened_.model());
-        places found;
+        places result;
         for (id node = 0; node < opened_.model().node_count(); ++node) {
-            found.emplace(names.node(node), node);
+            result.emplace(names.node(node), node);
         }
-        return found;
+        return result;
     }
 
     [[nodiscard]] places producers() const {
         const auto& model = opened_.model();
-        places found;
+        places result;
         for (id value = 0; value < model.value_count(); ++value) {
-            found.emplace(model.value_name(value), model.producer(value));
+            result.emplace(model.value_name(value), model.producer(value));
         }
-        return found;
+        return result;
     }
 
     std::string file_;

@@ -69,7 +69,7 @@ private:
     static constexpr std::uintmax_t largest = std::uintmax_t{16} << 20U;
 
     [[nodiscard]] std::string_view text_of(std::string_view name) {
-        const auto [known, is_new] = files_.try_emplace(std::string(name));
+        const auto [entry, is_new] = files_.try_emplace(std::string(name));
         if (is_new) {
             std::error_code failed;
             const auto path =
@@ -80,10 +80,10 @@ private:
                     root_.end();
             if (inside && std::filesystem::is_regular_file(path, failed) &&
                 std::filesystem::file_size(path, failed) <= largest && !failed) {
-                known->second.emplace(path.string());
+                entry->second.emplace(path.string());
             }
         }
-        return known->second ? known->second->bytes() : std::string_view();
+        return entry->second ? entry->second->bytes() : std::string_view();
     }
 
     std::filesystem::path root_;

@@ -92,13 +92,13 @@ private:
     }
 
     [[nodiscard]] std::string colour(const numbers& values, id of) const {
-        const auto found = values.find(of);
-        if (found == values.end()) {
+        const auto entry = values.find(of);
+        if (entry == values.end()) {
             return {};
         }
         const auto from = rises_ ? least_ : std::min(least_, 0.0);
         const auto width = most_ - from;
-        const auto place = width > 0 ? std::clamp((found->second - from) / width, 0.0, 1.0)
+        const auto place = width > 0 ? std::clamp((entry->second - from) / width, 0.0, 1.0)
                            : rises_  ? 1.0
                                      : 0.0;
         const auto heat = rises_ ? 1 - place : place;
@@ -112,12 +112,12 @@ private:
     }
 
     [[nodiscard]] std::string text(const numbers& values, id of) const {
-        const auto found = values.find(of);
-        if (found == values.end()) {
+        const auto entry = values.find(of);
+        if (entry == values.end()) {
             return {};
         }
         constexpr std::string_view thousands = " kMGTPE";
-        auto number = found->second;
+        auto number = entry->second;
         std::size_t power = 0;
         for (; std::abs(number) >= 1000 && power + 1 < thousands.size(); ++power) {
             number /= 1000;
