@@ -168,13 +168,13 @@ private:
     /// Returns: the beginning of a string, without invalid UTF-8.
     [[nodiscard]] std::string shown_bytes(std::string_view bytes) const {
         std::string shown;
-        for (auto left = bytes; !left.empty();) {
-            const auto length = utf8_length(left);
+        for (auto rest = bytes; !rest.empty();) {
+            const auto length = utf8_length(rest);
             if (shown.size() + length > limits_.bytes) {
                 return shown + "\xe2\x80\xa6";
             }
-            shown.append(length == 0 ? std::string_view("?") : left.substr(0, length));
-            left.remove_prefix(length == 0 ? 1 : length);
+            shown.append(length == 0 ? std::string_view("?") : rest.substr(0, length));
+            rest.remove_prefix(length == 0 ? 1 : length);
         }
         return shown;
     }

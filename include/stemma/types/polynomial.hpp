@@ -146,8 +146,8 @@ public:
         for (const auto& part : terms_) {
             auto value = part.factor;
             for (auto name : part.symbols) {
-                const std::optional<std::int64_t> known = value_of(name);
-                if (!known || __builtin_mul_overflow(value, *known, &value)) {
+                const std::optional<std::int64_t> number = value_of(name);
+                if (!number || __builtin_mul_overflow(value, *number, &value)) {
                     return std::nullopt;
                 }
             }

@@ -39,8 +39,8 @@ public:
         if (graph >= graphs_.size()) {
             return;
         }
-        if (const auto found = values_.find({graphs_[graph], name}); found != values_.end()) {
-            types_->add(found->second, std::string(type));
+        if (const auto entry = values_.find({graphs_[graph], name}); entry != values_.end()) {
+            types_->add(entry->second, std::string(type));
         }
     }
 

@@ -57,8 +57,8 @@ public:
         if (inference_) {
             inference_->find(value);
         }
-        const auto known = types_.type_of(value);
-        return known ? detail::describe_type(*known) : described_type();
+        const auto type = types_.type_of(value);
+        return type ? detail::describe_type(*type) : described_type();
     }
 
     /// Returns: name, type and shape of a value. Complexity: as above.

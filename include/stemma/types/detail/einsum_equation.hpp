@@ -27,12 +27,12 @@ public:
             plain.append(letter == ' ' ? 0 : 1, letter);
         }
         const auto arrow = plain.find("->");
-        const auto left = std::string_view(plain).substr(0, arrow);
+        const auto inputs = std::string_view(plain).substr(0, arrow);
         einsum_equation equation;
         std::size_t widest = 0;
-        for (std::size_t at = 0; at <= left.size();) {
-            const auto comma = std::min(left.find(',', at), left.size());
-            const auto term = left.substr(at, comma - at);
+        for (std::size_t at = 0; at <= inputs.size();) {
+            const auto comma = std::min(inputs.find(',', at), inputs.size());
+            const auto term = inputs.substr(at, comma - at);
             const auto slot = equation.operands.size();
             const auto letters = term.size() - (term.find("...") == term.npos ? 0 : 3);
             if (slot >= ranks.size() || letters > ranks[slot] || ranks[slot] > max_extents) {
@@ -49,7 +49,7 @@ public:
             return std::nullopt;
         }
         equation.result = arrow == plain.npos
-                              ? written_out("...", widest) + letters_used_once(left)
+                              ? written_out("...", widest) + letters_used_once(inputs)
                               : written_out(std::string_view(plain).substr(arrow + 2), widest);
         return equation;
     }
@@ -70,9 +70,9 @@ private:
         return letters;
     }
 
-    [[nodiscard]] static std::string letters_used_once(std::string_view left) {
+    [[nodiscard]] static std::string letters_used_once(std::string_view terms) {
         std::map<char, int> uses;
-        for (const char letter : left) {
+        for (const char letter : terms) {
             ++uses[letter];
         }
         std::string once;

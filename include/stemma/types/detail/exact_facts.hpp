@@ -67,8 +67,8 @@ private:
                 changed = true;
             }
             const auto name = table_.names()[static_cast<id>(-2 - extent)];
-            if (const auto known = bound.find(std::string(name)); known != bound.end()) {
-                extent = known->second;
+            if (const auto entry = bound.find(std::string(name)); entry != bound.end()) {
+                extent = entry->second;
                 changed = true;
             }
         }

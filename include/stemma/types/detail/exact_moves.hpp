@@ -41,8 +41,8 @@ public:
             {"GatherND", &exact_moves::gather_nd},  {"TopK", &exact_moves::top},
             {"OneHot", &exact_moves::one_hot},
         };
-        const auto known = rules.find(op);
-        return known != rules.end() && (this->*known->second)(node);
+        const auto rule = rules.find(op);
+        return rule != rules.end() && (this->*rule->second)(node);
     }
 
 private:

@@ -43,11 +43,11 @@ protected:
             result.assign(constant->begin(), constant->end());
             return result;
         }
-        const auto& known = input(node, slot).numbers;
-        if (!known) {
+        const auto& inferred = input(node, slot).numbers;
+        if (!inferred) {
             return std::nullopt;
         }
-        for (auto extent : *known) {
+        for (auto extent : *inferred) {
             result.push_back(algebra_.value(extent));
         }
         return result;

@@ -58,8 +58,8 @@ public:
             {"Tile", &exact_shapes::tile},
             {"Concat", &exact_shapes::concat},
         };
-        const auto known = rules.find(op);
-        return known != rules.end() && (this->*known->second)(node);
+        const auto rule = rules.find(op);
+        return rule != rules.end() && (this->*rule->second)(node);
     }
 
 private:
@@ -150,8 +150,8 @@ private:
         if (number.is_known() && number == wanted) {
             return algebra_.extent(other);
         }
-        const auto known = wanted.constant();
-        const bool differs = known && (*known < 0 || number.constant());
+        const auto constant = wanted.constant();
+        const bool differs = constant && (*constant < 0 || number.constant());
         return differs || number == other ? algebra_.extent(number) : any_extent;
     }
 
@@ -193,10 +193,10 @@ private:
         }
         std::vector<polynomial> joined;
         for (std::size_t part = 0; part < model.inputs(joins).size(); ++part) {
-            const auto known = numbers(joins, part);
+            const auto values = numbers(joins, part);
             const auto length = fact_table::length_of(input(joins, part)).value_or(0);
-            if (known) {
-                joined.insert(joined.end(), known->begin(), known->end());
+            if (values) {
+                joined.insert(joined.end(), values->begin(), values->end());
             } else {
                 joined.insert(joined.end(), length, polynomial::unknown());
             }

@@ -59,8 +59,8 @@ public:
             {"GroupNorm", &exact_windows::alike},
             {"SkipGroupNorm", &exact_windows::alike},
         };
-        const auto known = rules.find(op);
-        return known != rules.end() && (this->*known->second)(node);
+        const auto rule = rules.find(op);
+        return rule != rules.end() && (this->*rule->second)(node);
     }
 
 private:

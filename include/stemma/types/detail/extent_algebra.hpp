@@ -56,11 +56,11 @@ public:
         if (computed_.size() >= most) {
             return any_extent;
         }
-        const auto known = numbers_.try_emplace(value.text(number_text), computed_.size());
-        if (known.second) {
+        const auto entry = numbers_.try_emplace(value.text(number_text), computed_.size());
+        if (entry.second) {
             computed_.push_back(value);
         }
-        return computed_extents - static_cast<std::int64_t>(known.first->second);
+        return computed_extents - static_cast<std::int64_t>(entry.first->second);
     }
 
     [[nodiscard]] std::int64_t add(std::int64_t a, std::int64_t b) {
@@ -153,11 +153,11 @@ public:
     /// Complexity: O(length of nested symbols).
     template <class Bound>
     [[nodiscard]] std::optional<std::int64_t> value_of(id symbol, Bound bound) const {
-        const auto known = operations_.find(symbol);
-        if (known == operations_.end()) {
+        const auto entry = operations_.find(symbol);
+        if (entry == operations_.end()) {
             return bound(names_[symbol]);
         }
-        const auto& [of, number, is_quotient] = known->second;
+        const auto& [of, number, is_quotient] = entry->second;
         const auto value = of.evaluate([&](id inner) { return value_of(inner, bound); });
         return !value        ? std::nullopt
                : is_quotient ? std::optional((*value >= 0 ? *value : *value - number + 1) / number)
@@ -168,12 +168,12 @@ public:
     /// Complexity: O(length of nested symbols).
     template <class Function>
     void for_each_name_in(id symbol, Function f) const {
-        const auto known = operations_.find(symbol);
-        if (known == operations_.end()) {
+        const auto entry = operations_.find(symbol);
+        if (entry == operations_.end()) {
             f(symbol);
             return;
         }
-        for (const auto& part : known->second.of.terms()) {
+        for (const auto& part : entry->second.of.terms()) {
             for (auto inner : part.symbols) {
                 for_each_name_in(inner, f);
             }

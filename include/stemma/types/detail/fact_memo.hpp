@@ -28,17 +28,17 @@ public:
     void infer(id node, Infer infer) {
         key_.clear();
         table_.append_inputs(node, key_);
-        auto known = known_.find(std::string_view(key_));
-        const bool looks_closer = known != known_.end() && known->second.looks_closer;
+        auto entry = known_.find(std::string_view(key_));
+        const bool looks_closer = entry != known_.end() && entry->second.looks_closer;
         if (looks_closer) {
             if (!table_.append_details(node, key_)) {
                 infer();
                 return;
             }
-            known = known_.find(std::string_view(key_));
+            entry = known_.find(std::string_view(key_));
         }
-        if (known != known_.end()) {
-            for (const auto& [output, facts] : known->second.made) {
+        if (entry != known_.end()) {
+            for (const auto& [output, facts] : entry->second.made) {
                 table_.note(node, output, facts);
             }
             return;

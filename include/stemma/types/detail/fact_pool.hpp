@@ -23,12 +23,12 @@ public:
 
     /// Returns: the number of these facts, shared by equal ones. Complexity: O(rank), expected.
     [[nodiscard]] id intern(tensor_facts facts) {
-        const auto known = index_.insert(hash_of(facts), static_cast<id>(facts_.size()),
+        const auto place = index_.insert(hash_of(facts), static_cast<id>(facts_.size()),
                                          [&](id other) { return is_same(facts_[other], facts); });
-        if (known == facts_.size()) {
+        if (place == facts_.size()) {
             facts_.push_back(std::move(facts));
         }
-        return known;
+        return place;
     }
 
     /// Returns: the facts; their address is stable.

@@ -55,18 +55,18 @@ public:
             if (tensor_of_[tensor.value] == no_id) {
                 tensor_of_[tensor.value] = i;
             }
-            auto known = (*this)[tensor.value];
+            auto facts = (*this)[tensor.value];
             if (tensor.sparse) {
                 const auto header = read_value_header(model, tensor);
-                known.data_type = header.data_type;
-                known.dims = as_extents(header.dims);
+                facts.data_type = header.data_type;
+                facts.dims = as_extents(header.dims);
             } else {
                 auto read = read_whole_numbers(model.reader(tensor.message));
-                known.data_type = read.data_type;
-                known.dims = as_extents(read.dims);
-                note_numbers(known, std::move(read));
+                facts.data_type = read.data_type;
+                facts.dims = as_extents(read.dims);
+                note_numbers(facts, std::move(read));
             }
-            put(tensor.value, std::move(known));
+            put(tensor.value, std::move(facts));
         }
         is_constant_.resize(model.operator_count());
         for (id op = 0; op < model.operator_count(); ++op) {
@@ -142,11 +142,11 @@ public:
         if (watching_) {
             seen_.made.emplace_back(output, number);
         }
-        auto& known = facts_[model_->first_output(node) + output];
-        if (known == 0) {
-            known = number;
-        } else if (known != number) {
-            known = pool_.intern(joined(pool_[known], pool_[number]));
+        auto& stored = facts_[model_->first_output(node) + output];
+        if (stored == 0) {
+            stored = number;
+        } else if (stored != number) {
+            stored = pool_.intern(joined(pool_[stored], pool_[number]));
         }
     }
 
@@ -364,23 +364,23 @@ private:
     }
 
     /// Returns: known facts, completed by new ones.
-    [[nodiscard]] tensor_facts joined(tensor_facts known, const tensor_facts& facts) const {
-        if (known.data_type == 0) {
-            known.data_type = facts.data_type;
+    [[nodiscard]] tensor_facts joined(tensor_facts result, const tensor_facts& facts) const {
+        if (result.data_type == 0) {
+            result.data_type = facts.data_type;
         }
-        if (!known.ranked()) {
-            known.dims = facts.dims;
-        } else if (facts.ranked() && facts.rank() == known.rank()) {
-            for (std::size_t i = 0; i < known.rank(); ++i) {
-                auto& extent = (*known.dims)[i];
+        if (!result.ranked()) {
+            result.dims = facts.dims;
+        } else if (facts.ranked() && facts.rank() == result.rank()) {
+            for (std::size_t i = 0; i < result.rank(); ++i) {
+                auto& extent = (*result.dims)[i];
                 const bool open = extent == any_extent || (exact_ && extent < any_extent);
                 extent = open && (*facts.dims)[i] != any_extent ? (*facts.dims)[i] : extent;
             }
         }
-        if (!known.numbers) {
-            known.numbers = facts.numbers;
+        if (!result.numbers) {
+            result.numbers = facts.numbers;
         }
-        return known;
+        return result;
     }
 
     static void forget_monsters(tensor_facts& facts) {

@@ -114,8 +114,8 @@ private:
     };
 
     void add(id value) {
-        const auto& known = table_[value];
-        if (known.data_type != 0 && known.ranked() && !model_.is_initializer(value) &&
+        const auto& facts = table_[value];
+        if (facts.data_type != 0 && facts.ranked() && !model_.is_initializer(value) &&
             !types_.type_of(value)) {
             types_.add(value, table_.type_of(value));
         }

@@ -103,9 +103,9 @@ inline void quantized_concat(const rule_node& node) {
     auto dims = *x.dims;
     for (std::size_t slot = 5; slot < node.input_count(); slot += 3) {
         const auto& part = node.input(slot);
-        const bool known = part.ranked() && part.rank() == dims.size() && dims[*axis] >= 0 &&
-                           (*part.dims)[*axis] >= 0;
-        dims[*axis] = known ? add_extents(dims[*axis], (*part.dims)[*axis]) : any_extent;
+        const bool has_extent = part.ranked() && part.rank() == dims.size() && dims[*axis] >= 0 &&
+                                (*part.dims)[*axis] >= 0;
+        dims[*axis] = has_extent ? add_extents(dims[*axis], (*part.dims)[*axis]) : any_extent;
     }
     node.set(0, x.data_type, std::move(dims));
 }

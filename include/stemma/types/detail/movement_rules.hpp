@@ -124,9 +124,9 @@ inline void concat(const rule_node& node) {
     std::int64_t sum = 0;
     for (std::size_t slot = 0; axis && slot < node.input_count(); ++slot) {
         const auto& part = node.input(slot);
-        const bool known =
+        const bool has_extent =
             part.ranked() && part.rank() == dims->size() && (*part.dims)[*axis] >= 0 && sum >= 0;
-        sum = known ? add_extents(sum, (*part.dims)[*axis]) : any_extent;
+        sum = has_extent ? add_extents(sum, (*part.dims)[*axis]) : any_extent;
     }
     if (axis) {
         (*dims)[*axis] = sum;
@@ -232,7 +232,7 @@ inline void slice(const rule_node& node) {
     const auto ends = node.literal(2, "ends");
     const auto steps = node.literal(4, "steps");
     auto axes = node.literal(3, "axes");
-    const bool known = starts && ends && starts->size() == ends->size() &&
+    const bool exact = starts && ends && starts->size() == ends->size() &&
                        (steps ? steps->size() == starts->size() : !node.has_input(4)) &&
                        (axes ? axes->size() == starts->size() : !node.has_input(3));
     if (!axes) {
@@ -243,14 +243,14 @@ inline void slice(const rule_node& node) {
         std::iota(axes->begin(), axes->end(), 0);
     }
     auto sliced = made(x.data_type, x.dims);
-    sliced.numbers = x.rank() == 1 && known && axes->size() == 1 ? x.numbers : std::nullopt;
+    sliced.numbers = x.rank() == 1 && exact && axes->size() == 1 ? x.numbers : std::nullopt;
     for (std::size_t i = 0; i < axes->size(); ++i) {
         const auto at = axis_of((*axes)[i], x.rank());
         if (!at) {
             sliced.numbers.reset();
             continue;
         }
-        const auto range = known ? find_slice_range((*starts)[i], (*ends)[i],
+        const auto range = exact ? find_slice_range((*starts)[i], (*ends)[i],
                                                     steps ? (*steps)[i] : 1, (*x.dims)[*at])
                                  : std::nullopt;
         (*sliced.dims)[*at] = range ? range->count : any_extent;
@@ -268,9 +268,9 @@ inline void pad(const rule_node& node) {
         return;
     }
     const auto pads = node.literal(1, "pads");
-    const bool known = pads && pads->size() == 2 * x.rank() && !node.has_input(3);
+    const bool exact = pads && pads->size() == 2 * x.rank() && !node.has_input(3);
     auto dims = extents(x.rank(), any_extent);
-    for (std::size_t i = 0; known && i < dims.size(); ++i) {
+    for (std::size_t i = 0; exact && i < dims.size(); ++i) {
         const auto extent = (*x.dims)[i];
         const auto before = (*pads)[i];
         const auto behind = (*pads)[i + x.rank()];

@@ -115,14 +115,14 @@ inline void einsum(const rule_node& node) {
     for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
         for (std::size_t i = 0; i < ranks[slot]; ++i) {
             const auto extent = (*node.input(slot).dims)[i];
-            const auto known = extent_of.try_emplace(equation->operands[slot][i], extent).first;
-            known->second = broadcast(extents{known->second}, extents{extent})->front();
+            const auto entry = extent_of.try_emplace(equation->operands[slot][i], extent).first;
+            entry->second = broadcast(extents{entry->second}, extents{extent})->front();
         }
     }
     extents dims;
     for (const char letter : equation->result) {
-        const auto known = extent_of.find(letter);
-        dims.push_back(known == extent_of.end() ? any_extent : known->second);
+        const auto entry = extent_of.find(letter);
+        dims.push_back(entry == extent_of.end() ? any_extent : entry->second);
     }
     node.set(0, node.input(0).data_type, std::move(dims));
 }

@@ -147,7 +147,7 @@ inline void reshape(const rule_node& node) {
         const bool keeps_zero = node.is_set("allowzero");
         std::int64_t rest = 1;
         std::size_t open = dims->size();
-        bool known = x.ranked();
+        bool complete = x.ranked();
         for (std::size_t i = 0; i < dims->size(); ++i) {
             auto& extent = (*dims)[i];
             if (extent == 0 && !keeps_zero) {
@@ -156,15 +156,15 @@ inline void reshape(const rule_node& node) {
             if (exact && (*exact)[i] == -1) {
                 open = i;
             } else if (extent < 0 || __builtin_mul_overflow(rest, extent, &rest)) {
-                known = false;
+                complete = false;
             }
         }
         std::int64_t all = 1;
-        for (std::size_t i = 0; known && i < x.rank(); ++i) {
-            known = (*x.dims)[i] >= 0 && !__builtin_mul_overflow(all, (*x.dims)[i], &all);
+        for (std::size_t i = 0; complete && i < x.rank(); ++i) {
+            complete = (*x.dims)[i] >= 0 && !__builtin_mul_overflow(all, (*x.dims)[i], &all);
         }
         if (open < dims->size()) {
-            (*dims)[open] = known && rest > 0 ? all / rest : any_extent;
+            (*dims)[open] = complete && rest > 0 ? all / rest : any_extent;
         }
     }
     node.set(0, x.data_type, std::move(dims));

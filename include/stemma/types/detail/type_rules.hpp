@@ -246,21 +246,21 @@ inline constexpr std::array<domain_rules, 3> type_rules{{
     {"com.microsoft.nchwc", blocked_rules},
 }};
 
-static_assert(detail::range::all_of(type_rules, [](const domain_rules& known) {
+static_assert(detail::range::all_of(type_rules, [](const domain_rules& of_domain) {
     return std::is_sorted(
-        known.rules.begin(), known.rules.end(),
+        of_domain.rules.begin(), of_domain.rules.end(),
         [](const type_rule& a, const type_rule& b) { return a.op_type < b.op_type; });
 }));
 
 /// Returns: the rule of an operator, if there is one. Complexity: O(log rules).
 [[nodiscard]] constexpr const type_rule* find_rule(std::string_view domain,
                                                    std::string_view op_type) {
-    for (const auto& known : type_rules) {
-        if (known.domain == domain) {
-            const auto found = std::lower_bound(
-                known.rules.begin(), known.rules.end(), op_type,
+    for (const auto& of_domain : type_rules) {
+        if (of_domain.domain == domain) {
+            const auto rule = std::lower_bound(
+                of_domain.rules.begin(), of_domain.rules.end(), op_type,
                 [](const type_rule& one, std::string_view type) { return one.op_type < type; });
-            return found != known.rules.end() && found->op_type == op_type ? &*found : nullptr;
+            return rule != of_domain.rules.end() && rule->op_type == op_type ? &*rule : nullptr;
         }
     }
     return nullptr;
