@@ -92,7 +92,7 @@ public:
 private:
     /// Returns: the initializer at which the order of first readers restarts, or 0.
     [[nodiscard]] static std::size_t first_again(const weight_search& search) {
-        std::size_t found = 0;
+        std::size_t restart = 0;
         id drop = 0;
         id last = 0;
         id before = 0;
@@ -103,12 +103,12 @@ private:
             const auto first = search.uses[t].front().top;
             if (before > first && before - first > drop) {
                 drop = before - first;
-                found = t;
+                restart = t;
             }
             last = std::max(last, first);
             before = first;
         }
-        return drop > last / 2 ? found : 0;
+        return drop > last / 2 ? restart : 0;
     }
 
     const named_entries* names_;
@@ -124,9 +124,9 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
                      const checkpoint* saved) {
     using names_of_one = std::vector<std::string>;
     std::map<std::string, names_of_one, std::less<>> ties; // by each name
-    const auto known = saved != nullptr ? tied_entries(*saved) : std::vector<names_of_one>();
+    const auto tied = saved != nullptr ? tied_entries(*saved) : std::vector<names_of_one>();
     for (const auto& names :
-         saved != nullptr ? std::span<const names_of_one>(known) : modules.shared_parameters()) {
+         saved != nullptr ? std::span<const names_of_one>(tied) : modules.shared_parameters()) {
         for (const auto& name : names) {
             ties.emplace(name, names);
         }
@@ -143,8 +143,8 @@ inline void add_ties(std::vector<parameter_origin>& origins, const module_tree& 
         if (origin.entries.size() != 1) {
             continue;
         }
-        if (const auto found = ties.find(origin.entries.front()); found != ties.end()) {
-            std::for_each(found->second.begin(), found->second.end(), add);
+        if (const auto entry = ties.find(origin.entries.front()); entry != ties.end()) {
+            std::for_each(entry->second.begin(), entry->second.end(), add);
         }
     }
 }

@@ -73,8 +73,8 @@ public:
 
     /// Returns: the tensor that replaces an entry, or null.
     [[nodiscard]] const checkpoint_entry* whole(std::string_view name) const {
-        const auto found = whole_.find(name);
-        return found == whole_.end() ? nullptr : found->second;
+        const auto entry = whole_.find(name);
+        return entry == whole_.end() ? nullptr : entry->second;
     }
 
     /// Returns: the tensors of the file.
@@ -84,11 +84,11 @@ public:
     /// Throws: `error` of `contradiction` for another shape. Complexity: O(elements * rank).
     [[nodiscard]] std::optional<std::vector<float>>
     change_of(std::string_view name, const std::vector<std::int64_t>& shape) const {
-        const auto found = changes_.find(name);
-        if (found == changes_.end()) {
+        const auto factors = changes_.find(name);
+        if (factors == changes_.end()) {
             return std::nullopt;
         }
-        const auto& [down, up, embedding] = found->second;
+        const auto& [down, up, embedding] = factors->second;
         const auto rank = static_cast<std::size_t>(down->shape[0]);
         const auto rows = static_cast<std::size_t>(up->shape[0]);
         const auto columns = static_cast<std::size_t>(detail::count_of(down->shape)) / rank;
@@ -159,12 +159,12 @@ private:
             STEMMA_THROW(error(error_code::malformed, path, "", "is not a JSON object"));
         }
         const auto flag = [&](const char* key) {
-            const auto found = config.find(key);
-            return found != config.end() && found->is_boolean() && found->get<bool>();
+            const auto entry = config.find(key);
+            return entry != config.end() && entry->is_boolean() && entry->get<bool>();
         };
         const auto number = [&](const char* key) {
-            const auto found = config.find(key);
-            return found != config.end() && found->is_number() ? std::optional(found->get<double>())
+            const auto entry = config.find(key);
+            return entry != config.end() && entry->is_number() ? std::optional(entry->get<double>())
                                                                : std::nullopt;
         };
         alpha_ = number("lora_alpha");
@@ -185,9 +185,9 @@ private:
     /// Throws: where the change is not simply added to the weights of the original model.
     static void check_kind(const nlohmann::json& config, const std::string& path) {
         const auto text = [&](const char* key) {
-            const auto found = config.find(key);
-            return found != config.end() && found->is_string()
-                       ? detail::to_lower(found->get<std::string>())
+            const auto entry = config.find(key);
+            return entry != config.end() && entry->is_string()
+                       ? detail::to_lower(entry->get<std::string>())
                        : std::string();
         };
         if (const auto type = text("peft_type"); !type.empty() && type != "lora") {
@@ -236,14 +236,14 @@ private:
             if (!embedding && !behind.empty() && !behind.ends_with(".weight")) {
                 STEMMA_THROW(error(error_code::unsupported, path_, entry.name, "is not supported"));
             }
-            auto& known = changes_[std::string(name.substr(0, at)) + ".weight"];
-            auto& matrix = up ? known.up : known.down;
+            auto& factors = changes_[std::string(name.substr(0, at)) + ".weight"];
+            auto& matrix = up ? factors.up : factors.down;
             if (matrix != nullptr) {
                 STEMMA_THROW(error(error_code::unsupported, path_, entry.name,
                                    "belongs to a different adapter than " + matrix->name));
             }
             matrix = &entry;
-            known.embedding = embedding;
+            factors.embedding = embedding;
             return;
         }
         if (name.find(".lora_") != name.npos) {

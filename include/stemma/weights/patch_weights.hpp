@@ -78,9 +78,9 @@ public:
             STEMMA_THROW(error(error_code::refused, model_.file(), "patch",
                                "neither weights nor an adapter is given"));
         }
-        const auto* const known = options.known != nullptr ? options.known : options.weights;
+        const auto* const present = options.known != nullptr ? options.known : options.weights;
         report_.origins = identify_parameters(
-            opened, {known, options.known != nullptr, options.writing.threads,
+            opened, {present, options.known != nullptr, options.writing.threads,
                      options.known != nullptr ? std::string() : options.prefix});
         values_ =
             std::make_unique<new_values>(opened, options.weights, options.adapter, options.known,

@@ -45,36 +45,36 @@ match_adapter_names(std::span<const std::string> names, std::span<const paramete
             STEMMA_THROW(error(error_code::contradiction, path, name, why));
         };
         const auto asked = reversed(name);
-        std::string found;
+        std::string match;
         std::optional<std::string> front;
         if (const auto same = by_end.find(asked); same != by_end.end()) {
-            found = same->second;
+            match = same->second;
             front = "";
         } else if (const auto longer = by_end.lower_bound(asked + ".");
                    longer != by_end.end() && longer->first.starts_with(asked + ".")) {
             const auto next = std::next(longer);
             const bool alone = next == by_end.end() || !next->first.starts_with(asked + ".");
-            found = alone ? longer->second : std::string();
+            match = alone ? longer->second : std::string();
         } else {
-            for (auto dot = asked.rfind('.'); dot != asked.npos && dot > 0 && found.empty();
+            for (auto dot = asked.rfind('.'); dot != asked.npos && dot > 0 && match.empty();
                  dot = asked.rfind('.', dot - 1)) {
                 const auto shorter = by_end.find(asked.substr(0, dot));
                 const bool of_module = asked.find('.') != dot;
-                found = shorter != by_end.end() && of_module ? shorter->second : std::string();
+                match = shorter != by_end.end() && of_module ? shorter->second : std::string();
                 front = asked.substr(dot);
             }
         }
-        if (found.empty()) {
+        if (match.empty()) {
             refuse("no initializer was made from it");
         }
         if (front && !part) {
             part = front;
             example = &name;
         } else if (front && *front != *part) {
-            refuse("would be " + found + ", but is in another part of a model than " + *example);
+            refuse("would be " + match + ", but is in another part of a model than " + *example);
         }
-        if (const auto [known, is_new] = result.emplace(found, name); !is_new) {
-            refuse("would be " + found + ", as would " + known->second);
+        if (const auto [entry, is_new] = result.emplace(match, name); !is_new) {
+            refuse("would be " + match + ", as would " + entry->second);
         }
     }
     return result;

@@ -54,15 +54,15 @@ public:
     /// Returns: the weight of the product that makes a value within a call, or null.
     /// Complexity: O(log uses).
     [[nodiscard]] const weight_name* of(id call, id value) const {
-        const auto found = weights_.find({call, value});
-        return found == weights_.end() ? nullptr : &found->second;
+        const auto weight = weights_.find({call, value});
+        return weight == weights_.end() ? nullptr : &weight->second;
     }
 
     /// Whether a module has parameters, but none with a usual name. Complexity: O(log modules).
     [[nodiscard]] bool is_custom(std::string_view path) const {
-        const auto found = own_.find(path);
-        return found != own_.end() && !found->second.contains("weight") &&
-               !found->second.contains("bias");
+        const auto entry = own_.find(path);
+        return entry != own_.end() && !entry->second.contains("weight") &&
+               !entry->second.contains("bias");
     }
 
 private:

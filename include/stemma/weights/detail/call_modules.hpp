@@ -58,14 +58,14 @@ public:
     template <class Function>
     void for_each(id node, Function f) const {
         const auto own = opened_->tags().attributions[node].module;
-        bool known = false;
+        bool any = false;
         if (function_of_[node] != no_id) {
             calls_->for_each_claim(node, [&](const claim& one) {
-                known = true;
+                any = true;
                 f(one.module);
             });
         }
-        known ? void() : f(own);
+        any ? void() : f(own);
     }
 
     /// Returns: how often a node would be in the main graph with all functions inlined; calls are

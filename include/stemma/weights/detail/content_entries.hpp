@@ -68,14 +68,14 @@ public:
     /// not moved entries. Complexity: O(initializers).
     [[nodiscard]] bool is_reliable() const {
         std::size_t weights = 0;
-        std::size_t found = 0;
+        std::size_t matched = 0;
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             weights += search_.weights[t] ? 1U : 0U;
-            found += search_.weights[t] && search_.origins[t].basis == parameter_basis::content
-                         ? 1U
-                         : 0U;
+            matched += search_.weights[t] && search_.origins[t].basis == parameter_basis::content
+                           ? 1U
+                           : 0U;
         }
-        return found * 2 >= weights && found > 0;
+        return matched * 2 >= weights && matched > 0;
     }
 
     /// Whether an initializer has the values of an entry in this relation, or either are unknown.
@@ -91,8 +91,8 @@ public:
 
     /// Returns: the same for an entry as a type. Complexity: O(1), expected.
     [[nodiscard]] std::uint64_t sum_of_entry(id e, std::int64_t type) const {
-        const auto found = sums_.find(key_of(e, type));
-        return found == sums_.end() ? 0 : found->second;
+        const auto sum = sums_.find(key_of(e, type));
+        return sum == sums_.end() ? 0 : sum->second;
     }
 
     /// Returns: the elements of an initializer. Complexity: O(fields).
@@ -178,7 +178,7 @@ private:
         };
         const auto entries = known_.entries();
         const auto parts = entries.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
-        std::vector<std::vector<hashed>> found(parts);
+        std::vector<std::vector<hashed>> hashes(parts);
         for_each_range(
             entries.size(), parts, [&](std::size_t part, std::size_t e, std::size_t end) {
                 for (; e < end; ++e) {
@@ -202,12 +202,12 @@ private:
                         const auto bytes =
                             same ? std::string()
                                  : convert_reals(values.bytes(), entry.data_type, type);
-                        found[part].push_back({static_cast<id>(e), type,
-                                               hash_of(same ? values.bytes() : bytes, type)});
+                        hashes[part].push_back({static_cast<id>(e), type,
+                                                hash_of(same ? values.bytes() : bytes, type)});
                     }
                 }
             });
-        for (const auto& of_part : found) {
+        for (const auto& of_part : hashes) {
             for (const auto& [e, type, hash] : of_part) {
                 by_exact_[hash.exact].push_back(e);
                 by_sum_[hash.loose].push_back(e);

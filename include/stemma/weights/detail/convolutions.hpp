@@ -26,21 +26,21 @@ struct convolution {
         for (const auto& use : search.uses[t]) {
             const auto type = search.model.op_type(use.node);
             if (type == "Conv" || type == "FusedConv" || type == "NhwcFusedConv") {
-                auto& found = by_node[{use.call, use.node}];
-                found.module = use.module;
+                auto& one = by_node[{use.call, use.node}];
+                one.module = use.module;
                 if (use.slot == 1) {
-                    found.weight = t;
+                    one.weight = t;
                 } else if (use.slot == 2) {
-                    found.bias = t;
+                    one.bias = t;
                 }
             }
         }
     }
     std::vector<convolution> result;
     std::set<id> seen;
-    for (const auto& [node, found] : by_node) {
-        if (found.weight != no_id && seen.insert(found.weight).second) {
-            result.push_back(found);
+    for (const auto& [node, one] : by_node) {
+        if (one.weight != no_id && seen.insert(one.weight).second) {
+            result.push_back(one);
         }
     }
     return result;

@@ -132,8 +132,8 @@ public:
                 std::uint64_t sum = 0;
                 for (std::size_t n = 1; n <= std::min<std::size_t>(row.size(), 4); ++n) {
                     sum += contents_.sum_of_entry(row[row.size() - n], type);
-                    if (const auto found = open.find(sum); n > 1 && found != open.end()) {
-                        join(found->second, std::span(row).last(n));
+                    if (const auto other = open.find(sum); n > 1 && other != open.end()) {
+                        join(other->second, std::span(row).last(n));
                     }
                 }
             }
@@ -272,10 +272,10 @@ private:
             return false;
         }
         for (const auto epsilon : usual) {
-            const bool fits = std::all_of(factors.begin(), factors.end(), [&](const auto& known) {
+            const bool fits = std::all_of(factors.begin(), factors.end(), [&](const auto& factor) {
                 const auto expected =
-                    weight[known.first] / std::sqrt(variance[known.first] + epsilon);
-                return std::abs(expected - known.second) <= 2e-6F * std::abs(expected);
+                    weight[factor.first] / std::sqrt(variance[factor.first] + epsilon);
+                return std::abs(expected - factor.second) <= 2e-6F * std::abs(expected);
             });
             if (fits) {
                 folds.settle(one, search_.entries[kernel].owner, owner, confidence::entry_content,
@@ -291,8 +291,8 @@ private:
     }
 
     [[nodiscard]] std::uint64_t sum_of(id t) {
-        if (const auto known = contents_.sum_of_tensor(t); known != 0) {
-            return known;
+        if (const auto sum = contents_.sum_of_tensor(t); sum != 0) {
+            return sum;
         }
         const auto content = contents_.content(t);
         return content.readable

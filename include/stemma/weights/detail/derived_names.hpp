@@ -37,8 +37,8 @@ public:
     void add(std::string_view name) {
         for (const auto& tool : name_suffixes) {
             if (tool.quantized && name.ends_with(tool.suffix)) {
-                auto& found = quantized_[name.substr(0, name.size() - tool.suffix.size())];
-                (tool.is_whole() ? found.whole : found.part) = true;
+                auto& seen = quantized_[name.substr(0, name.size() - tool.suffix.size())];
+                (tool.is_whole() ? seen.whole : seen.part) = true;
             }
         }
     }
@@ -46,8 +46,8 @@ public:
     /// Whether several names agree that a weight was quantized: `fc.weight_quantized` and
     /// `fc.weight_scale` for `fc.weight`. Complexity: as above.
     [[nodiscard]] bool is_quantized(std::string_view weight) const {
-        const auto found = quantized_.find(weight);
-        return found != quantized_.end() && found->second.whole && found->second.part;
+        const auto seen = quantized_.find(weight);
+        return seen != quantized_.end() && seen->second.whole && seen->second.part;
     }
 
 private:

@@ -73,18 +73,18 @@ find_folded_biases(const weight_search& search, std::span<const convolution> fol
     if (folded.empty() || first == 0 || first == before) {
         return result;
     }
-    const auto left = first > before ? first - before : 0;
+    const auto remaining = first > before ? first - before : 0;
     std::map<std::string, std::vector<std::size_t>> alike;
     for (std::size_t i = 0; i < folded.size(); ++i) {
         alike[without_numbers(search.modules.path(folded[i].module))].push_back(i);
     }
-    const auto fits = [&](const auto& group) { return group.second.size() == left; };
-    const bool all = left == folded.size();
+    const auto fits = [&](const auto& group) { return group.second.size() == remaining; };
+    const bool all = remaining == folded.size();
     const bool some = !all && std::count_if(alike.begin(), alike.end(), fits) == 1;
     for (const auto& group : alike) {
         for (const auto i : group.second) {
             const bool line = search.headers[folded[i].weight].dims.size() == 3;
-            const bool usual = left > folded.size() && (line || recurrent);
+            const bool usual = remaining > folded.size() && (line || recurrent);
             result[i].present = all || (some ? fits(group) : usual);
             result[i].sure = all ? result[i].sure : confidence::entry_guessed;
         }

@@ -81,12 +81,12 @@ struct recurrent_layer {
         const auto direction = node_attributes(search.model, layer.node).text("direction");
         layer.both_ways = direction == "bidirectional";
         layer.backwards = direction == "reverse";
-        auto& known = of_module[layer.module];
-        auto found = std::find(known.begin(), known.end(), layer.tensors);
-        if (found == known.end()) {
-            found = known.insert(known.end(), layer.tensors);
+        auto& numbered = of_module[layer.module];
+        auto place = std::find(numbered.begin(), numbered.end(), layer.tensors);
+        if (place == numbered.end()) {
+            place = numbered.insert(numbered.end(), layer.tensors);
         }
-        layer.layer = static_cast<unsigned>(found - known.begin());
+        layer.layer = static_cast<unsigned>(place - numbered.begin());
         layers.push_back(layer);
     }
     return layers;

@@ -113,15 +113,15 @@ public:
     }
 
 private:
-    using made = std::optional<std::string>;
+    using outcome = std::optional<std::string>;
 
-    made fail(std::string why) {
+    outcome fail(std::string why) {
         problem_ = std::move(why);
         return std::nullopt;
     }
 
-    made fail_shape(const std::string& name, std::span<const std::int64_t> is,
-                    std::span<const std::int64_t> wanted) {
+    outcome fail_shape(const std::string& name, std::span<const std::int64_t> is,
+                       std::span<const std::int64_t> wanted) {
         return fail(name + " is " + shape_text(is) + " where " + shape_text(wanted) + " is needed");
     }
 
@@ -149,7 +149,7 @@ private:
         return values.own.empty() ? std::string(values.data) : std::move(values.own);
     }
 
-    made moved(const parameter_origin& origin, const tensor_header& header) {
+    outcome moved(const parameter_origin& origin, const tensor_header& header) {
         auto values = take(origin.entries.front(), header.data_type);
         if (!values) {
             return std::nullopt;
@@ -175,8 +175,8 @@ private:
         return own(std::move(*values));
     }
 
-    made cut_out(const parameter_origin& origin, const tensor_header& header,
-                 const std::vector<std::int64_t>& shape, std::string_view bytes) {
+    outcome cut_out(const parameter_origin& origin, const tensor_header& header,
+                    const std::vector<std::int64_t>& shape, std::string_view bytes) {
         auto part = shape;
         const auto axis = origin.axis;
         if (axis < part.size() && axis < header.dims.size() &&
@@ -199,7 +199,7 @@ private:
     }
 
     /// Concatenates entries along an axis, each transposed first if axes are given.
-    made joined(const parameter_origin& origin, const tensor_header& header) {
+    outcome joined(const parameter_origin& origin, const tensor_header& header) {
         const std::size_t width = bits_of_type(header.data_type) / 8;
         std::vector<entry_values> parts;
         std::vector<std::int64_t> whole;
@@ -252,7 +252,7 @@ private:
     }
 
     /// Reorders gates from PyTorch to ONNX: i f g o to i o f g, r z n to z r n.
-    made reordered(const parameter_origin& origin, const tensor_header& header) {
+    outcome reordered(const parameter_origin& origin, const tensor_header& header) {
         constexpr std::array<std::size_t, 4> lstm{0, 3, 1, 2};
         constexpr std::array<std::size_t, 4> gru{1, 0, 2, 3};
         const auto& order = origin.gates == 4 ? lstm : gru;
@@ -281,11 +281,11 @@ private:
             }
         }
         const bool fits = result.size() == data_size(header).value_or(0);
-        return fits ? made(std::move(result)) : fail("the entries do not fill it");
+        return fits ? outcome(std::move(result)) : fail("the entries do not fill it");
     }
 
     /// `weight * f`, or `(bias - mean) * f + shift`, where `f` is the batch norm's factor.
-    made folded(const parameter_origin& origin, const tensor_header& header) {
+    outcome folded(const parameter_origin& origin, const tensor_header& header) {
         const auto count = origin.entries.size();
         if (header.dims.empty() || count < (origin.bias ? 4U : 3U) || header.dims[0] < 0) {
             return fail("it is not a weight of a convolution");
@@ -344,7 +344,7 @@ private:
     }
 
     /// Directions, each divided by its length and multiplied by the other entry; then transposed.
-    made normed(const parameter_origin& origin, const tensor_header& header) {
+    outcome normed(const parameter_origin& origin, const tensor_header& header) {
         if (origin.entries.size() != 2) {
             return fail("it is not a weight with weight norm");
         }

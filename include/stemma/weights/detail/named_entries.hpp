@@ -136,10 +136,11 @@ private:
             return true;
         }
         const auto owner = owner_path(name);
-        const bool known = find_module(module_lookup<module_tree>(search_.modules), owner) != no_id;
+        const bool has_owner =
+            find_module(module_lookup<module_tree>(search_.modules), owner) != no_id;
         const bool of_root = owner.empty() && name.find('.') == name.npos && search_.weights[t] &&
                              search_.origins[t].module == 0;
-        if (!entries.empty() || is_made_up(name) || !((known && !owner.empty()) || of_root)) {
+        if (!entries.empty() || is_made_up(name) || !((has_owner && !owner.empty()) || of_root)) {
             return false;
         }
         auto& origin = search_.origins[t];

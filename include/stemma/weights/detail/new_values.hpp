@@ -183,23 +183,23 @@ public:
         }
         const auto get = [this](const std::string& name) { return values(name); };
         value_maker maker(get);
-        std::optional<std::string> made;
+        std::optional<std::string> result;
         const auto wholes = range::count_if(
             origin.entries, [&](const auto& name) { return whole(name) != nullptr; });
         if (weights_ != nullptr || wholes == origin.entries.size() ||
             (wholes > 0 && known_ != nullptr)) {
-            made = maker.make(origin, header);
+            result = maker.make(origin, header);
         } else {
-            made = added(origin, header, bytes);
+            result = added(origin, header, bytes);
         }
-        if (!made || made->size() != bytes.size()) {
+        if (!result || result->size() != bytes.size()) {
             const auto why = maker.problem().empty() ? problem_ : maker.problem();
             STEMMA_THROW(
                 error(origin.quantized ? error_code::unsupported : error_code::contradiction,
                       path(), initializer, why));
         }
-        to.write_now(*made);
-        return *made != bytes;
+        to.write_now(*result);
+        return *result != bytes;
     }
 
 private:
@@ -208,10 +208,11 @@ private:
             return nullptr;
         }
         auto e = new_entries_->find(name);
-        const auto known = old_entries_ ? old_entries_->find(name) : no_id;
-        if (known != no_id && !old_entries_->is_outside(known) &&
+        const auto before = old_entries_ ? old_entries_->find(name) : no_id;
+        if (before != no_id && !old_entries_->is_outside(before) &&
             (e == no_id || new_entries_->is_outside(e))) {
-            e = new_entries_->find((*old_entries_)[known].owner, (*old_entries_)[known].attribute);
+            e = new_entries_->find((*old_entries_)[before].owner,
+                                   (*old_entries_)[before].attribute);
         }
         if (e != no_id && (*new_entries_)[e].name != name) {
             new_entries_->refuse_rivals(path());
@@ -244,10 +245,10 @@ private:
 
     /// Returns: the adapter's name for an entry that it changes.
     [[nodiscard]] std::optional<std::string_view> adapter_name(const std::string& name) const {
-        const auto found = changed_.find(name);
-        return found == changed_.end() || kept_.contains(name)
+        const auto entry = changed_.find(name);
+        return entry == changed_.end() || kept_.contains(name)
                    ? std::nullopt
-                   : std::optional<std::string_view>(found->second);
+                   : std::optional<std::string_view>(entry->second);
     }
 
     /// Returns: the other entries that an initializer stands for: those that come first for none.

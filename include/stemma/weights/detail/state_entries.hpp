@@ -131,8 +131,8 @@ public:
     /// first; else `no_id`.
     /// Complexity: O(length * log entries).
     [[nodiscard]] id find(std::string_view name) const {
-        const auto found = by_name_.find(name);
-        return found == by_name_.end() ? no_id : found->second;
+        const auto entry = by_name_.find(name);
+        return entry == by_name_.end() ? no_id : entry->second;
     }
 
     /// Returns: the entry with this name in a module; else `no_id`. Complexity: as above.

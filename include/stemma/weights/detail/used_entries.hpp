@@ -235,7 +235,7 @@ private:
                 attribute = std::move(name);
             }
             auto entry = (path.empty() ? "" : path + ".") + attribute;
-            if (const auto known = taken.find(entry); known != taken.end()) {
+            if (const auto holder = taken.find(entry); holder != taken.end()) {
                 const bool more = search_.origins[t].entries.empty();
                 if (more || !role.sure) {
                     continue;

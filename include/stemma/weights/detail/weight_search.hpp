@@ -93,12 +93,12 @@ class weight_search {
 public:
     /// Requires: `opened` outlives it and keeps its evidence. Complexity: O(nodes + reads + fields
     /// of tensors).
-    weight_search(const attributed_model& opened, state_entries known)
+    weight_search(const attributed_model& opened, state_entries searched)
         : model(opened.model())
         , modules(opened.modules())
         , attributions(opened.tags().attributions)
         , calls(opened)
-        , entries(std::move(known))
+        , entries(std::move(searched))
         , uses(collect_weight_uses(opened.model(), calls))
         , weights(model.tensors().size(), false)
         , origins(model.tensors().size())
@@ -142,9 +142,11 @@ public:
     /// Returns: how the shape of an initializer relates to that of an entry.
     [[nodiscard]] shape_relation relation(std::size_t t, id e, bool expect_transposed) const {
         const auto& shape = entries[e].shape;
-        const bool known = std::all_of(shape.begin(), shape.end(), [](auto n) { return n >= 0; });
-        return known && fits_type(t, e) ? relate_shapes(shape, headers[t].dims, expect_transposed)
-                                        : shape_relation{};
+        const bool complete =
+            std::all_of(shape.begin(), shape.end(), [](auto n) { return n >= 0; });
+        return complete && fits_type(t, e)
+                   ? relate_shapes(shape, headers[t].dims, expect_transposed)
+                   : shape_relation{};
     }
 
     /// Notes that an initializer is an entry.

@@ -41,11 +41,11 @@ enum class handed_on : unsigned char { no, same, transposed };
          {"Flatten", handed_on::same},
          {"Transpose", handed_on::transposed}}};
     const auto type = model.op_type(node);
-    const auto* const found = std::find_if(kinds.begin(), kinds.end(),
-                                           [&](const auto& kind) { return kind.first == type; });
-    const bool known =
-        found != kinds.end() && (model.domain(node).empty() || type == "DequantizeLinear");
-    return known ? found->second : handed_on::no;
+    const auto* const row = std::find_if(kinds.begin(), kinds.end(),
+                                         [&](const auto& kind) { return kind.first == type; });
+    const bool applies =
+        row != kinds.end() && (model.domain(node).empty() || type == "DequantizeLinear");
+    return applies ? row->second : handed_on::no;
 }
 
 /// Returns: by initializer the nodes that read it, in node order; within a function, the first one
