@@ -31,8 +31,8 @@ struct class_tags {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::unordered_map<id, id> found)
-            : ops_(&ops), found_(std::move(found)) {}
+        claims(const Ops& ops, std::unordered_map<id, id> modules)
+            : ops_(&ops), found_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -102,11 +102,11 @@ private:
     /// of them.
     template <class Modules>
     static void add_nearest(const Modules& modules, id above, std::string_view segment,
-                            std::vector<id>& found) {
+                            std::vector<id>& nearest) {
         const tree_index& tree = modules.index();
         for (id m = above + 1; m < tree.end(above);) {
             if (fits(modules, m, segment)) {
-                found.push_back(m);
+                nearest.push_back(m);
                 m = tree.end(m);
             } else {
                 ++m;

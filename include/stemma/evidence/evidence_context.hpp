@@ -48,9 +48,9 @@ public:
         : ops_(&ops), modules_(&modules), threads_(threads) {}
 
     /// As above, reusing known facts. Requires: they are for these operators and modules.
-    evidence_context(const Ops& ops, const Modules& modules, evidence_facts known,
+    evidence_context(const Ops& ops, const Modules& modules, evidence_facts facts,
                      thread_limit threads = {})
-        : ops_(&ops), modules_(&modules), threads_(threads), known_(std::move(known)) {}
+        : ops_(&ops), modules_(&modules), threads_(threads), known_(std::move(facts)) {}
 
     /// Returns: the given facts and those computed since.
     [[nodiscard]] evidence_facts release() && { return std::move(known_); }

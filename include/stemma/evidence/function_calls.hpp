@@ -28,8 +28,8 @@ struct function_calls {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, const tree_index& tree, detail::modules_of_calls found)
-            : ops_(&ops), tree_(&tree), found_(std::move(found)) {}
+        claims(const Ops& ops, const tree_index& tree, detail::modules_of_calls modules)
+            : ops_(&ops), tree_(&tree), found_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {

@@ -60,18 +60,18 @@ struct given_claims {
                 if (v >= table.of.size() || table.of[v].module == no_id) {
                     continue;
                 }
-                auto made = table.of[v];
-                if (joined_ && is_aligned(made.source)) {
-                    const auto module = joined_->around(vertex, made.module);
+                auto one = table.of[v];
+                if (joined_ && is_aligned(one.source)) {
+                    const auto module = joined_->around(vertex, one.module);
                     // Around a doubtful one is much else: it would agree with what contradicts it.
-                    if (made.confidence <= detail::confidence::capture_doubt) {
-                        made.exact = made.exact && module == made.module;
-                    } else if (module != made.module) {
-                        made.module = module;
-                        made.call = no_id;
+                    if (one.confidence <= detail::confidence::capture_doubt) {
+                        one.exact = one.exact && module == one.module;
+                    } else if (module != one.module) {
+                        one.module = module;
+                        one.call = no_id;
                     }
                 }
-                f(made);
+                f(one);
             }
         }
 

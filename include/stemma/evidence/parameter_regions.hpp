@@ -30,7 +30,7 @@ struct parameter_regions {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::vector<id> found) : ops_(&ops), found_(std::move(found)) {}
+        claims(const Ops& ops, std::vector<id> modules) : ops_(&ops), found_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {

@@ -75,20 +75,20 @@ public:
         });
     }
 
-    /// Moves operators in `found` from an ancestor to the module they lead to, if that reads the
+    /// Moves operators in `modules` from an ancestor to the module they lead to, if that reads the
     /// value that they are computed from elsewhere too; not those that lay out a known result.
     /// Complexity: O(V), and of each value that is read more than once a bounded number of readers
     /// and of operators behind it.
-    void refine(std::vector<id>& found) const {
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            if (start_[v] == no_id || found[v] == no_id || leads_to_[v].low == no_id) {
+    void refine(std::vector<id>& modules) const {
+        for (std::size_t v = 0; v < modules.size(); ++v) {
+            if (start_[v] == no_id || modules[v] == no_id || leads_to_[v].low == no_id) {
                 continue;
             }
             const bool lays_out_result =
                 owner_[start_[v]] != no_id && is_layout(type_of(v)) && reads(v, start_[v]);
             const auto m = lays_out_result ? no_id : deeper(entered(v), split_by(v));
-            if (m != no_id && m != found[v] && tree_.is_ancestor(found[v], m)) {
-                found[v] = m;
+            if (m != no_id && m != modules[v] && tree_.is_ancestor(modules[v], m)) {
+                modules[v] = m;
             }
         }
     }

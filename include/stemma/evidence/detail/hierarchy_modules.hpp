@@ -105,9 +105,9 @@ template <operator_view Ops, module_view Modules>
         }
         const auto of_owner = table.chain_of[op.owner];
         auto around = of_owner == no_id ? no_id : result.of_chain[of_owner].module;
-        if (const auto known = around_bodies.find(op.owner);
-            around == no_id && known != around_bodies.end()) {
-            around = known->second;
+        if (const auto entry = around_bodies.find(op.owner);
+            around == no_id && entry != around_bodies.end()) {
+            around = entry->second;
         }
         if (bare) {
             around_bodies.emplace(op.v, around);

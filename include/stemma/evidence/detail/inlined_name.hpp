@@ -50,10 +50,10 @@ template <named_operators Ops>
                 return match ? match : split_leftover_name(*before);
             }
         }
-        if (const auto found = ops.inlined().modules.find(v)) {
+        if (const auto inlined = ops.inlined().modules.find(v)) {
             const bool own =
-                std::string_view(ops.name(v)).starts_with(inlined_prefix) && !found->within;
-            return scoped_name{found->scope, scope_style::called, own, found->within};
+                std::string_view(ops.name(v)).starts_with(inlined_prefix) && !inlined->within;
+            return scoped_name{inlined->scope, scope_style::called, own, inlined->within};
         }
     }
     return std::nullopt;

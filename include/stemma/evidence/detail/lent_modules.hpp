@@ -62,14 +62,14 @@ template <parameter_readers Ops>
 template <module_view Modules>
 class lent_modules {
 public:
-    /// `known`: by scope, the module that parameters show, or `no_id`. `computing()` is asked if it
+    /// `shown`: by scope, the module that parameters show, or `no_id`. `computing()` is asked if it
     /// matters, see `find_computing`. Complexity: O(scopes * depth).
     lent_modules(const scope_table& table, const Modules& modules,
-                 std::span<const scope_module> known,
+                 std::span<const scope_module> shown,
                  const std::function<std::vector<bool>()>& computing)
         : table_(table)
         , modules_(modules)
-        , known_(known)
+        , known_(shown)
         , owner_(table.scopes.size(), no_id)
         , inside_(owner_)
         , mixed_(owner_.size(), false)

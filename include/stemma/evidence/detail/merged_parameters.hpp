@@ -115,13 +115,13 @@ void keep_untrained(const Ops& ops, const std::vector<parameter_read<Ops>>& read
         };
         ops.keep_uniform(marked);
         std::set<std::pair<std::string_view, std::size_t>> trained;
-        for (const auto& [p, known] : readers_of) {
-            if (!marked[p] && known.alike) {
-                trained.insert(place(p, known));
+        for (const auto& [p, group] : readers_of) {
+            if (!marked[p] && group.alike) {
+                trained.insert(place(p, group));
             }
         }
-        for (const auto& [p, known] : readers_of) {
-            marked[p] = marked[p] && !trained.contains(place(p, known));
+        for (const auto& [p, group] : readers_of) {
+            marked[p] = marked[p] && !trained.contains(place(p, group));
         }
     } else {
         marked.assign(marked.size(), false);
@@ -205,8 +205,8 @@ void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>
         entry.several = entry.several || entry.type != type;
         entry.of_kind = entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
     }
-    for (const auto& [p, known] : types) {
-        merged[p] = merged[p] || (known.several && known.of_kind);
+    for (const auto& [p, entry] : types) {
+        merged[p] = merged[p] || (entry.several && entry.of_kind);
     }
 }
 

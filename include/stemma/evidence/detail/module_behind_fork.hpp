@@ -39,11 +39,11 @@ template <operator_view Ops, class ModuleOf>
         if (steady[u]) {
             return;
         }
-        auto& known = inputs[u];
-        if (known == 0) {
+        auto& sides = inputs[u];
+        if (sides == 0) {
             open.emplace(position[u], u);
         }
-        known |= which;
+        sides |= which;
     };
     unsigned which = 1;
     for (auto [in, last] = in_edges(from, graph); in != last; ++in, which = 2) {

@@ -162,8 +162,8 @@ template <parameter_readers Ops, class OwnerOf>
     if constexpr (requires { ops.for_each_folded_parameter(take_folded{}); }) {
         ops.for_each_folded_parameter([&](id p, std::string_view origin) {
             if (const auto owner = owner_of(origin); owner != no_id) {
-                const auto [known, added] = folded.emplace(p, owner);
-                known->second = added ? owner : tree.lca(known->second, owner);
+                const auto [entry, added] = folded.emplace(p, owner);
+                entry->second = added ? owner : tree.lca(entry->second, owner);
             }
         });
     }

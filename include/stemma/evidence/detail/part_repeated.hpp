@@ -116,7 +116,7 @@ private:
     void part(id first, id s, const scope_module& module,
               std::unordered_map<id, scope_module>& parted) const {
         std::vector<std::string_view> types;
-        std::vector<std::string_view> found;
+        std::vector<std::string_view> present;
         std::vector<operator_t<Ops>> alike;
         bool reads = false;
         const auto reads_parameter = [&](const operator_t<Ops>& v) {
@@ -129,13 +129,13 @@ private:
         std::sort(types.begin(), types.end());
         for (const auto& v : operators_.at(s)) {
             if (std::binary_search(types.begin(), types.end(), std::string_view(ops_.op_type(v)))) {
-                found.push_back(ops_.op_type(v));
+                present.push_back(ops_.op_type(v));
                 alike.push_back(v);
                 reads_parameter(v);
             }
         }
-        std::sort(found.begin(), found.end());
-        if (!reads && found == types && alike.size() < operators_.at(s).size()) {
+        std::sort(present.begin(), present.end());
+        if (!reads && present == types && alike.size() < operators_.at(s).size()) {
             for (const auto& v : alike) {
                 parted.emplace(static_cast<id>(index_of(ops_.graph(), v)), module);
             }

@@ -157,9 +157,9 @@ private:
     /// Returns: the longest known path that a text begins with, and the length of its text.
     [[nodiscard]] std::pair<std::string_view, std::size_t> known_part(std::string_view text) const {
         for (auto end = text.size(); end != text.npos && end > 0; end = text.rfind('_', end - 1)) {
-            if (const auto known = dotted_.find(std::string(text.substr(0, end)));
-                known != dotted_.end()) {
-                return {known->second, end};
+            if (const auto entry = dotted_.find(std::string(text.substr(0, end)));
+                entry != dotted_.end()) {
+                return {entry->second, end};
             }
         }
         return {};
@@ -169,18 +169,18 @@ private:
     [[nodiscard]] bool read(std::string_view name, const std::vector<call>& calls,
                             std::size_t words) {
         const call* best = nullptr;
-        std::size_t known = 0;
+        std::size_t longest = 0;
         for (const auto& one : calls) {
             const auto length = known_part(one.path).second;
-            const bool better = best == nullptr || length > known ||
-                                (length == known && one.path.size() < best->path.size());
+            const bool better = best == nullptr || length > longest ||
+                                (length == longest && one.path.size() < best->path.size());
             if (better && (length == one.path.size() || may_be_call(one))) {
                 best = &one;
-                known = length;
+                longest = length;
             }
         }
         if (best == nullptr ||
-            words_of(std::string_view(best->path).substr(known)).size() > words) {
+            words_of(std::string_view(best->path).substr(longest)).size() > words) {
             return false;
         }
         if (auto path = extended(best->path)) {
@@ -212,8 +212,8 @@ private:
     /// Returns: the path that a text stands for: a known one, extended by a name or a member of a
     /// list; nothing for any other.
     [[nodiscard]] std::optional<std::string> extended(std::string_view text) const {
-        const auto [known, length] = known_part(text);
-        std::string path(known);
+        const auto [beginning, length] = known_part(text);
+        std::string path(beginning);
         auto rest = text.substr(std::min(length == 0 ? 0 : length + 1, text.size()));
         const auto append = [&](std::string_view part) {
             path.append(path.empty() ? "" : ".").append(part);

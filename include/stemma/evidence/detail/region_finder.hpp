@@ -72,34 +72,34 @@ public:
     [[nodiscard]] std::vector<id> run() {
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
         attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(known_.attends, owner_);
-        std::vector<id> found(owner_.size(), no_id);
-        for (std::size_t v = 0; v < found.size(); ++v) {
+        std::vector<id> modules(owner_.size(), no_id);
+        for (std::size_t v = 0; v < modules.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
-            found[v] = known_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
+            modules[v] = known_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
         // Operators that join the results of several modules are certain enough to place their
         // neighbours.
-        surround(found);
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            owner_[v] = joins_[v] ? found[v] : owner_[v];
+        surround(modules);
+        for (std::size_t v = 0; v < modules.size(); ++v) {
+            owner_[v] = joins_[v] ? modules[v] : owner_[v];
         }
         met_ = joins_;
-        surround(found);
-        entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(found);
-        lay_out(found);
-        take_steps(found);
+        surround(modules);
+        entered_modules(ops_, modules_, code_, order_, steady_, lost_, owner_).refine(modules);
+        lay_out(modules);
+        take_steps(modules);
         for_each_stacked_result(ops_, [&](id part, id whole) {
             if (bare_[part] && owner_[part] == no_id && !steady_[part]) {
-                found[part] = owner_[whole] == no_id ? found[whole] : owner_[whole];
+                modules[part] = owner_[whole] == no_id ? modules[whole] : owner_[whole];
             }
         });
         // Regions end where parameters are read, whoever ran there.
-        for (auto& module : found) {
+        for (auto& module : modules) {
             module = caller(module);
         }
-        serve_readers(found);
-        follow_data(found);
-        return found;
+        serve_readers(modules);
+        follow_data(modules);
+        return modules;
     }
 
     /// Returns: members of sequences that operators imply and the tree lacks: the sequence and a
@@ -110,18 +110,18 @@ public:
 
 private:
     /// Assigns the operators of sequence members to them.
-    void take_steps(std::vector<id>& found) {
-        std::vector<bool> free(found.size());
-        std::vector<id> placed = found;
-        for (std::size_t v = 0; v < found.size(); ++v) {
+    void take_steps(std::vector<id>& modules) {
+        std::vector<bool> free(modules.size());
+        std::vector<id> placed = modules;
+        for (std::size_t v = 0; v < modules.size(); ++v) {
             free[v] = bare_[v] && owner_[v] == no_id && !steady_[v];
-            placed[v] = steady_[v] ? no_id : owner_[v] != no_id ? owner_[v] : found[v];
+            placed[v] = steady_[v] ? no_id : owner_[v] != no_id ? owner_[v] : modules[v];
         }
         const functional_units<Ops> units(ops_, steady_, free);
         const module_exits<Ops> exits(ops_, tree_, owners_, units, placed);
         const auto give = [&](id module, const std::vector<id>& operators) {
             for (auto v : operators) {
-                found[v] = module;
+                modules[v] = module;
             }
         };
         const equal_modules ends(ops_, modules_, code_, pattern_, units, exits);
@@ -140,15 +140,15 @@ private:
     }
 
     /// Layout conversions inserted for a runtime belong where the data come from.
-    void follow_data(std::vector<id>& found) const {
+    void follow_data(std::vector<id>& modules) const {
         order_.forward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             if (!bare_[v] || owner_[v] != no_id || !converts(vertex)) {
                 return;
             }
             if (const auto u = only_source(graph_, vertex, steady_); u != no_id) {
-                const auto module = owner_[u] == no_id ? found[u] : fused_module(u);
-                found[v] = module == no_id ? found[v] : module;
+                const auto module = owner_[u] == no_id ? modules[u] : fused_module(u);
+                modules[v] = module == no_id ? modules[v] : module;
             }
         });
     }
@@ -186,7 +186,7 @@ private:
     /// of parameters is itself served by the caller of its module. Such a computation ran in some
     /// module; a constant runs nowhere, so several readers share it in their common ancestor,
     /// called or not.
-    void serve_readers(std::vector<id>& found) const {
+    void serve_readers(std::vector<id>& modules) const {
         const auto& direct = known_.reads;
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
@@ -199,13 +199,13 @@ private:
                 const bool reads = named_[w] != no_id ? products_[w] : direct[w] != no_id;
                 const auto module = named_[w] != no_id   ? named_[w]
                                     : direct[w] != no_id ? direct[w]
-                                                         : found[w];
+                                                         : modules[w];
                 if (module != no_id) {
                     readers.add(reads ? caller(around(tree_, module)) : module);
                 }
             }
             const auto shared = readers.get(tree_);
-            found[v] = is_constant(vertex) ? shared : caller(shared);
+            modules[v] = is_constant(vertex) ? shared : caller(shared);
         });
     }
 
@@ -234,7 +234,7 @@ private:
 
     /// Assigns every other operator to the deepest module shared by the nearest owners before and
     /// after it: their common caller. Operators that join results also belong where these meet.
-    void surround(std::vector<id>& found) {
+    void surround(std::vector<id>& modules) {
         std::vector<nearest_owners> before(owner_.size());
         std::vector<nearest_owners> behind(owner_.size());
         order_.forward([&](operator_t<Ops> vertex) {
@@ -259,7 +259,7 @@ private:
                                               position_, steady_, owner_)
                                  .run(order_);
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
-        joins_.assign(found.size(), false);
+        joins_.assign(modules.size(), false);
         order_.forward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
@@ -269,10 +269,10 @@ private:
                                      ? 0
                                      : shared_around(tree_, position_[v], before[v], behind[v]);
             const auto joined = meeting_point(v, before, skipped[v]);
-            const left_results left(ops_, vertex_, tree_, steady_, owner_, behind);
+            const left_results results(ops_, vertex_, tree_, steady_, owner_, behind);
             joins_[v] =
-                joined != no_id && !tree_.is_ancestor(joined, between) && !left.holds(v, joined);
-            found[v] = joins_[v] ? joined : between;
+                joined != no_id && !tree_.is_ancestor(joined, between) && !results.holds(v, joined);
+            modules[v] = joins_[v] ? joined : between;
             // A Concat puts parts together for its module; an Add may be the last thing its module
             // does.
             const std::string_view type = ops_.op_type(vertex);
@@ -280,41 +280,41 @@ private:
             const auto u = only_source(graph_, vertex, steady_);
             if (!joins_[v] && u != no_id && (goes_on[u] || computes_itself(u)) &&
                 (arranges(vertex) || converts(vertex)) && !makes_groups(vertex) &&
-                !serves_beside(v, owner_[u] != no_id ? owner_[u] : found[u])) {
-                found[v] = owner_[u] != no_id ? owner_[u] : found[u];
+                !serves_beside(v, owner_[u] != no_id ? owner_[u] : modules[u])) {
+                modules[v] = owner_[u] != no_id ? owner_[u] : modules[u];
                 goes_on[v] = true;
             }
         });
         goes_on_ = std::move(goes_on);
-        place_inputs(before, behind, found);
+        place_inputs(before, behind, modules);
     }
 
     /// What is computed before any parameter is read serves all of its first readers.
     void place_inputs(const std::vector<nearest_owners>& before,
-                      const std::vector<nearest_owners>& behind, std::vector<id>& found) const {
+                      const std::vector<nearest_owners>& behind, std::vector<id>& modules) const {
         const auto comes_first = [&](std::size_t v) {
             return owner_[v] == no_id && before[v].begin() == before[v].end();
         };
         common_module first;
-        for (std::size_t v = 0; v < found.size(); ++v) {
+        for (std::size_t v = 0; v < modules.size(); ++v) {
             bool reads_first = owner_[v] != no_id && before[v].begin() == before[v].end();
             for (auto [in, last] = in_edges(vertex_[v], graph_); in != last && !steady_[v]; ++in) {
                 const auto u = index_of(graph_, source(*in, graph_));
                 reads_first = reads_first || (!steady_[u] && comes_first(u) && !comes_first(v));
             }
-            const auto module = owner_[v] != no_id ? owner_[v] : found[v];
+            const auto module = owner_[v] != no_id ? owner_[v] : modules[v];
             first.add(reads_first && module != no_id ? around(tree_, module) : no_id);
         }
-        for (std::size_t v = 0; v < found.size() && first.low + 1 < first.behind; ++v) {
+        for (std::size_t v = 0; v < modules.size() && first.low + 1 < first.behind; ++v) {
             if (bare_[v] && !steady_[v] && comes_first(v) && behind[v].begin() != behind[v].end()) {
-                found[v] = first.get(tree_);
+                modules[v] = first.get(tree_);
             }
         }
     }
 
     /// Assigns operators that only rearrange values for a module that computes with parameters
     /// itself to that module.
-    void lay_out(std::vector<id>& found) const {
+    void lay_out(std::vector<id>& modules) const {
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             if (!bare_[v] || owner_[v] != no_id || steady_[v] || !arranges(vertex)) {
@@ -332,7 +332,7 @@ private:
                 }
             }
             if (all && direct && readers.low + 1 == readers.behind) {
-                found[v] = readers.low;
+                modules[v] = readers.low;
             }
         });
     }

@@ -36,11 +36,11 @@ template <named_operators Ops, class AreOne>
         for (char c : name.substr(name.size() == type.size() ? type.size() : type.size() + 1)) {
             count = count * 10 + static_cast<std::size_t>(c - '0');
         }
-        auto [known, added] = last.try_emplace({scope, type}, count);
-        if (!added && count < known->second) {
+        auto [entry, added] = last.try_emplace({scope, type}, count);
+        if (!added && count < entry->second) {
             return true;
         }
-        known->second = count;
+        entry->second = count;
     }
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto& scope = table.scopes[s];

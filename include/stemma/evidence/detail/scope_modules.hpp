@@ -191,10 +191,10 @@ void number_scopes(const Ops& ops, const scope_table& table, scope_modules& resu
             }
             if (const auto own = result.of_operator.find(v); own != result.of_operator.end()) {
                 const auto module = own->second.module;
-                const auto [known, added] =
+                const auto [entry, added] =
                     shared.try_emplace(std::uint64_t{s} << 32U | module, calls[module]);
                 calls[module] += added ? 1 : 0;
-                own->second.call = known->second;
+                own->second.call = entry->second;
             } else if (auto& scope = result.of_scope[s];
                        scope.call == no_id && scope.module != no_id) {
                 scope.call = calls[scope.module]++;
@@ -257,26 +257,26 @@ template <parameter_readers Ops, module_view Modules>
 
 /// Adds the modules that scopes denote to a tree that holds only those of other sources.
 ///
-/// `known` is what `builder` built last.
+/// `tree` is what `builder` built last.
 /// Returns: for every scope a module, by its id in `builder`.
 /// Complexity: as `bind_scopes`.
 template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
-                                        const module_tree& known, const parameter_owners& owners,
+                                        const module_tree& tree, const parameter_owners& owners,
                                         module_tree_builder& builder, thread_limit threads = {}) {
     const detail::scope_resolver<module_tree> resolver(
-        table, known, detail::collect_witnesses(ops, table, known, owners, threads), false, {},
+        table, tree, detail::collect_witnesses(ops, table, tree, owners, threads), false, {},
         [&] { return detail::find_weights_read(ops, table); });
-    std::vector<id> builder_id(known.size());
+    std::vector<id> builder_id(tree.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
     }
-    scope_modules ranks; // in `known`, if the module is there
+    scope_modules ranks; // in `tree`, if the module is there
     ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
     auto result = ranks;
     const auto has_inside = detail::find_enclosing(table);
     const detail::lent_modules<module_tree> lent(
-        table, known, ranks.of_scope, [&] { return detail::find_computing(ops, table); });
+        table, tree, ranks.of_scope, [&] { return detail::find_computing(ops, table); });
     const detail::shared_members shared(table);
     detail::hidden_levels hidden(builder);
     std::vector<bool> is_grown(table.scopes.size(), false);
@@ -404,7 +404,7 @@ template <parameter_readers Ops>
                               qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
         }
     }
-    detail::part_shared_scopes(ops, table, known, owners, resolver, ranks, threads);
+    detail::part_shared_scopes(ops, table, tree, owners, resolver, ranks, threads);
     for (const auto& [v, own] : ranks.of_operator) {
         result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
     }

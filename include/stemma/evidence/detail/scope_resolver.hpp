@@ -261,11 +261,11 @@ private:
                                              std::size_t count, id deep) {
         const auto parent = table_.scopes[s].parent;
         const auto first = table_.find(parent, stem);
-        auto [known, added] = stems_.try_emplace({parent, stem});
+        auto [entry, added] = stems_.try_emplace({parent, stem});
         if (added) {
-            known->second = candidates_in(parent, around, stem);
+            entry->second = candidates_in(parent, around, stem);
         }
-        const auto& fits = known->second;
+        const auto& fits = entry->second;
         if (fits.empty()) {
             return {};
         }

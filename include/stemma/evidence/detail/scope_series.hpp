@@ -162,8 +162,8 @@ private:
             }
         }
         const auto counted = split_count(table_.scopes[s].instance());
-        const auto found = counted ? counts.find(counted->second) : counts.end();
-        return found == counts.end() ? call_counts{} : found->second;
+        const auto entry = counted ? counts.find(counted->second) : counts.end();
+        return entry == counts.end() ? call_counts{} : entry->second;
     }
 
     [[nodiscard]] bool calls_alike(id first, id s) {

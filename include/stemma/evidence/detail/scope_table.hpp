@@ -241,11 +241,11 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             count(v, before, kind.hash);
             continue;
         }
-        const auto [found, end] = find_scope(ops, *it);
-        if (!found) {
+        const auto [scoped, end] = find_scope(ops, *it);
+        if (!scoped) {
             continue;
         }
-        const char* problem = find_scope_problem(*found);
+        const char* problem = find_scope_problem(*scoped);
         problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
         if (problem != nullptr) {
             if (table.problems.size() < max_scope_problems) {
@@ -259,11 +259,11 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
                                     return table.find_or_add(parent, segment);
                                 });
         };
-        const auto in = follow(*found);
-        if (!found->exact) {
+        const auto in = follow(*scoped);
+        if (!scoped->exact) {
             scope_of[v] = in;
             table.leftover.push_back(v);
-            if (found->within) {
+            if (scoped->within) {
                 table.within.push_back(v);
             }
             if (end) {
@@ -274,10 +274,10 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
         count(v, in, kind.hash);
         // The name itself rather than that of a result, whose style sibling operators share.
         const std::string_view name = ops.name(*it);
-        const std::size_t begin = found->style == scope_style::called ? 1 : 0;
-        if (found->style != scope_style::relative && name.size() > begin &&
-            found->scope.data() == name.data() + begin) {
-            around = name.substr(0, begin + found->scope.size() + (found->scope.empty() ? 0 : 1));
+        const std::size_t begin = scoped->style == scope_style::called ? 1 : 0;
+        if (scoped->style != scope_style::relative && name.size() > begin &&
+            scoped->scope.data() == name.data() + begin) {
+            around = name.substr(0, begin + scoped->scope.size() + (scoped->scope.empty() ? 0 : 1));
             before = in;
         }
     }

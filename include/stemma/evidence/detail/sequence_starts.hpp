@@ -202,7 +202,7 @@ private:
     template <class IsInside>
     [[nodiscard]] input_reader only_input_reader(const std::vector<id>& region,
                                                  IsInside is_inside) const {
-        input_reader found;
+        input_reader result;
         std::size_t reads = 0;
         bool computed = false;
         for (auto v : region) {
@@ -212,13 +212,13 @@ private:
             }
             for_each_input(v, [&](id input) {
                 ++reads;
-                found.v = v;
+                result.v = v;
                 const auto [reader, end] = reads_input_.equal_range(input);
-                found.forks = std::any_of(
+                result.forks = std::any_of(
                     reader, end, [&](const auto& entry) { return !is_inside(entry.second); });
             });
         }
-        return reads == 1 && !computed ? found : input_reader{};
+        return reads == 1 && !computed ? result : input_reader{};
     }
 
     /// Collects what leads to nothing but a module. Returns: what makes the one value that the

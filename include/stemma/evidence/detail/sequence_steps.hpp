@@ -129,10 +129,10 @@ private:
             return;
         }
         for (std::size_t i = 0; i < units.size(); ++i) {
-            const auto known = std::find_if(members.begin(), first,
-                                            [&](const member& one) { return one.number == i; });
+            const auto same = std::find_if(members.begin(), first,
+                                           [&](const member& one) { return one.number == i; });
             steps_.push_back(
-                {sequence, i, known == first ? no_id : known->module, std::move(units[i])});
+                {sequence, i, same == first ? no_id : same->module, std::move(units[i])});
         }
     }
 
@@ -170,21 +170,21 @@ private:
 
     /// Gives similar sequences the same last step.
     void end_alike() {
-        std::map<std::pair<std::uint64_t, std::string>, std::size_t> known;
+        std::map<std::pair<std::uint64_t, std::string>, std::size_t> counts;
         std::vector<bool> has_end(tree_.size(), false);
         for (const auto& [sequence, types] : ends_) {
-            ++known[{pattern_[sequence], types}];
+            ++counts[{pattern_[sequence], types}];
             has_end[sequence] = true;
         }
         constexpr std::size_t several = 2;
         std::vector<sequence_step> ends;
-        for (id m = 1; m < tree_.size() && !known.empty(); ++m) {
+        for (id m = 1; m < tree_.size() && !counts.empty(); ++m) {
             if (!code_.is_list(m) || has_end[m] || exits_.only(m) == no_id) {
                 continue;
             }
             const auto unit = units_.behind(exits_.only(m));
-            const auto alike = known.find({pattern_[m], types_of(unit)});
-            if (unit.empty() || alike == known.end() || alike->second < several) {
+            const auto alike = counts.find({pattern_[m], types_of(unit)});
+            if (unit.empty() || alike == counts.end() || alike->second < several) {
                 continue;
             }
             const auto vacant = find_end(m);

@@ -53,10 +53,10 @@ template <parameter_readers Ops, module_view Modules, class Named>
         ops.for_each_parameter(*it, [&](id p) {
             for (auto owner : owners.of(p)) {
                 const auto called = nearest_called(modules, owner);
-                const std::pair found(m, called);
+                const std::pair pair(m, called);
                 if (called != m && tree.is_ancestor(m, called) &&
-                    (deeper.empty() || deeper.back() != found)) {
-                    deeper.push_back(found);
+                    (deeper.empty() || deeper.back() != pair)) {
+                    deeper.push_back(pair);
                 }
             }
         });

@@ -66,28 +66,28 @@ public:
     /// Returns: by vertex index, the module where a skip connection ends, or `no_id`.
     /// Complexity: O(V + E), and a bounded number of operators for each join.
     [[nodiscard]] std::vector<id> run(const sweep_order<graph_of<Ops>>& order) {
-        auto found = residual_modules(
+        auto modules = residual_modules(
             propagation_problem<Ops>{ops_, tree_, order, owner_, thread_limit(), &steady_});
-        for (std::size_t v = 0; v < found.size(); ++v) {
+        for (std::size_t v = 0; v < modules.size(); ++v) {
             // A single call that is skipped says little about its caller.
-            if (found[v] != no_id && around(tree_, found[v]) != found[v]) {
-                found[v] = no_id;
+            if (modules[v] != no_id && around(tree_, modules[v]) != modules[v]) {
+                modules[v] = no_id;
             }
-            if (found[v] != no_id && is(v, "Add")) {
-                note(code_.nearest(found[v]), v);
+            if (modules[v] != no_id && is(v, "Add")) {
+                note(code_.nearest(modules[v]), v);
             }
         }
-        for (std::size_t v = 0; v < found.size(); ++v) {
-            if (found[v] != no_id && is(v, "Add")) {
-                found[v] = adding_module(code_.nearest(found[v]), v);
+        for (std::size_t v = 0; v < modules.size(); ++v) {
+            if (modules[v] != no_id && is(v, "Add")) {
+                modules[v] = adding_module(code_.nearest(modules[v]), v);
             } else if (!is(v, "Mul")) {
-                found[v] = is(v, "Concat") && owner_[v] == no_id ? passed_by(v) : no_id;
-            } else if (found[v] == no_id && owner_[v] == no_id && reads_converted(v)) {
+                modules[v] = is(v, "Concat") && owner_[v] == no_id ? passed_by(v) : no_id;
+            } else if (modules[v] == no_id && owner_[v] == no_id && reads_converted(v)) {
                 const auto m = behind_fork(v);
-                found[v] = m == no_id ? no_id : code_.nearest(around(tree_, m));
+                modules[v] = m == no_id ? no_id : code_.nearest(around(tree_, m));
             }
         }
-        return found;
+        return modules;
     }
 
 private:

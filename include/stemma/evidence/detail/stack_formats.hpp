@@ -57,7 +57,7 @@ struct told_frame {
 }
 
 /// Reads `File "net.py", line 12, in forward`, where `in` is optional. Returns: whether it matches.
-[[nodiscard]] inline bool read_file_line(std::string_view line, told_frame& made) noexcept {
+[[nodiscard]] inline bool read_file_line(std::string_view line, told_frame& frame) noexcept {
     constexpr std::string_view begin = "File \"";
     constexpr std::string_view middle = "\", line ";
     const auto indent = std::min(line.find_first_not_of(' '), line.size());
@@ -69,14 +69,14 @@ struct told_frame {
     if (at == line.npos) {
         return false;
     }
-    made = {line.substr(0, at), 0, {}, {}};
+    frame = {line.substr(0, at), 0, {}, {}};
     line.remove_prefix(at + middle.size());
-    made.line = take_line_number(line);
+    frame.line = take_line_number(line);
     if (line.starts_with(", in ")) {
-        made.function = line.substr(5);
+        frame.function = line.substr(5);
         line = {};
     }
-    return made.line != 0 && line.empty();
+    return frame.line != 0 && line.empty();
 }
 
 /// Python's traceback, as stored by torch.export: innermost frame last, each followed by one or
