@@ -40,9 +40,9 @@ public:
 
     /// Adds an operation and returns its number. Subsequent additions belong to it, until the next
     /// one.
-    id add(const operation& made, std::string_view name) {
+    id add(const operation& one, std::string_view name) {
         const auto number = static_cast<id>(operations_.size());
-        operations_.push_back({made, names_begin(), static_cast<id>(parameters_.size()),
+        operations_.push_back({one, names_begin(), static_cast<id>(parameters_.size()),
                                static_cast<id>(sources_.size())});
         add_name(name);
         return number;
@@ -60,12 +60,12 @@ public:
     /// Requires: `earlier` is below its number.
     void add_source(id earlier) {
         sources_.push_back(earlier);
-        operations_.back().made.varies |= operations_[earlier].made.varies;
+        operations_.back().what.varies |= operations_[earlier].what.varies;
     }
 
     /// The operation added last reads something that is neither an operation's result nor a
     /// parameter.
-    void add_input() { operations_.back().made.varies = true; }
+    void add_input() { operations_.back().what.varies = true; }
 
     /// Adds a reason to trust the capture less, in words.
     void add_fault(std::string text) { faults_.push_back(std::move(text)); }
@@ -77,10 +77,10 @@ public:
     [[nodiscard]] bool empty() const noexcept { return operations_.empty(); }
 
     /// Requires: `i` is below `size()`. Valid until the next `add`.
-    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].made; }
+    [[nodiscard]] const operation& operator[](id i) const noexcept { return operations_[i].what; }
 
     /// For changing what was passed to `add`.
-    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].made; }
+    [[nodiscard]] operation& operator[](id i) noexcept { return operations_[i].what; }
 
     /// Returns: ids in `names()`, in order of addition; the first is the one passed to `add`. Valid
     /// until a name is added.
@@ -114,7 +114,7 @@ public:
 
 private:
     struct entry {
-        operation made;
+        operation what;
         id first_name = 0;
         id first_parameter = 0;
         id first_source = 0;

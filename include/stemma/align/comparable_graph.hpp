@@ -212,11 +212,11 @@ private:
     }
 
     [[nodiscard]] id type_number(std::string_view text) {
-        const auto [known, is_new] = number_of_type_.try_emplace(std::string(text), type_count());
+        const auto [entry, is_new] = number_of_type_.try_emplace(std::string(text), type_count());
         if (is_new) {
             types_.emplace_back(text);
         }
-        return known->second;
+        return entry->second;
     }
 
     std::vector<operator_record> operators_; // plus one for the end of the last
@@ -269,9 +269,9 @@ template <named_operators Ops>
         for (auto [it, last] = out_edges(by_index[v], graph); it != last; ++it) {
             seen.try_emplace({v, detail::slot_of(graph, *it, detail::out_port, 0)}, no_id);
         }
-        for (auto made = seen.lower_bound({v, 0}); made != seen.end(); ++made) {
-            made->second = result.add_value(value_role::made, "");
-            outputs[v].push_back(made->second);
+        for (auto entry = seen.lower_bound({v, 0}); entry != seen.end(); ++entry) {
+            entry->second = result.add_value(value_role::made, "");
+            outputs[v].push_back(entry->second);
         }
         if (outputs[v].empty()) {
             outputs[v].push_back(result.add_value(value_role::made, ""));

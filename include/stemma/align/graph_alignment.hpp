@@ -75,8 +75,8 @@ public:
     }
 
     /// Appends what was found for the next operator.
-    void add(const found_origins& found, std::span<const id> origins) {
-        found_.push_back(found);
+    void add(const found_origins& one, std::span<const id> origins) {
+        found_.push_back(one);
         origins_.insert(origins_.end(), origins.begin(), origins.end());
         first_.push_back(static_cast<id>(origins_.size()));
     }

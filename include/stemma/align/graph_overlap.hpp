@@ -66,14 +66,14 @@ struct overlap_count {
 
 [[nodiscard]] inline double share_of_contents(const comparable_graph& before,
                                               const comparable_graph& after,
-                                              const graph_alignment& found) {
+                                              const graph_alignment& matches) {
     overlap_count count{.before = before.loose_contents().size(),
                         .after = after.loose_contents().size()};
     std::unordered_set<id> common;
     for (const auto& [v, hash] : after.loose_contents()) {
-        const auto match = found.values()[v];
+        const auto match = matches.values()[v];
         if (match != no_id && after.nonzero(v) != 0 && before.nonzero(match) == after.nonzero(v) &&
-            found.basis(v) >= match_basis::derived) {
+            matches.basis(v) >= match_basis::derived) {
             common.insert(match);
         }
     }
@@ -126,7 +126,7 @@ struct overlap_count {
 /// Complexity: O(operators + values) of both graphs, expected, and O(n log n) in stored values.
 [[nodiscard]] inline graph_overlap find_overlap(const comparable_graph& before,
                                                 const comparable_graph& after,
-                                                const graph_alignment& found) {
+                                                const graph_alignment& matches) {
     detail::overlap_count results;
     detail::overlap_count structure;
     for (id op = 0; op < before.operator_count(); ++op) {
@@ -138,17 +138,18 @@ struct overlap_count {
             continue;
         }
         ++structure.after;
-        structure.common += found.of(op).kind == origin_kind::kept ? 1U : 0U;
+        structure.common += matches.of(op).kind == origin_kind::kept ? 1U : 0U;
         for (const auto v : after.outputs(op)) {
             ++results.after;
-            const auto match = v == no_id ? no_id : found.values()[v];
+            const auto match = v == no_id ? no_id : matches.values()[v];
             const bool same_name = match != no_id && !after.value_name(v).empty() &&
                                    before.value_name(match) == after.value_name(v);
             results.common += same_name ? 1U : 0U;
         }
     }
-    return {detail::share_of_contents(before, after, found), detail::share_of_sizes(before, after),
-            detail::share_of_parameters(before, after), results.share(), structure.share()};
+    return {detail::share_of_contents(before, after, matches),
+            detail::share_of_sizes(before, after), detail::share_of_parameters(before, after),
+            results.share(), structure.share()};
 }
 
 } // namespace stemma::inline STEMMA_ABI

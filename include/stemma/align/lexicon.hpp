@@ -245,14 +245,14 @@ private:
 
     using numbers = std::unordered_map<std::string, std::size_t>;
 
-    static void read_into(std::string_view line, group made, numbers& group_of,
+    static void read_into(std::string_view line, group entry, numbers& group_of,
                           std::vector<group>& groups) {
         const auto equals = line.find('=');
         if (equals == line.npos) {
             return;
         }
         auto rest = line.substr(equals + 1);
-        for (auto* list : {&made.heads, &made.parts, &made.rare}) {
+        for (auto* list : {&entry.heads, &entry.parts, &entry.rare}) {
             const auto bar = rest.find('|');
             *list = split(rest.substr(0, bar));
             rest.remove_prefix(bar == rest.npos ? rest.size() : bar + 1);
@@ -260,7 +260,7 @@ private:
         for (auto name : split(line.substr(0, equals))) {
             group_of.emplace(std::string(name), groups.size());
         }
-        groups.push_back(std::move(made));
+        groups.push_back(std::move(entry));
     }
 
     /// By the whole type, else by its name in any domain.

@@ -24,13 +24,13 @@ inline constexpr std::size_t most_readers = 64;
 /// that it is known to compute: it may have absorbed what came next.
 class absorbed_readers {
 public:
-    /// `values` maps values of the changed graph to those of the original, or to `no_id`; `left`
+    /// `values` maps values of the changed graph to those of the original, or to `no_id`; `kept`
     /// says which values of the original are still there. Requires: all outlive this.
     absorbed_readers(const comparable_graph& before, const comparable_graph& after,
                      const value_numbers& numbers, const type_pairs& types,
                      const grouped_ids& before_readers, const grouped_ids& after_readers,
                      const stored_contents& contents, const std::vector<id>& values,
-                     const std::vector<bool>& left)
+                     const std::vector<bool>& kept)
         : before_(before)
         , after_(after)
         , numbers_(numbers)
@@ -39,7 +39,7 @@ public:
         , after_readers_(after_readers)
         , contents_(contents)
         , value_(values)
-        , left_(left) {}
+        , left_(kept) {}
 
     /// Returns: the last value that `op` may compute by way of `value`: as long as there is just
     /// one reader, which is gone, and reads nothing that `op` does not read too.

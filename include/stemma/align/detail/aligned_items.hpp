@@ -110,7 +110,7 @@ template <class Lexicon>
         std::vector<id> key(own.begin(), own.end());
         std::sort(key.begin() + 1, key.end());
         key.erase(std::unique(key.begin() + 1, key.end()), key.end());
-        const auto [known, added] = profiles.emplace(key, static_cast<id>(items.table.size()));
+        const auto [entry, added] = profiles.emplace(key, static_cast<id>(items.table.size()));
         if (added) {
             auto row = by_name[key.front()];
             for (std::size_t k = 1; k < key.size(); ++k) {
@@ -139,16 +139,16 @@ template <class Lexicon>
         // It may be optional because no operator that stands for it occurs in the model, because it
         // is the same on every run and may have been computed during export, or because it may have
         // been fused into another operator.
-        const auto& row = items.table[known->second];
+        const auto& row = items.table[entry->second];
         bool spared = !head || !captured[i].varies || captured[i].optional || may_be_bias(i);
         for (id t = 0; t < types.size() && !spared; ++t) {
-            spared = items.fuses[known->second][t] && row[t] != correspondence::head;
+            spared = items.fuses[entry->second][t] && row[t] != correspondence::head;
         }
         leaves = leaves == trail::always && spared ? trail::maybe : leaves;
         const auto shape = types.find("Shape");
         items.of_shapes.push_back(shape != no_id &&
-                                  items.table[known->second][shape] == correspondence::head);
-        items.profile.push_back(known->second);
+                                  items.table[entry->second][shape] == correspondence::head);
+        items.profile.push_back(entry->second);
         items.leaves.push_back(leaves);
         items.skipped.push_back(total);
         total += leaves == trail::always  ? weights.skip_always

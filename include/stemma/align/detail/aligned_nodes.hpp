@@ -220,13 +220,13 @@ private:
             if constexpr (body_operators<Ops>) {
                 body = ops_.body(v);
             }
-            const auto [known, added] =
+            const auto [entry, added] =
                 chain_of_body_.emplace(std::pair(owner, body), found_.chains);
             if (added) {
                 ++found_.chains;
                 found_.owner_of.push_back(owner);
             }
-            return known->second;
+            return entry->second;
         }
         return 0;
     }

@@ -97,7 +97,7 @@ private:
         lattice_state at;
         bool head = false; ///< the operator is a head
         float forward = 0; ///< logarithm, relative to the best at this step
-        float made = 0;    ///< score of producing the operator here
+        float score = 0;   ///< score of producing the operator here
         float mass = 0;
     };
 
@@ -169,9 +169,9 @@ private:
             log_sum(stay2, log_sum(log_sum(stay0 - left0, stay1), start) - weights_.lost), lost);
     }
 
-    void put(id item, std::uint8_t phase, bool head, double reached, double made) {
+    void put(id item, std::uint8_t phase, bool head, double reached, double score) {
         if (!std::isinf(reached)) {
-            next_.push_back({{item, phase}, head, static_cast<float>(made), reached + made});
+            next_.push_back({{item, phase}, head, static_cast<float>(score), reached + score});
         }
     }
 
@@ -279,7 +279,7 @@ private:
         }
         for (const auto& s : next_) {
             if (s.reached >= limit) {
-                states_.push_back({s.at, s.head, static_cast<float>(s.reached - best), s.made, 0});
+                states_.push_back({s.at, s.head, static_cast<float>(s.reached - best), s.score, 0});
             }
         }
         begins_.push_back(states_.size());
@@ -336,7 +336,7 @@ private:
             const auto& s = states_[i].at;
             for (; k > middle && states_[k - 1].at.item > s.item; --k) {
                 const auto& t = states_[k - 1];
-                const auto value = after[k - 1 - middle] + t.made;
+                const auto value = after[k - 1 - middle] + t.score;
                 if (arrives(t)) {
                     passed = log_sum(passed, value - items_.skipped[t.at.item]);
                     furthest = std::max(furthest, value);
@@ -347,7 +347,7 @@ private:
             for (auto j = k; j > middle && states_[j - 1].at.item == s.item; --j) {
                 const auto& t = states_[j - 1];
                 if (const auto gain = staying(s, t); !std::isinf(gain)) {
-                    value = log_sum(value, after[j - 1 - middle] + t.made + gain);
+                    value = log_sum(value, after[j - 1 - middle] + t.score + gain);
                 }
             }
             before[i - first] = value;
@@ -393,7 +393,7 @@ private:
     struct candidate {
         lattice_state at;
         bool head = false;
-        float made = 0;
+        float score = 0;
         double reached = 0;
     };
 

@@ -72,12 +72,12 @@ private:
         if (readers.empty()) {
             return module;
         }
-        const auto [known, is_new] =
+        const auto [entry, is_new] =
             of_readers_.try_emplace(parameter, captured_[readers.front()].module);
         for (std::size_t i = 1; is_new && i < readers.size(); ++i) {
-            known->second = modules_.lca(known->second, captured_[readers[i]].module);
+            entry->second = modules_.lca(entry->second, captured_[readers[i]].module);
         }
-        return modules_.lca(module, known->second);
+        return modules_.lca(module, entry->second);
     }
 
     void join_neighbours(id item, id n) {

@@ -151,7 +151,7 @@ struct values_found {
 /// something stored; else `no_id`.
 [[nodiscard]] inline id anchored_value(const comparable_graph& before,
                                        const comparable_graph& after, id value,
-                                       const values_found& found) {
+                                       const values_found& matched) {
     const auto maker = after.maker(value);
     if (maker == no_id) {
         return no_id;
@@ -161,13 +161,13 @@ struct values_found {
                                                outputs.begin());
     for (const auto v : after.inputs(maker)) {
         const auto content = v == no_id ? 0 : after.content(v);
-        const auto same = found.contents.find(content);
-        if (same == no_id || !found.is_unique(content) || found.after_readers[v].size() != 1 ||
-            found.before_readers[same].size() != 1) {
+        const auto same = matched.contents.find(content);
+        if (same == no_id || !matched.is_unique(content) || matched.after_readers[v].size() != 1 ||
+            matched.before_readers[same].size() != 1) {
             continue;
         }
-        const auto reader = found.before_readers[same].front();
-        if (found.types.equal(before.type(reader), after.type(maker)) &&
+        const auto reader = matched.before_readers[same].front();
+        if (matched.types.equal(before.type(reader), after.type(maker)) &&
             slot < before.outputs(reader).size()) {
             return before.outputs(reader)[slot];
         }
@@ -193,7 +193,8 @@ struct values_found {
 /// Whether names of values kept their meaning: tools that renumber all values reuse names for
 /// others. Complexity: O(values).
 [[nodiscard]] inline bool are_names_kept(const comparable_graph& before,
-                                         const comparable_graph& after, const values_found& found) {
+                                         const comparable_graph& after,
+                                         const values_found& matched) {
     struct votes {
         std::size_t yes = 0;
         std::size_t no = 0;
@@ -205,25 +206,27 @@ struct values_found {
     votes counts;
     votes typed;
     for (id v = 0; v < after.value_count(); ++v) {
-        const auto named = found.named[v];
+        const auto named = matched.named[v];
         if (named == no_id || after.role(v) == value_role::given) {
             continue;
         }
         const bool is_stored = after.role(v) == value_role::stored;
         const auto content = after.content(v);
         const auto maker = after.maker(v);
-        const auto match = is_stored || found.bases[v] == match_basis::computed
-                               ? found.values[v]
-                               : anchored_value(before, after, v, found);
-        if (match != no_id && (!is_stored || found.is_unique(content))) {
+        const auto match = is_stored || matched.bases[v] == match_basis::computed
+                               ? matched.values[v]
+                               : anchored_value(before, after, v, matched);
+        if (match != no_id && (!is_stored || matched.is_unique(content))) {
             (is_stored ? stored : counts)
-                .add(is_stored ? is_computed_from(before, named, match, found.numbers)
-                               : found.numbers.of_value(named) == found.numbers.of_value(match));
+                .add(is_stored
+                         ? is_computed_from(before, named, match, matched.numbers)
+                         : matched.numbers.of_value(named) == matched.numbers.of_value(match));
         }
         const auto then = before.maker(named);
-        if (maker != no_id && then != no_id && found.types.had(after.type(maker)) &&
-            !found.types.lays_out(after.type(maker)) && !found.types.passes(after.type(maker))) {
-            typed.add(found.types.fit(before.type(then), after.type(maker)) !=
+        if (maker != no_id && then != no_id && matched.types.had(after.type(maker)) &&
+            !matched.types.lays_out(after.type(maker)) &&
+            !matched.types.passes(after.type(maker))) {
+            typed.add(matched.types.fit(before.type(then), after.type(maker)) !=
                       correspondence::none);
         }
     }

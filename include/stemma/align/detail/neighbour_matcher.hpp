@@ -100,10 +100,10 @@ protected:
     /// Returns: the first input that is not stored, or `no_id`.
     [[nodiscard]] static id first_made(const comparable_graph& graph, id op) {
         const auto inputs = graph.inputs(op);
-        const auto found = std::find_if(inputs.begin(), inputs.end(), [&](id v) {
+        const auto first = std::find_if(inputs.begin(), inputs.end(), [&](id v) {
             return v != no_id && graph.role(v) != value_role::stored;
         });
-        return found == inputs.end() ? no_id : *found;
+        return first == inputs.end() ? no_id : *first;
     }
 
     /// Extends matches to neighbours until nothing more is found.
@@ -203,8 +203,8 @@ protected:
     /// Whether an operator of the original reads a value first, was not matched, and may be what
     /// another one leads with.
     [[nodiscard]] bool may_lead(id before, id op, id read) const {
-        const auto made = before_.outputs(before);
-        return !taken_[before] && !made.empty() && made[0] != no_id && !left_[made[0]] &&
+        const auto outputs = before_.outputs(before);
+        return !taken_[before] && !outputs.empty() && outputs[0] != no_id && !left_[outputs[0]] &&
                first_made(before_, before) == read &&
                types_.fit(before_.type(before), after_.type(op)) == correspondence::head;
     }

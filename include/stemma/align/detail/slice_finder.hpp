@@ -24,10 +24,10 @@ struct graph_slice {
 /// Finds what lies between values of an original that are still in a changed graph.
 class slice_finder {
 public:
-    /// `left` is by value: whether the changed graph has it. Requires: all arguments outlive this.
+    /// `kept` is by value: whether the changed graph has it. Requires: all arguments outlive this.
     slice_finder(const comparable_graph& graph, const value_numbers& numbers,
-                 const std::vector<bool>& left)
-        : graph_(graph), numbers_(numbers), left_(left), seen_(graph.value_count(), 0) {}
+                 const std::vector<bool>& kept)
+        : graph_(graph), numbers_(numbers), left_(kept), seen_(graph.value_count(), 0) {}
 
     /// Returns: what computes the values `ends` from `begins` and nothing else, going back through
     /// data if an end is data; if other values are needed too, what computes them from remaining
