@@ -138,7 +138,7 @@ private:
 /// The modules at the paths in a part of a capture.
 class captured_paths {
 public:
-    /// Paths that lead nowhere become a fault of `made`.
+    /// Paths that lead nowhere become a fault of `operations`.
     /// Complexity: as `find_path` for each path; for one that leads nowhere also O(length of all
     /// aliases).
     captured_paths(const module_tree& modules, const string_pool& paths,

@@ -172,7 +172,7 @@ private:
     std::vector<id> owners_; // of bodies, ascending
 };
 
-/// Returns: the stored form of the sketch of a model whose attributions are `made`.
+/// Returns: the stored form of the sketch of a model with these attributions.
 /// Complexity: O(nodes + inputs + length of names).
 [[nodiscard]] inline graph_sketch::texts sketch_of(const onnx_model& model,
                                                    std::span<const attribution> attributions,

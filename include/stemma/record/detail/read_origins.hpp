@@ -26,7 +26,7 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Returns: the origins stored with a model's nodes, whose tags were carried over from an original;
-/// `made` are their attributions. Complexity: O(fields of the nodes).
+/// `attributions` are theirs. Complexity: O(fields of the nodes).
 [[nodiscard]] inline node_origins read_origins(const wire_model& model, const module_tree& modules,
                                                std::span<const attribution> attributions) {
     node_origins origins;
