@@ -71,10 +71,10 @@ std::string weights_by_kind(const stemma::module_statistics& counts) {
 
 void print_conflicts(const stemma::attributed_model& opened, const std::vector<id>& nodes,
                      std::size_t rows) {
-    const auto& found = opened.tags();
+    const auto& tags = opened.tags();
     std::size_t shown = 0;
     for (auto node : nodes) {
-        const auto claims = found.conflicts.of(node);
+        const auto claims = tags.conflicts.of(node);
         if (claims.empty()) {
             continue;
         }

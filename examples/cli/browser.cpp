@@ -206,10 +206,10 @@ void browser::list_rows() {
     // A hidden selection moves to its visible parent.
     auto at = selected;
     for (;;) {
-        const auto found = std::find_if(rows_.begin(), rows_.end(),
-                                        [&](const row& each) { return each.at == at; });
-        if (found != rows_.end()) {
-            selected_ = static_cast<std::size_t>(found - rows_.begin());
+        const auto position = std::find_if(rows_.begin(), rows_.end(),
+                                           [&](const row& each) { return each.at == at; });
+        if (position != rows_.end()) {
+            selected_ = static_cast<std::size_t>(position - rows_.begin());
             return;
         }
         at = is_module(at) ? place{tree.parent(at.module), no_id} : place{at.module, no_id};
@@ -223,9 +223,9 @@ void browser::select(const place& at) {
         open_[m] = true;
     }
     list_rows();
-    const auto found =
+    const auto position =
         std::find_if(rows_.begin(), rows_.end(), [&](const row& each) { return each.at == at; });
-    selected_ = static_cast<std::size_t>(found - rows_.begin());
+    selected_ = static_cast<std::size_t>(position - rows_.begin());
 }
 
 void browser::move(std::ptrdiff_t by) {
@@ -612,19 +612,20 @@ const std::vector<std::string>& browser::detail_lines(std::size_t width) {
 
 std::vector<screen_line> browser::lines(std::size_t width, std::size_t height) {
     page_ = std::max<std::size_t>(height, 2) - 1;
-    const auto left = right_column(width);
-    const bool both = left < width;
+    const auto column = right_column(width);
+    const bool both = column < width;
     std::vector<screen_line> shown(height);
     top_ = std::min(top_, selected_);
     top_ = std::max(top_, selected_ < page_ ? 0 : selected_ - page_ + 1);
     if (both || !in_detail_) {
         for (std::size_t i = 0; i < page_ && top_ + i < rows_.size(); ++i) {
-            shown[i].left = printable_shades(tree_line(rows_[top_ + i], both ? left - 2 : left));
+            shown[i].left =
+                printable_shades(tree_line(rows_[top_ + i], both ? column - 2 : column));
             shown[i].selected = top_ + i == selected_;
         }
     }
     if (both || in_detail_) {
-        const auto room = width - (both ? left : 0);
+        const auto room = width - (both ? column : 0);
         const auto& details = detail_lines(room);
         for (std::size_t i = 0; i < page_ && detail_top_ + i < details.size(); ++i) {
             (both ? shown[i].right : shown[i].left) = details[detail_top_ + i];

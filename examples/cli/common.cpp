@@ -40,19 +40,20 @@ void command_line::common(common_options& options, const std::string& formats,
                           const char* model_name) const {
     auto& how = options.attribution;
     auto& names = options.policies;
-    const auto& known = known_policies();
+    const auto& registry = known_policies();
     model(options.model, model_name);
     captures(options.captures, "capture of what PyTorch knew (JSON), or the ONNX file that "
                                "MODEL was made from; repeatable");
-    value("--select", names.selection, "S", "modules that get tags: " + known.selections.names());
+    value("--select", names.selection, "S",
+          "modules that get tags: " + registry.selections.names());
     list("--keep", names.keep, "CLASS,...",
          "infrastructure classes to tag as well, such as LayerNorm");
-    value("--naming", names.naming, "N", "format of tags: " + known.namings.names());
+    value("--naming", names.naming, "N", "format of tags: " + registry.namings.names());
     value("--resolve", names.resolution, "R",
-          "which claim wins when sources disagree: " + known.resolutions.names());
+          "which claim wins when sources disagree: " + registry.resolutions.names());
     value("--propagate", names.propagation, "P",
-          "rule for nodes without evidence: " + known.propagations.names());
-    list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(known));
+          "rule for nodes without evidence: " + registry.propagations.names());
+    list("--sources", names.sources, "S,...", "evidence to use: " + stemma::source_names(registry));
     value("--min-confidence", how.min_confidence, "X", "ignore claims with less confidence, 0 to 1")
         ->check([](const std::string& text) { return number_up_to(text, 1); });
     flag("--recompute", how.recompute, "ignore tags in the file");

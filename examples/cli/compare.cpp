@@ -46,20 +46,20 @@ void print_context(const char* label, const stemma::onnx_model& model, id node) 
     }
 }
 
-void print_structure(const stemma::model_comparison& found,
+void print_structure(const stemma::model_comparison& comparison,
                      const stemma::attributed_model& opened_first,
                      const stemma::attributed_model& opened_second) {
     const auto& first = opened_first.model();
     const auto& second = opened_second.model();
-    if (!found.structure) {
+    if (!comparison.structure) {
         const auto names =
-            found.renamed_nodes == 0
+            comparison.renamed_nodes == 0
                 ? std::string()
-                : fmt::format(", {} with another name", counted(found.renamed_nodes, "node"));
+                : fmt::format(", {} with another name", counted(comparison.renamed_nodes, "node"));
         put("structure    identical: {}{}\n", counted(first.node_count(), "node"), names);
         return;
     }
-    const auto& difference = *found.structure;
+    const auto& difference = *comparison.structure;
     const bool in_first = difference.first != no_id;
     const auto& opened = in_first ? opened_first : opened_second;
     const auto node = in_first ? difference.first : difference.second;
@@ -72,9 +72,10 @@ void print_structure(const stemma::model_comparison& found,
     print_context("second", second, difference.second);
 }
 
-void print_initializers(const stemma::model_comparison& found, std::size_t rows) {
-    const auto& list = found.initializers;
-    put("initializers {}: {} the same\n", verdict(list.empty()), grouped(found.same_initializers));
+void print_initializers(const stemma::model_comparison& comparison, std::size_t rows) {
+    const auto& list = comparison.initializers;
+    put("initializers {}: {} the same\n", verdict(list.empty()),
+        grouped(comparison.same_initializers));
     for (std::size_t i = 0; i < std::min(rows, list.size()); ++i) {
         put("  {} {}{} ({})\n", fitted(to_string(list[i].change), 8), in_one_line(list[i].name),
             list[i].other.empty() ? std::string() : " to " + in_one_line(list[i].other),
@@ -117,24 +118,24 @@ int compare(const compare_options& options) {
     auto other = options.common;
     other.model = options.other;
     const auto second = open_model(other);
-    const auto found = stemma::compare_models(
+    const auto comparison = stemma::compare_models(
         *first, *second,
         {options.wants("structure"), options.wants("initializers"), options.wants("tags")});
     if (options.common.format == "json") {
         standard_output out;
-        stemma::write_comparison(out, found, *first, *second);
+        stemma::write_comparison(out, comparison, *first, *second);
     } else {
-        if (found.parts.structure) {
-            print_structure(found, *first, *second);
+        if (comparison.parts.structure) {
+            print_structure(comparison, *first, *second);
         }
-        if (found.parts.initializers) {
-            print_initializers(found, options.rows);
+        if (comparison.parts.initializers) {
+            print_initializers(comparison, options.rows);
         }
-        if (found.tags) {
-            print_tags(*found.tags, first->model(), options.rows);
+        if (comparison.tags) {
+            print_tags(*comparison.tags, first->model(), options.rows);
         }
     }
-    return found.is_equal() ? done : found_something;
+    return comparison.is_equal() ? done : found_something;
 }
 
 } // namespace

@@ -143,9 +143,9 @@ void print_nodes(const stemma::module_difference& entry, const stemma::attribute
 /// Prints a tree of the modules that differ, with their ancestors.
 class diff_printer {
 public:
-    diff_printer(const stemma::model_diff& found, const stemma::attributed_model& first,
+    diff_printer(const stemma::model_diff& difference, const stemma::attributed_model& first,
                  const stemma::attributed_model& second, const diff_options& options)
-        : found_(found), first_(first), second_(second), options_(options) {}
+        : found_(difference), first_(first), second_(second), options_(options) {}
 
     void print() {
         for (const auto& one : found_.header) {
@@ -289,13 +289,13 @@ private:
 
 /// Returns: the single module that a query selects.
 id module_of(const stemma::attributed_model& opened, const std::string& asked) {
-    const auto found = stemma::find_modules(opened, asked);
-    if (found.size() != 1) {
+    const auto modules = stemma::find_modules(opened, asked);
+    if (modules.size() != 1) {
         throw stemma::error(stemma::error_code::refused, opened.file().path(), "--module",
                             fmt::format("'{}' matches {} modules; name one per model", asked,
-                                        grouped(found.size())));
+                                        grouped(modules.size())));
     }
-    return found.front();
+    return modules.front();
 }
 
 int diff_modules(const diff_options& options, const stemma::diff_options& how,
@@ -304,24 +304,25 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
         throw stemma::error(stemma::error_code::refused, "", "--module",
                             "is given more than twice: one module of each model is compared");
     }
-    const auto found =
+    const auto comparison =
         stemma::compare_modules(first, module_of(first, options.modules.front()), second,
                                 module_of(second, options.modules.back()), how);
     if (options.common.format == "json") {
         write_output(options.output, [&](auto& sink) {
-            stemma::write_module_diff(sink, found, first, second, options.nodes);
+            stemma::write_module_diff(sink, comparison, first, second, options.nodes);
         });
     } else {
-        const auto& entry = found.difference;
+        const auto& entry = comparison.difference;
         put("{} and {}: {}; {} and {}: {} matched", path_text(first, entry.first),
             path_text(second, entry.second),
-            found.same_function ? "the same function" : shaded("different functions", shade::bad),
-            grouped(found.first_nodes), counted(found.second_nodes, "node"),
-            grouped(found.matched_nodes));
+            comparison.same_function ? "the same function"
+                                     : shaded("different functions", shade::bad),
+            grouped(comparison.first_nodes), counted(comparison.second_nodes, "node"),
+            grouped(comparison.matched_nodes));
         put("{}\n", options.no_weights
                         ? std::string()
                         : fmt::format("; {} of {} differ", grouped(entry.weights.size()),
-                                      counted(found.compared_weights, "weight")));
+                                      counted(comparison.compared_weights, "weight")));
         for (std::size_t i = 0; i < std::min(options.rows, entry.weights.size()); ++i) {
             print_weight(entry.weights[i], first, second, "");
         }
@@ -330,7 +331,7 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
             print_nodes(entry, first, second, "");
         }
     }
-    return found.same_function ? done : found_something;
+    return comparison.same_function ? done : found_something;
 }
 
 int diff(const diff_options& options) {
@@ -366,9 +367,9 @@ int diff(const diff_options& options) {
     for (std::size_t i = 1; i < models.size(); ++i) {
         all.push_back(stemma::diff_models(*models[i - 1], *models[i], how));
     }
-    const auto& found = all.front();
+    const auto& difference = all.front();
     if (options.common.format == "text") {
-        diff_printer(found, first, second, options).print();
+        diff_printer(difference, first, second, options).print();
     } else {
         write_output(options.output, [&](auto& sink) {
             if (options.common.format == "html") {
@@ -378,10 +379,11 @@ int diff(const diff_options& options) {
                 }
                 stemma_report::write_html_diff(sink, shown, all, how);
             } else if (options.common.format == "sync_navigation") {
-                stemma::write_sync_navigation(sink, stemma::link_nodes(found, first, second, how),
+                stemma::write_sync_navigation(sink,
+                                              stemma::link_nodes(difference, first, second, how),
                                               first.model(), second.model());
             } else {
-                stemma::write_diff(sink, found, first, second, options.nodes);
+                stemma::write_diff(sink, difference, first, second, options.nodes);
             }
         });
     }

@@ -102,10 +102,10 @@ private:
             row("called by", module_text(caller));
         }
         using relation = stemma::claim_relation;
-        for (const auto& [made, how] : one.claims) {
+        for (const auto& [claim, how] : one.claims) {
             row("claim",
-                fmt::format("{} says {} ({:.2f}){}", found_.provenances[made.source],
-                            path_text(opened_, made.module), made.confidence,
+                fmt::format("{} says {} ({:.2f}){}", found_.provenances[claim.source],
+                            path_text(opened_, claim.module), claim.confidence,
                             how == relation::decided  ? ""
                             : how == relation::agrees ? ", which agrees"
                                                       : shaded(", which disagrees", shade::bad)));
@@ -157,12 +157,12 @@ private:
         if (texts_ == nullptr) {
             return;
         }
-        const auto found = texts_->line(opened_.lines(), frame);
-        row("", !found ? shaded("not there", shade::dim)
-                : found->changed
+        const auto line = texts_->line(opened_.lines(), frame);
+        row("", !line ? shaded("not there", shade::dim)
+                : line->changed
                     ? shaded("the line has changed since", shade::bad)
-                    : shortened(found->text, 100) +
-                          shaded(found->unchecked ? "  (may have changed)" : "", shade::dim));
+                    : shortened(line->text, 100) +
+                          shaded(line->unchecked ? "  (may have changed)" : "", shade::dim));
     }
 
     /// The origins, if tags were carried over from an original.

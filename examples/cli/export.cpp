@@ -85,9 +85,9 @@ std::vector<stemma::overlay_table> read_overlays(const export_options& options,
     for (const auto& path : options.overlays) {
         const stemma::mapped_file file(path);
         overlays.push_back(stemma::read_overlay(file.bytes(), path, opened));
-        if (const auto left = overlays.back().unmatched; left > 0) {
+        if (const auto unmatched = overlays.back().unmatched; unmatched > 0) {
             note(options.common,
-                 fmt::format("{}: {} not in the model", path, counted(left, "row")));
+                 fmt::format("{}: {} not in the model", path, counted(unmatched, "row")));
         }
     }
     return overlays;
@@ -98,13 +98,13 @@ void write_picture(const export_options& options, const stemma::attributed_model
     fold.depth = options.depth;
     fold.max_boxes = options.max_boxes;
     if (!options.module.empty()) {
-        const auto found = stemma::find_modules(opened, options.module);
-        if (found.size() > 1) {
+        const auto modules = stemma::find_modules(opened, options.module);
+        if (modules.size() > 1) {
             throw stemma::error(stemma::error_code::refused, "--module", "",
                                 fmt::format("'{}' matches {} modules; a picture shows one",
-                                            options.module, found.size()));
+                                            options.module, modules.size()));
         }
-        fold.root = found.front();
+        fold.root = modules.front();
     }
     const auto overlays = read_overlays(options, opened);
     stemma::string_sink dot;

@@ -41,16 +41,17 @@ void print_text(const fold_options& options, const stemma::model_fold& folded,
     }
 }
 
-void say_what_is_left(const fold_options& options, const stemma::nodes_left& left) {
+void say_what_is_left(const fold_options& options, const stemma::nodes_left& remaining) {
     const auto say = [&](std::size_t nodes, std::string_view why) {
         if (nodes > 0) {
             note(options.common, fmt::format("{}: {} left in place: {}", options.common.model,
                                              counted(nodes, "node"), why));
         }
     };
-    say(left.too_few, fmt::format("their modules have fewer than {} nodes", options.folding.least));
-    say(left.between, "their modules are not convex, and they are alone between the paths");
-    say(left.in_bodies, "they are in functions, or in bodies owned by other modules");
+    say(remaining.too_few,
+        fmt::format("their modules have fewer than {} nodes", options.folding.least));
+    say(remaining.between, "their modules are not convex, and they are alone between the paths");
+    say(remaining.in_bodies, "they are in functions, or in bodies owned by other modules");
 }
 
 /// Plans the fold; if nothing folds, suggests options with which something would.

@@ -20,15 +20,15 @@ struct join_request {
 };
 
 int join(const join_request& asked) {
-    const auto made = stemma::join_folder(asked.folder, asked.output, !asked.no_sync);
+    const auto joined = stemma::join_folder(asked.folder, asked.output, !asked.no_sync);
     if (asked.quiet) {
         return done;
     }
     put("{}: {}\n", asked.output,
-        made.edited.empty()
-            ? fmt::format("identical to {}", made.source)
-            : fmt::format("joined with changes in {}", fmt::join(made.edited, ", ")));
-    for (const auto& name : made.missing) {
+        joined.edited.empty()
+            ? fmt::format("identical to {}", joined.source)
+            : fmt::format("joined with changes in {}", fmt::join(joined.edited, ", ")));
+    for (const auto& name : joined.missing) {
         print_error(fmt::format("{}: its weights in '{}' are not beside it", asked.output, name));
     }
     return done;

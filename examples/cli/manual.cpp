@@ -96,13 +96,13 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 
 /// Returns: the possible values: choices, or names of policies without their arguments.
 std::vector<std::string> words_for(const CLI::Option& option) {
-    const auto& known = known_policies();
+    const auto& registry = known_policies();
     const std::pair<const char*, std::string> roles[] = {
-        {"--select", known.selections.names()},
-        {"--naming", known.namings.names()},
-        {"--resolve", known.resolutions.names()},
-        {"--propagate", known.propagations.names()},
-        {"--sources", stemma::source_names(known)},
+        {"--select", registry.selections.names()},
+        {"--naming", registry.namings.names()},
+        {"--resolve", registry.resolutions.names()},
+        {"--propagate", registry.propagations.names()},
+        {"--sources", stemma::source_names(registry)},
         {"--carrier", "metadata, mark, attribute, doc-string, namespace, model"},
         {"--with", "source, parameters"},
     };
@@ -510,14 +510,14 @@ std::size_t last_term(std::string_view query) {
     auto at = query.find_last_of(" \t([") + 1;
     constexpr std::string_view takes_terms[] = {
         "has:", "feeds:", "fed-by:", "before:", "after:", "between:"};
-    for (bool found = true; found;) {
-        found = false;
+    for (bool skips = true; skips;) {
+        skips = false;
         for (const auto word : takes_terms) {
             if (query.substr(at).starts_with(word)) {
                 at += word.size();
                 const auto dots = query.find("..", at);
                 at = word == "between:" && dots != query.npos ? dots + 2 : at;
-                found = true;
+                skips = true;
             }
         }
     }

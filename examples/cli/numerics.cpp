@@ -160,14 +160,14 @@ void note_strangers(const numerics_request& asked, const stemma::attributed_mode
     for (stemma::id value = 0; value < second.model().value_count(); ++value) {
         names.insert(second.model().value_name(value));
     }
-    const auto known = static_cast<std::size_t>(std::count_if(
+    const auto present = static_cast<std::size_t>(std::count_if(
         report.values.begin(), report.values.end(),
         [&](const stemma::compared_value& one) { return names.count(one.pair.other) > 0; }));
-    if (2 * known < report.values.size()) {
+    if (2 * present < report.values.size()) {
         note(asked.common,
              fmt::format("{} has {} of the {} compared; the values of OTHER seem to be of another "
                          "model",
-                         asked.other, known == 0 ? std::string("none") : grouped(known),
+                         asked.other, present == 0 ? std::string("none") : grouped(present),
                          counted(report.values.size(), "value")));
     }
 }

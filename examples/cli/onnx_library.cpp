@@ -71,17 +71,17 @@ std::string add_inferred_types(const stemma::wire_model& model, stemma::value_ty
         return answer.problem;
     }
     stemma::types_by_name inferred(model, types);
-    std::string_view left = answer.text;
+    std::string_view rest = answer.text;
     for (;;) {
         protocol::type_record record{};
-        const auto bytes = take(left, sizeof record);
+        const auto bytes = take(rest, sizeof record);
         if (bytes.empty()) {
             return "the onnx library exited without an answer";
         }
         std::memcpy(&record, bytes.data(), sizeof record);
-        const auto name = take(left, record.name_size);
-        const auto type = take(left, record.type_size);
-        if (left.empty()) {
+        const auto name = take(rest, record.name_size);
+        const auto type = take(rest, record.type_size);
+        if (rest.empty()) {
             return std::string(name);
         }
         inferred.add(record.graph, name, type);

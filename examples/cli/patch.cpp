@@ -41,14 +41,14 @@ int patch(patch_request& asked) {
                             "takes --weights NEW, --lora ADAPTER, or both");
     }
     std::optional<stemma::checkpoint> weights;
-    std::optional<stemma::checkpoint> known;
+    std::optional<stemma::checkpoint> checkpoint;
     std::optional<stemma::low_rank_adapter> adapter;
     auto options = asked.options;
     if (!asked.weights.empty()) {
         options.weights = &weights.emplace(stemma::read_checkpoint(asked.weights));
     }
     if (!asked.known.empty()) {
-        options.known = &known.emplace(stemma::read_checkpoint(asked.known));
+        options.known = &checkpoint.emplace(stemma::read_checkpoint(asked.known));
     }
     if (!asked.adapter.empty()) {
         options.adapter = &adapter.emplace(asked.adapter);

@@ -66,13 +66,13 @@ int list_for_tool(const plan_request& asked) {
     if (!asked.placement.empty()) {
         return show_placement(asked, *opened);
     }
-    stemma::precision_plan made;
+    stemma::precision_plan result;
     if (asked.from.empty()) {
-        made = stemma::plan_for_query(*opened, asked.exclude);
+        result = stemma::plan_for_query(*opened, asked.exclude);
     } else {
         const auto modules = stemma::sensitive_modules(asked.from);
         const auto count = asked.top == 0 ? modules.size() : std::min(asked.top, modules.size());
-        made = stemma::plan_for_modules(*opened, std::span(modules).first(count));
+        result = stemma::plan_for_modules(*opened, std::span(modules).first(count));
     }
     if (asked.to == "layer-ann") {
         if (asked.output.path == "-") {
@@ -80,25 +80,26 @@ int list_for_tool(const plan_request& asked) {
                                 "--to layer-ann writes a model, and requires -o OUT");
         }
         warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
-        stemma::annotate_layers(*opened, made.nodes, asked.annotation, asked.output.path,
+        stemma::annotate_layers(*opened, result.nodes, asked.annotation, asked.output.path,
                                 writing(asked.output, threads_of(asked.common)));
-        made.unnamed = 0;
+        result.unnamed = 0;
     } else {
         const auto format = stemma::parse_plan_format(asked.to).value();
         write_output(asked.output, [&](auto& out) {
-            if (const auto left = stemma::write_plan(out, made, *opened, format); left > 0) {
+            if (const auto unreadable = stemma::write_plan(out, result, *opened, format);
+                unreadable > 0) {
                 note(asked.common, fmt::format("{} left out: trtexec cannot read their names",
-                                               counted(left, "node")));
+                                               counted(unreadable, "node")));
             }
         });
     }
-    if (made.unnamed > 0) {
+    if (result.unnamed > 0) {
         note(asked.common,
-             fmt::format("{} without a name left out", counted(made.unnamed, "node")));
+             fmt::format("{} without a name left out", counted(result.unnamed, "node")));
     }
-    if (made.inside > 0) {
+    if (result.inside > 0) {
         note(asked.common,
-             fmt::format("{} in bodies and functions left out", counted(made.inside, "node")));
+             fmt::format("{} in bodies and functions left out", counted(result.inside, "node")));
     }
     return done;
 }

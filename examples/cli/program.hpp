@@ -7,8 +7,8 @@
 namespace cli {
 
 /// Runs the command line of `stemma`, with policies that it may name. Returns: the exit status.
-/// Requires: `known` outlives the call; called once.
-int run_program(int argc, char** argv, const stemma::onnx_policy_registry& known);
+/// Requires: `policies` outlives the call; called once.
+int run_program(int argc, char** argv, const stemma::onnx_policy_registry& policies);
 
 } // namespace cli
 

@@ -36,20 +36,20 @@ struct query_options {
 /// breaks.
 void print_node_names(const query_options& options, const stemma::onnx_model& model,
                       const std::vector<id>& nodes) {
-    const auto found = stemma::names_of(model, nodes);
-    for (const auto& name : found.names) {
+    const auto listing = stemma::names_of(model, nodes);
+    for (const auto& name : listing.names) {
         put_names(name + "\n");
     }
-    if (found.unnamed > 0) {
-        note(options.common, fmt::format("{} without a name", counted(found.unnamed, "node")));
+    if (listing.unnamed > 0) {
+        note(options.common, fmt::format("{} without a name", counted(listing.unnamed, "node")));
     }
-    if (found.broken > 0) {
+    if (listing.broken > 0) {
         note(options.common,
-             fmt::format("{} with line breaks in the name", counted(found.broken, "node")));
+             fmt::format("{} with line breaks in the name", counted(listing.broken, "node")));
     }
-    if (found.others > 0) {
+    if (listing.others > 0) {
         note(options.common, fmt::format("{} that do not match share names with matching ones",
-                                         counted(found.others, "node")));
+                                         counted(listing.others, "node")));
     }
 }
 

@@ -64,11 +64,12 @@ stemma::any_partition<> partition_of(const split_request& asked,
     stemma::parts_by_modules policy;
     const auto has_nodes = find_modules_with_nodes(opened);
     for (const auto& query : asked.modules) {
-        const auto found = find_modules(opened, query);
-        if (std::none_of(found.begin(), found.end(), [&](id m) { return bool{has_nodes[m]}; })) {
+        const auto modules = find_modules(opened, query);
+        if (std::none_of(modules.begin(), modules.end(),
+                         [&](id m) { return bool{has_nodes[m]}; })) {
             notes.push_back(fmt::format("'{}' has no nodes in the main graph, and no part", query));
         }
-        policy.modules.insert(policy.modules.end(), found.begin(), found.end());
+        policy.modules.insert(policy.modules.end(), modules.begin(), modules.end());
     }
     return policy;
 }

@@ -124,8 +124,8 @@ bool is_terminal() {
 std::size_t line_width() {
     static const std::size_t width = [] {
         winsize size{};
-        const bool known = is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-        return known && size.ws_col > 0 ? std::max<std::size_t>(size.ws_col, 60) : 100;
+        const bool has_size = is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+        return has_size && size.ws_col > 0 ? std::max<std::size_t>(size.ws_col, 60) : 100;
     }();
     return width;
 }

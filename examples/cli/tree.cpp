@@ -57,7 +57,7 @@ struct number_column {
     std::string_view name;
     std::size_t width;
     column_source source;
-    double (*number)(const tree_numbers& known, id m);
+    double (*number)(const tree_numbers& numbers, id m);
     std::string (*text)(double number);
 };
 
@@ -73,27 +73,27 @@ std::string rounded_text(double number) {
     return stemma::short_number(std::llround(std::min(number, 0x1p62)));
 }
 
-double per_run(const tree_numbers& known, id m) {
-    return known.times->per_run((*known.times)[m].microseconds);
+double per_run(const tree_numbers& numbers, id m) {
+    return numbers.times->per_run((*numbers.times)[m].microseconds);
 }
 
 template <stemma::cost_measure Measure>
-double cost_of(const tree_numbers& known, id m) {
-    return known.cost->estimate(m, Measure);
+double cost_of(const tree_numbers& numbers, id m) {
+    return numbers.cost->estimate(m, Measure);
 }
 
 constexpr number_column number_columns[] = {
     {"nodes", 8, column_source::counts,
-     [](const auto& known, id m) { return static_cast<double>(known.counts.nodes[m]); },
+     [](const auto& numbers, id m) { return static_cast<double>(numbers.counts.nodes[m]); },
      whole_text},
     {"own", 8, column_source::counts,
-     [](const auto& known, id m) { return static_cast<double>(known.counts.own_nodes[m]); },
+     [](const auto& numbers, id m) { return static_cast<double>(numbers.counts.own_nodes[m]); },
      whole_text},
     {"parameters", 13, column_source::counts,
-     [](const auto& known, id m) { return static_cast<double>(known.counts.parameters[m]); },
+     [](const auto& numbers, id m) { return static_cast<double>(numbers.counts.parameters[m]); },
      whole_text},
     {"bytes", 9, column_source::counts,
-     [](const auto& known, id m) { return static_cast<double>(known.counts.bytes[m]); },
+     [](const auto& numbers, id m) { return static_cast<double>(numbers.counts.bytes[m]); },
      stored_text},
     {"macs", 8, column_source::cost, cost_of<stemma::cost_measure::macs>, rounded_text},
     {"flops", 8, column_source::cost, cost_of<stemma::cost_measure::flops>, rounded_text},
@@ -104,21 +104,21 @@ constexpr number_column number_columns[] = {
 };
 
 const number_column* find_column(std::string_view name) {
-    const auto* found = std::find_if(std::begin(number_columns), std::end(number_columns),
+    const auto* entry = std::find_if(std::begin(number_columns), std::end(number_columns),
                                      [&](const auto& column) { return column.name == name; });
-    return found == std::end(number_columns) ? nullptr : found;
+    return entry == std::end(number_columns) ? nullptr : entry;
 }
 
 class tree_printer {
 public:
     tree_printer(const stemma::attributed_model& opened, const std::vector<bool>& shown,
-                 const tree_options& options, const tree_numbers& known)
+                 const tree_options& options, const tree_numbers& numbers)
         : opened_(opened)
         , modules_(opened.modules())
         , tree_(modules_.index())
         , depth_(options.depth)
-        , known_(known)
-        , counts_(known.counts)
+        , known_(numbers)
+        , counts_(numbers.counts)
         , sorted_by_(find_column(options.sort)) {
         for (const auto& name : options.columns) {
             shows_operators_ = shows_operators_ || name == "operators";
@@ -128,7 +128,7 @@ public:
         }
         stemma::alike_modules alike(opened.model(), modules_, opened.tags().attributions);
         stemma::tree_listing how;
-        if (!options.all && !known.times) { // times differ anyway
+        if (!options.all && !numbers.times) { // times differ anyway
             how.alike = [&](id a, id b) {
                 return are_numbered(a, b) && alike(a, b) && have_same_costs(a, b);
             };
@@ -380,15 +380,16 @@ tree_numbers find_numbers(const stemma::attributed_model& opened, const tree_opt
         throw stemma::error(stemma::error_code::refused, "", "--dim",
                             "requires columns macs, flops or activations");
     }
-    tree_numbers known;
-    known.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
+    tree_numbers numbers;
+    numbers.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
     if (uses(column_source::cost)) {
-        known.cost = stemma::find_cost(opened, cost_options_of(options.dims));
+        numbers.cost = stemma::find_cost(opened, cost_options_of(options.dims));
     }
     if (uses(column_source::times)) {
-        known.times = stemma::find_times(stemma::read_profiles(options.profiles).measured, opened);
+        numbers.times =
+            stemma::find_times(stemma::read_profiles(options.profiles).measured, opened);
     }
-    return known;
+    return numbers;
 }
 
 int tree(tree_options options) {
@@ -403,9 +404,9 @@ int tree(tree_options options) {
         standard_output out;
         stemma::write_tree(out, *opened, shown);
     } else {
-        const auto known = find_numbers(*opened, options);
+        const auto numbers = find_numbers(*opened, options);
         const pager paged;
-        tree_printer(*opened, shown, options, known).print();
+        tree_printer(*opened, shown, options, numbers).print();
     }
     return done;
 }

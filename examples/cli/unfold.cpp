@@ -17,21 +17,21 @@ struct unfold_options {
 
 int unfold(const unfold_options& options) {
     const auto& output = options.output.path;
-    const auto made = stemma::unfold_file(options.common.model, output,
-                                          options.as_called ? stemma::unfolded_names::as_called
-                                                            : stemma::unfolded_names::as_before,
-                                          writing(options.output));
-    warn_of_external_data(options.common, output, made.left_behind);
-    if (!made.problem.empty()) {
-        note(options.common, made.problem + "; functions are inlined at their calls");
+    const auto report = stemma::unfold_file(options.common.model, output,
+                                            options.as_called ? stemma::unfolded_names::as_called
+                                                              : stemma::unfolded_names::as_before,
+                                            writing(options.output));
+    warn_of_external_data(options.common, output, report.left_behind);
+    if (!report.problem.empty()) {
+        note(options.common, report.problem + "; functions are inlined at their calls");
     }
-    if (made.lost_tags) {
+    if (report.lost_tags) {
         note(options.common, fmt::format("{}: tags were removed; tag {} to get new ones",
                                          options.common.model, output));
     }
     if (!options.common.quiet) {
-        put("{}: {} bytes, {}\n", output, grouped(made.bytes),
-            made.is_restored ? "restored" : counted(made.calls, "call") + " inlined");
+        put("{}: {} bytes, {}\n", output, grouped(report.bytes),
+            report.is_restored ? "restored" : counted(report.calls, "call") + " inlined");
     }
     return done;
 }

@@ -43,8 +43,8 @@ std::vector<finding> find_all(const validate_options& options, const stemma::wir
     const auto expected = options.captures.empty()
                               ? std::optional<stemma::module_tree>()
                               : stemma::captures_or_original(options.captures).open()->modules();
-    std::vector<finding> found;
-    auto take = stemma::judged(policy, [&](finding one) { found.push_back(std::move(one)); });
+    std::vector<finding> findings;
+    auto take = stemma::judged(policy, [&](finding one) { findings.push_back(std::move(one)); });
     stemma::check_model(model, std::ref(take),
                         {!options.no_data, expected ? &*expected : nullptr, &known_policies()});
     // The checker requires external data.
@@ -59,12 +59,12 @@ std::vector<finding> find_all(const validate_options& options, const stemma::wir
             take({"onnx.cannot_judge", stemma::no_id, answer.text, severity::information, "model"});
         }
     }
-    return found;
+    return findings;
 }
 
-void print_text(const validate_options& options, const std::vector<finding>& found) {
+void print_text(const validate_options& options, const std::vector<finding>& findings) {
     std::map<std::string, std::size_t> shown;
-    for (const auto& one : found) {
+    for (const auto& one : findings) {
         if (one.level == severity::information && options.quiet) {
             continue;
         }
@@ -82,8 +82,8 @@ void print_text(const validate_options& options, const std::vector<finding>& fou
         }
     }
     if (!options.quiet) {
-        const auto errors = stemma::count_of(found, severity::error);
-        const auto warnings = stemma::count_of(found, severity::warning);
+        const auto errors = stemma::count_of(findings, severity::error);
+        const auto warnings = stemma::count_of(findings, severity::warning);
         put("{}: {}\n", options.model,
             errors + warnings == 0
                 ? std::string("no errors or warnings")
@@ -94,14 +94,14 @@ void print_text(const validate_options& options, const std::vector<finding>& fou
 int validate(const validate_options& options) {
     const auto file = stemma::map_model(options.model);
     const stemma::wire_model model(file.bytes(), options.model);
-    const auto found = find_all(options, model);
+    const auto findings = find_all(options, model);
     if (options.format == "json") {
         standard_output out;
-        stemma::write_findings(out, found, model, options.model);
+        stemma::write_findings(out, findings, model, options.model);
     } else {
-        print_text(options, found);
+        print_text(options, findings);
     }
-    const bool fine = std::all_of(found.begin(), found.end(), [](const finding& one) {
+    const bool fine = std::all_of(findings.begin(), findings.end(), [](const finding& one) {
         return one.level == severity::information;
     });
     return fine ? done : found_something;

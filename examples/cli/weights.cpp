@@ -76,10 +76,10 @@ void print_origins(const std::vector<stemma::parameter_origin>& origins,
 
 int show_weights(const weights_request& asked) {
     const auto opened = open_model(asked.common);
-    std::optional<stemma::checkpoint> known;
+    std::optional<stemma::checkpoint> checkpoint;
     stemma::identify_options options{.threads = threads_of(asked.common)};
     if (!asked.checkpoint.empty()) {
-        options.known = &known.emplace(stemma::read_checkpoint(asked.checkpoint));
+        options.known = &checkpoint.emplace(stemma::read_checkpoint(asked.checkpoint));
     }
     const auto origins = stemma::identify_parameters(*opened, options);
     if (asked.common.format == "json") {
@@ -90,14 +90,14 @@ int show_weights(const weights_request& asked) {
     const auto is_known = [](const auto& origin) {
         return origin.basis != stemma::parameter_basis::none;
     };
-    if (known && std::none_of(origins.begin(), origins.end(), is_known)) {
+    if (checkpoint && std::none_of(origins.begin(), origins.end(), is_known)) {
         note(asked.common, fmt::format("{}: has values of none of the initializers; it seems "
                                        "to belong to another model",
                                        asked.checkpoint));
     }
     print_origins(origins, *opened);
-    if (known) {
-        if (const auto unused = stemma::unused_entries(*known, origins); !unused.empty()) {
+    if (checkpoint) {
+        if (const auto unused = stemma::unused_entries(*checkpoint, origins); !unused.empty()) {
             note(asked.common, fmt::format("{}: {} used by no initializer: {}", asked.checkpoint,
                                            counted(unused.size(), "tensor"), first_names(unused)));
         }
