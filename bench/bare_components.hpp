@@ -22,29 +22,29 @@ inline std::vector<id> components_by_hand(const std::vector<id>& first,
     };
     const auto count = static_cast<id>(first.size() - 1);
     std::vector<id> component(count, no_id);
-    std::vector<id> found(count, no_id);
+    std::vector<id> number(count, no_id);
     std::vector<id> lowest(count, no_id);
     std::vector<id> open;
     std::vector<frame> way;
     id next = 0;
     id components = 0;
     const auto enter = [&](id v) {
-        found[v] = lowest[v] = next++;
+        number[v] = lowest[v] = next++;
         open.push_back(v);
         way.push_back({v, first[v]});
     };
     for (id root = 0; root < count; ++root) {
-        if (found[root] == no_id) {
+        if (number[root] == no_id) {
             enter(root);
         }
         while (!way.empty()) {
             auto& [v, at] = way.back();
             if (at < first[v + 1]) {
                 const auto u = reader[at++];
-                if (found[u] == no_id) {
+                if (number[u] == no_id) {
                     enter(u);
                 } else if (component[u] == no_id) {
-                    lowest[v] = std::min(lowest[v], found[u]);
+                    lowest[v] = std::min(lowest[v], number[u]);
                 }
                 continue;
             }
@@ -54,7 +54,7 @@ inline std::vector<id> components_by_hand(const std::vector<id>& first,
                 auto& above = lowest[way.back().v];
                 above = std::min(above, lowest[done]);
             }
-            if (lowest[done] == found[done]) {
+            if (lowest[done] == number[done]) {
                 id u = no_id;
                 do {
                     u = open.back();

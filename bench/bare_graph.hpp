@@ -41,13 +41,13 @@ struct bare_graph {
 };
 
 /// Returns: the common ancestor of the modules of some operators; `no_id` if all are unknown.
-inline id common_module(const std::vector<id>& known, const id* first, const id* last,
+inline id common_module(const std::vector<id>& modules, const id* first, const id* last,
                         const stemma::tree_index& tree) {
     id low = no_id;
     id behind = 0;
     for (; first != last; ++first) {
-        low = std::min(low, known[*first]);
-        behind = std::max(behind, known[*first] + 1);
+        low = std::min(low, modules[*first]);
+        behind = std::max(behind, modules[*first] + 1);
     }
     return low == no_id ? no_id : tree.lca(low, behind - 1);
 }

@@ -43,7 +43,7 @@ int run(int count, char** words) {
     for (int i = 3; i < count; ++i) {
         const std::string_view word = words[i];
         const bool more = i + 1 < count;
-        bool known = true;
+        bool valid = true;
         if (word == "--dynamo") {
             options.dynamo = true;
         } else if (word == "--weights" && more) {
@@ -51,28 +51,29 @@ int run(int count, char** words) {
         } else if (word == "--capture" && more) {
             capture = words[++i];
         } else if (word == "--shape" && more) {
-            known = false;
+            valid = false;
             ++i;
             for (const auto& [name, shape] : shapes) {
                 if (name == words[i]) {
                     options.shape = shape;
-                    known = true;
+                    valid = true;
                 }
             }
         } else {
-            known = false;
+            valid = false;
         }
-        if (!known) {
+        if (!valid) {
             std::cerr << usage;
             return 2;
         }
     }
-    const auto made = stemma_bench::generate_model(options);
-    if (!save(words[2], made.model) || (!capture.empty() && !save(capture, made.capture))) {
+    const auto generated = stemma_bench::generate_model(options);
+    if (!save(words[2], generated.model) ||
+        (!capture.empty() && !save(capture, generated.capture))) {
         std::cerr << words[2] << ": cannot write\n";
         return 4;
     }
-    std::cout << made.nodes << " nodes, " << made.model.size() << " bytes\n";
+    std::cout << generated.nodes << " nodes, " << generated.model.size() << " bytes\n";
     return 0;
 }
 

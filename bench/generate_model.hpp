@@ -240,20 +240,20 @@ public:
         put_info(graph, 11, "mask", float_type, {"1", "1", "1", sequence});
         put_info(graph, 11, "flag", bool_type, {});
         put_info(graph, 12, result, float_type, {"rows", "columns", "width"});
-        generated_model made;
-        put_number(made.model, 1, 8);
-        put_bytes(made.model, 2, "pytorch");
-        put_bytes(made.model, 3, "2.1.0");
-        put_bytes(made.model, 7, graph);
+        generated_model generated;
+        put_number(generated.model, 1, 8);
+        put_bytes(generated.model, 2, "pytorch");
+        put_bytes(generated.model, 3, "2.1.0");
+        put_bytes(generated.model, 7, graph);
         std::string opset;
         put_bytes(opset, 1, "");
         put_number(opset, 2, 17);
-        put_bytes(made.model, 8, opset);
-        made.capture = R"({"format":"fixture-modules/1","root_class":"Model","modules":[)";
-        made.capture += modules_;
-        made.capture += "]}\n";
-        made.nodes = nodes_;
-        return made;
+        put_bytes(generated.model, 8, opset);
+        generated.capture = R"({"format":"fixture-modules/1","root_class":"Model","modules":[)";
+        generated.capture += modules_;
+        generated.capture += "]}\n";
+        generated.nodes = nodes_;
+        return generated;
     }
 
     void write(std::string& out, std::string_view type,

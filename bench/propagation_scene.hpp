@@ -60,21 +60,21 @@ inline scene make_scene(id count, id percent, bool shuffled, id fan) {
             std::swap(place[v], place[random.below(v + 1)]);
         }
     }
-    scene made;
+    scene result;
     std::vector<stemma::operator_edge> edges;
-    made.evidence.assign(count, no_id);
+    result.evidence.assign(count, no_id);
     for (id v = 0; v < count; ++v) {
         for (id slot = 0; slot < (v == 0 ? 0 : fan); ++slot) {
             const auto u = v - 1 - random.below(std::min<id>(v, 40));
             edges.push_back({place[u], place[v], place[u], slot, 0});
         }
         if (random.below(100) < percent) {
-            made.evidence[place[v]] = v / 80 * 16 + 1 + v % 80 / 5;
+            result.evidence[place[v]] = v / 80 * 16 + 1 + v % 80 / 5;
         }
     }
-    made.ops.edges = stemma::operator_graph(count, edges);
-    made.tree = stemma::tree_index(parents);
-    return made;
+    result.ops.edges = stemma::operator_graph(count, edges);
+    result.tree = stemma::tree_index(parents);
+    return result;
 }
 
 } // namespace stemma_bench

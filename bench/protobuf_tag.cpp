@@ -40,10 +40,10 @@ int tag(const char* from, const char* to) {
         }
     }
     stemma::module_tree modules;
-    auto found = attribute(stemma::proto_model(*model), modules);
+    auto tags = attribute(stemma::proto_model(*model), modules);
     stemma::detail::model_record about;
     about.from_model = true;
-    stemma::tag(*model, modules, found, {}, about);
+    stemma::tag(*model, modules, tags, {}, about);
     std::ofstream out(to, std::ios::binary);
     if (!model->SerializeToOstream(&out) || !out.flush()) {
         std::cerr << to << ": cannot write\n";

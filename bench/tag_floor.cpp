@@ -138,18 +138,18 @@ u64 load(const char* at) {
 
 u32 hash_of(std::string_view text, u64 seed = 0) {
     const char* at = text.data();
-    auto left = text.size();
-    u64 h = seed ^ (left * key0);
-    if (left < 16) {
+    auto remaining = text.size();
+    u64 h = seed ^ (remaining * key0);
+    if (remaining < 16) {
         std::array<char, 16> padded{};
-        std::memcpy(padded.data(), at, left);
+        std::memcpy(padded.data(), at, remaining);
         return static_cast<u32>(
             fold(load(padded.data()) ^ key1, load(padded.data() + 8) ^ h ^ key0) >> 32U);
     }
-    for (; left > 16; at += 16, left -= 16) {
+    for (; remaining > 16; at += 16, remaining -= 16) {
         h = fold(load(at) ^ key1, load(at + 8) ^ h);
     }
-    at += left; // the last 16 bytes, which may overlap
+    at += remaining; // the last 16 bytes, which may overlap
     return static_cast<u32>(fold(load(at - 16) ^ key1, load(at - 8) ^ h ^ key0) >> 32U);
 }
 
@@ -436,11 +436,11 @@ u64 xxh64(std::string_view text) {
     const auto rotate = [](u64 x, unsigned by) { return x << by | x >> (64U - by); };
     const auto round = [&](u64 lane, u64 word) { return rotate(lane + word * p2, 31) * p1; };
     const char* at = text.data();
-    auto left = text.size();
+    auto remaining = text.size();
     u64 hash = p5;
-    if (left >= 32) {
+    if (remaining >= 32) {
         std::array<u64, 4> lanes{p1 + p2, p2, 0, 0 - p1};
-        for (; left >= 32; left -= 32) {
+        for (; remaining >= 32; remaining -= 32) {
             for (auto& lane : lanes) {
                 lane = round(lane, load(at));
                 at += 8;
@@ -453,17 +453,17 @@ u64 xxh64(std::string_view text) {
         }
     }
     hash += text.size();
-    for (; left >= 8; at += 8, left -= 8) {
+    for (; remaining >= 8; at += 8, remaining -= 8) {
         hash = rotate(hash ^ round(0, load(at)), 27) * p1 + p4;
     }
-    if (left >= 4) {
+    if (remaining >= 4) {
         u32 word = 0;
         std::memcpy(&word, at, 4);
         hash = rotate(hash ^ (word * p1), 23) * p2 + p3;
         at += 4;
-        left -= 4;
+        remaining -= 4;
     }
-    for (; left > 0; ++at, --left) {
+    for (; remaining > 0; ++at, --remaining) {
         hash = rotate(hash ^ (static_cast<u8>(*at) * p5), 11) * p1;
     }
     hash = (hash ^ hash >> 33U) * p2;
@@ -552,9 +552,9 @@ private:
     /// Reserves room for all names of the graph, extrapolating from what was read up to `at`:
     /// weights mostly follow all operators, so not for many more than there are.
     void expect_values(u32 at) {
-        const auto known = m_.value_names.size() + mentioned_.size();
-        const auto all = u64{known} * m_.graph.size / (at - m_.graph.at);
-        m_.values_by_name.expect(std::min<u64>(all, u64{known} * 8));
+        const auto so_far = m_.value_names.size() + mentioned_.size();
+        const auto all = u64{so_far} * m_.graph.size / (at - m_.graph.at);
+        m_.values_by_name.expect(std::min<u64>(all, u64{so_far} * 8));
     }
 
     text_ref find_name(text_ref message, u32 name_tag) const {
@@ -727,7 +727,7 @@ private:
         const text_ref name{mention.at, mention.size & ~is_result};
         const auto next = m_.value_names.size();
         const auto number = m_.values_by_name.insert(
-            hash, next, [&](u32 known) { return m_.text(m_.value_names[known]) == m_.text(name); });
+            hash, next, [&](u32 other) { return m_.text(m_.value_names[other]) == m_.text(name); });
         if (number == next) {
             m_.value_names.push(name);
             m_.makers.push(result ? next_maker_ : from_outside);
@@ -816,18 +816,18 @@ void bind_described(model& m) {
             m.values_by_name.prefetch(hashes[i]);
         }
         for (std::size_t i = 0; i < count; ++i) {
-            auto& known = m.described[first + i];
-            known.value = m.values_by_name.find(hashes[i], [&](u32 value) {
-                return m.text(m.value_names[value]) == m.text(known.name);
+            auto& info = m.described[first + i];
+            info.value = m.values_by_name.find(hashes[i], [&](u32 value) {
+                return m.text(m.value_names[value]) == m.text(info.name);
             });
-            if (known.value == none) {
+            if (info.value == none) {
                 if (first + i < m.parameters || first + i >= m.parameters + m.inputs) {
                     refuse("a value without reader or producer");
                 }
-                known.tags = 0; // an unread input belongs to the root
+                info.tags = 0; // an unread input belongs to the root
                 continue;
             }
-            auto& maker = m.makers[known.value];
+            auto& maker = m.makers[info.value];
             if (first + i < m.parameters + m.inputs) {
                 if (maker != from_outside) {
                     refuse("a value with two producers");
@@ -868,8 +868,8 @@ private:
         return hash_of(name, (u64{parent} + 1) * key1);
     }
     [[nodiscard]] auto same_child(u32 parent, std::string_view name) const {
-        return [this, parent, name](u32 known) {
-            return m_.modules[known].parent == parent && m_.name(m_.modules[known].name) == name;
+        return [this, parent, name](u32 other) {
+            return m_.modules[other].parent == parent && m_.name(m_.modules[other].name) == name;
         };
     }
     [[nodiscard]] u32 find_child(u32 parent, std::string_view name) const {
@@ -878,10 +878,10 @@ private:
 
     u32 child(u32 parent, std::string_view text) {
         const auto next = m_.modules.size();
-        const auto found =
+        const auto place =
             children_.insert(child_hash(parent, text), next, same_child(parent, text));
-        if (found != next) {
-            return found;
+        if (place != next) {
+            return place;
         }
         // In preorder a module follows its parent, or the subtree of an older sibling.
         auto above = next - 1;
@@ -891,18 +891,18 @@ private:
                 refuse("modules out of order");
             }
         }
-        module made;
-        made.parent = parent;
-        made.name = m_.keep(text);
-        made.is_number =
+        module added;
+        added.parent = parent;
+        added.name = m_.keep(text);
+        added.is_number =
             std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
         auto& last = m_.modules[parent].last_child;
         const auto before = last == none ? std::string_view() : m_.name(m_.modules[last].name);
-        if (made.is_number && std::pair(before.size(), before) > std::pair(text.size(), text)) {
+        if (added.is_number && std::pair(before.size(), before) > std::pair(text.size(), text)) {
             refuse("a list out of order");
         }
         last = next;
-        m_.modules.push(made);
+        m_.modules.push(added);
         return next;
     }
 
@@ -959,10 +959,10 @@ private:
         }
         scope.module = at;
         auto& module = m_.modules[at];
-        const bool known = module.last_scope != none &&
-                           m_.name(m_.scopes[module.last_scope].segment) == segment &&
-                           m_.scopes[m_.scopes[module.last_scope].parent].module == around;
-        if (!known) {
+        const bool called = module.last_scope != none &&
+                            m_.name(m_.scopes[module.last_scope].segment) == segment &&
+                            m_.scopes[m_.scopes[module.last_scope].parent].module == around;
+        if (!called) {
             module.calls = module.calls == none ? 1 : module.calls + 1;
             module.last_scope = s;
         }
@@ -977,8 +977,8 @@ private:
         if (end == name.size() || end < 2 || name[end - 1] != '_') {
             return none;
         }
-        const auto found = find_child(parent, name.substr(0, end - 1));
-        return found == none || m_.modules[found].last_scope == none ? none : found;
+        const auto original = find_child(parent, name.substr(0, end - 1));
+        return original == none || m_.modules[original].last_scope == none ? none : original;
     }
 
     /// Computes what needs the whole tree: subtrees, the modules with tags, and their lengths.
@@ -1088,8 +1088,8 @@ digests digests_of(const model& m) {
     }
     digest_until(m.sizes.size(), 0);
     for (const auto& body : m.bodies) {
-        const auto value = m.values_by_name.find(hash_of(m.text(body.result)), [&](u32 known) {
-            return m.text(m.value_names[known]) == m.text(body.result);
+        const auto value = m.values_by_name.find(hash_of(m.text(body.result)), [&](u32 other) {
+            return m.text(m.value_names[other]) == m.text(body.result);
         });
         if (value == none || m.makers[value] != body.first) {
             refuse("a body whose output is not its operator's");
@@ -1354,9 +1354,9 @@ u64 measure_graph(model& m) {
     }
     measure_until(m.sizes.size());
     for (std::size_t i = 0; i < m.described.size(); ++i) {
-        const auto& known = m.described[i];
+        const auto& info = m.described[i];
         const auto tag = i < m.parameters ? field::tensor_metadata : field::info_metadata;
-        size += growth(known.size, entry_size(tag, tags_key, list_size(m, known.tags)));
+        size += growth(info.size, entry_size(tag, tags_key, list_size(m, info.tags)));
     }
     return size;
 }
@@ -1638,10 +1638,10 @@ void run(const char* from, const char* to, bool prints_phases) {
     watch.lap(phase::tree);
     const auto digests = digests_of(m);
     watch.lap(phase::digest);
-    attributer found(m);
-    found.attribute();
+    attributer work(m);
+    work.attribute();
     watch.lap(phase::attribution);
-    found.propagate();
+    work.propagate();
     watch.lap(phase::propagation);
     const auto graph_size = measure_graph(m);
     watch.lap(phase::lengths);

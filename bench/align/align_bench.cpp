@@ -81,9 +81,9 @@ struct scene {
 
 /// So many blocks of six operators and five operations.
 scene blocks(std::size_t count) {
-    scene made;
-    auto& graph = made.graph;
-    auto& captured = made.captured;
+    scene result;
+    auto& graph = result.graph;
+    auto& captured = result.captured;
     std::vector<id> parents{no_id};
     id node = no_id;
     id operation = no_id;
@@ -117,19 +117,19 @@ scene blocks(std::size_t count) {
         operation = run("torch.Tensor.add", from, operation);
     }
     graph.finish();
-    made.tree = stemma::tree_index(parents);
-    return made;
+    result.tree = stemma::tree_index(parents);
+    return result;
 }
 
 void align_blocks(benchmark::State& state) {
-    const auto made = blocks(static_cast<std::size_t>(state.range(0)) / 5);
+    const auto given = blocks(static_cast<std::size_t>(state.range(0)) / 5);
     for (auto _ : state) {
         benchmark::DoNotOptimize(
-            stemma::align(made.graph, made.tree, made.captured, {}, made.graph.shapes));
+            stemma::align(given.graph, given.tree, given.captured, {}, given.graph.shapes));
     }
     state.SetComplexityN(state.range(0));
-    state.counters["operations"] = static_cast<double>(made.captured.size());
-    state.counters["operators"] = static_cast<double>(made.graph.size());
+    state.counters["operations"] = static_cast<double>(given.captured.size());
+    state.counters["operators"] = static_cast<double>(given.graph.size());
 }
 BENCHMARK(align_blocks)
     ->RangeMultiplier(10)
@@ -138,14 +138,14 @@ BENCHMARK(align_blocks)
     ->Complexity();
 
 void look_up_all(benchmark::State& state) {
-    const auto made = blocks(static_cast<std::size_t>(state.range(0)) / 5);
+    const auto given = blocks(static_cast<std::size_t>(state.range(0)) / 5);
     const stemma::torch_lexicon lexicon;
     for (auto _ : state) {
         std::size_t heads = 0;
-        for (id i = 0; i < made.captured.size(); ++i) {
-            const auto name = made.captured.names()[made.captured.names_of(i).front()];
+        for (id i = 0; i < given.captured.size(); ++i) {
+            const auto name = given.captured.names()[given.captured.names_of(i).front()];
             heads +=
-                lexicon.correspond(name, made.graph.op_type(i % 6)) == stemma::correspondence::head
+                lexicon.correspond(name, given.graph.op_type(i % 6)) == stemma::correspondence::head
                     ? 1U
                     : 0U;
         }

@@ -160,16 +160,16 @@ struct comparable {
 };
 
 void make_acyclic(benchmark::State& state) {
-    const parted_scene made(state);
-    const auto count = made.base.tree.size();
+    const parted_scene scene(state);
+    const auto count = scene.base.tree.size();
     stemma_bench::measure_beside(
         state,
         [&] {
-            return comparable{stemma::make_acyclic(made.base.ops.edges,
-                                                   std::span<const id>(made.part), count,
-                                                   std::span<const id>(made.order))};
+            return comparable{stemma::make_acyclic(scene.base.ops.edges,
+                                                   std::span<const id>(scene.part), count,
+                                                   std::span<const id>(scene.order))};
         },
-        [&] { return comparable{divide_by_hand(made.bare, made.part, count)}; });
+        [&] { return comparable{divide_by_hand(scene.bare, scene.part, count)}; });
 }
 
 void scenes(benchmark::internal::Benchmark* bench) {

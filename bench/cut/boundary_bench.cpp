@@ -39,19 +39,20 @@ using stemma_bench::vertex_set_scene;
 using found_edges = std::vector<operator_graph::edge>;
 
 void find_boundary(benchmark::State& state) {
-    const vertex_set_scene made(state);
-    const auto& graph = made.bare;
-    const auto& set = made.set;
+    const vertex_set_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& set = scene.set;
     measure_beside(
         state,
         [&] {
-            auto found = stemma::find_boundary(made.graph, set, std::span<const id>(made.members));
-            return std::pair(std::move(found.inputs), std::move(found.outputs));
+            auto boundary =
+                stemma::find_boundary(scene.graph, set, std::span<const id>(scene.members));
+            return std::pair(std::move(boundary.inputs), std::move(boundary.outputs));
         },
         [&] {
-            std::pair<found_edges, found_edges> found;
+            std::pair<found_edges, found_edges> result;
             std::vector<bool> met(graph.count); // values have the numbers of their producers
-            for (const auto v : made.members) {
+            for (const auto v : scene.members) {
                 if (set.apart[v]) {
                     continue;
                 }
@@ -60,12 +61,12 @@ void find_boundary(benchmark::State& state) {
                     const auto value = graph.value[at];
                     if (!set.inside[u] && !set.apart[u] && !met[value]) {
                         met[value] = true;
-                        found.first.push_back({u, v, at});
+                        result.first.push_back({u, v, at});
                     }
                 }
             }
             met.assign(graph.count, false);
-            for (const auto v : made.members) {
+            for (const auto v : scene.members) {
                 if (set.apart[v]) {
                     continue;
                 }
@@ -74,23 +75,23 @@ void find_boundary(benchmark::State& state) {
                     const auto value = graph.value[graph.edge[at]];
                     if (!set.inside[u] && !set.apart[u] && !met[value]) {
                         met[value] = true;
-                        found.second.push_back({v, u, graph.edge[at]});
+                        result.second.push_back({v, u, graph.edge[at]});
                     }
                 }
             }
-            return found;
+            return result;
         });
 }
 
 void find_reentry(benchmark::State& state) {
-    const vertex_set_scene made(state);
-    const auto& graph = made.bare;
-    const auto& set = made.set;
-    const auto stretch = made.stretch();
+    const vertex_set_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& set = scene.set;
+    const auto stretch = scene.stretch();
     measure_beside(
-        state, [&] { return stemma::find_reentry(made.graph, set, stretch); },
+        state, [&] { return stemma::find_reentry(scene.graph, set, stretch); },
         [&] {
-            const auto [first, last] = made.range();
+            const auto [first, last] = scene.range();
             std::vector<id> led_by(last - first); // a member leads itself
             auto back = last;
             for (auto v = first; v < back; ++v) {
@@ -138,14 +139,14 @@ void find_reentry(benchmark::State& state) {
 }
 
 void convex_runs(benchmark::State& state) {
-    const vertex_set_scene made(state);
-    const auto& graph = made.bare;
-    const auto& set = made.set;
-    const auto stretch = made.stretch();
+    const vertex_set_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& set = scene.set;
+    const auto stretch = scene.stretch();
     measure_beside(
-        state, [&] { return stemma::convex_runs(made.graph, set, stretch); },
+        state, [&] { return stemma::convex_runs(scene.graph, set, stretch); },
         [&] {
-            const auto [first, last] = made.range();
+            const auto [first, last] = scene.range();
             std::vector<id> run(last - first, 0); // doubled for now, plus one inside
             for (auto v = first; v < last; ++v) {
                 if (set.apart[v]) {
@@ -203,18 +204,18 @@ struct graph_of_parts {
 };
 
 void quotient_graph(benchmark::State& state) {
-    const module_scene made(state);
-    const auto& graph = made.bare;
-    auto part = made.base.evidence;
+    const module_scene scene(state);
+    const auto& graph = scene.bare;
+    auto part = scene.base.evidence;
     for (id v = 0; v < graph.count; ++v) {
-        part[v] = made.apart[v] ? no_id : part[v];
+        part[v] = scene.apart[v] ? no_id : part[v];
     }
-    const auto count = made.base.tree.size();
+    const auto count = scene.base.tree.size();
     measure_beside(
         state,
         [&] {
             return graph_of_parts{
-                stemma::quotient_graph(made.graph(), std::span(std::as_const(part)), count)};
+                stemma::quotient_graph(scene.graph(), std::span(std::as_const(part)), count)};
         },
         [&] {
             const grouped_ids producers(count, [&](auto take) {
@@ -270,20 +271,20 @@ private:
 };
 
 void find_module_boundaries(benchmark::State& state) {
-    const module_scene made(state);
-    const auto& graph = made.bare;
-    const auto& modules = made.base.tree;
-    const auto& module = made.base.evidence;
+    const module_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& modules = scene.base.tree;
+    const auto& module = scene.base.evidence;
     measure_beside(
         state,
         [&] {
             std::array<id, 1> own{};
-            auto found = stemma::find_module_boundaries(
-                made.graph(), modules, std::span<const id>(module), made.apart, [&](id v) {
+            auto boundaries = stemma::find_module_boundaries(
+                scene.graph(), modules, std::span<const id>(module), scene.apart, [&](id v) {
                     own[0] = v;
-                    return std::span<const id>(own).first(made.leaves[v] ? 1 : 0);
+                    return std::span<const id>(own).first(scene.leaves[v] ? 1 : 0);
                 });
-            return borders{std::move(found.inputs), std::move(found.outputs)};
+            return borders{std::move(boundaries.inputs), std::move(boundaries.outputs)};
         },
         [&] {
             std::vector<std::pair<id, id>> in; // module, value
@@ -291,16 +292,16 @@ void find_module_boundaries(benchmark::State& state) {
             std::vector<id> last_in(modules.size(), no_id);
             std::vector<std::pair<id, id>> reads; // value, module
             for (id v = 0; v < graph.count; ++v) {
-                if (made.apart[v]) {
+                if (scene.apart[v]) {
                     continue;
                 }
                 reads.clear();
                 for (auto at = graph.out[v]; at < graph.out[v + 1]; ++at) {
-                    if (!made.apart[graph.reader[at]]) {
+                    if (!scene.apart[graph.reader[at]]) {
                         reads.emplace_back(graph.value[graph.edge[at]], module[graph.reader[at]]);
                     }
                 }
-                if (made.leaves[v]) {
+                if (scene.leaves[v]) {
                     reads.emplace_back(v, no_id);
                 }
                 std::sort(reads.begin(), reads.end());

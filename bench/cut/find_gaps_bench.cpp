@@ -18,48 +18,48 @@ namespace {
 using stemma::id;
 
 void find_gaps(benchmark::State& state) {
-    const stemma_bench::vertex_set_scene made(state);
-    const auto& graph = made.bare;
-    const auto& set = made.set;
-    const auto stretch = made.stretch();
+    const stemma_bench::vertex_set_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& set = scene.set;
+    const auto stretch = scene.stretch();
     stemma_bench::measure_beside(
-        state, [&] { return stemma::find_gaps(made.graph, set, stretch); },
+        state, [&] { return stemma::find_gaps(scene.graph, set, stretch); },
         [&] {
             enum : std::uint8_t { nothing, behind, member, gap };
-            const auto [first, last] = made.range();
-            std::vector<std::uint8_t> known(last - first, nothing);
+            const auto [first, last] = scene.range();
+            std::vector<std::uint8_t> states(last - first, nothing);
             for (auto v = first; v < last; ++v) {
                 if (set.apart[v]) {
                     continue;
                 }
                 if (set.inside[v]) {
-                    known[v - first] = member;
+                    states[v - first] = member;
                     continue;
                 }
                 for (auto at = graph.in[v]; at < graph.in[v + 1]; ++at) {
                     const auto u = graph.producer[at];
-                    if (u >= first && known[u - first] != nothing) {
-                        known[v - first] = behind;
+                    if (u >= first && states[u - first] != nothing) {
+                        states[v - first] = behind;
                         break;
                     }
                 }
             }
-            std::vector<id> found;
+            std::vector<id> gaps;
             for (auto v = last; v-- > first;) {
-                if (known[v - first] != behind) {
+                if (states[v - first] != behind) {
                     continue;
                 }
                 for (auto at = graph.out[v]; at < graph.out[v + 1]; ++at) {
                     const auto u = graph.reader[at];
-                    if (u < last && known[u - first] >= member) {
-                        known[v - first] = gap;
-                        found.push_back(v);
+                    if (u < last && states[u - first] >= member) {
+                        states[v - first] = gap;
+                        gaps.push_back(v);
                         break;
                     }
                 }
             }
-            std::reverse(found.begin(), found.end());
-            return found;
+            std::reverse(gaps.begin(), gaps.end());
+            return gaps;
         });
 }
 

@@ -49,11 +49,11 @@ struct tagged_scene {
 /// The hand-written loop.
 class by_hand {
 public:
-    explicit by_hand(const tagged_scene& made)
-        : graph_(made.bare)
-        , modules_(made.base.tree)
-        , found_(made.found)
-        , apart_(made.apart)
+    explicit by_hand(const tagged_scene& scene)
+        : graph_(scene.bare)
+        , modules_(scene.base.tree)
+        , found_(scene.found)
+        , apart_(scene.apart)
         , inside_(graph_.count)
         , first_(modules_.size(), no_id)
         , end_(modules_.size())
@@ -187,15 +187,15 @@ struct comparable {
 };
 
 void find_non_convex_modules(benchmark::State& state) {
-    const tagged_scene made(state);
+    const tagged_scene scene(state);
     stemma_bench::measure_beside(
         state,
         [&] {
             return comparable{stemma::find_non_convex_modules(
-                made.base.ops.edges, made.base.tree,
-                std::span<const stemma::attribution>(made.found), made.apart)};
+                scene.base.ops.edges, scene.base.tree,
+                std::span<const stemma::attribution>(scene.found), scene.apart)};
         },
-        [&] { return comparable{by_hand(made)()}; });
+        [&] { return comparable{by_hand(scene)()}; });
 }
 
 void scenes(benchmark::internal::Benchmark* bench) {

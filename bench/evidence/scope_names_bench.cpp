@@ -188,14 +188,14 @@ private:
         auto& scopes = found_.scopes;
         const auto hash = stemma::detail::hash_bytes(segment);
         const auto next = static_cast<id>(scopes.size());
-        const auto known = index_.insert(stemma::detail::hash_mix(hash, parent), next, [&](id s) {
+        const auto place = index_.insert(stemma::detail::hash_mix(hash, parent), next, [&](id s) {
             return scopes[s].parent == parent && scopes[s].segment == segment;
         });
-        if (known == next) {
+        if (place == next) {
             scopes.push_back(
                 {segment, hash, 0, parent, no_id, 0, stemma::detail::scope_style::called});
         }
-        return known;
+        return place;
     }
 
     const stemma_bench::named_arrays& ops_;
@@ -232,10 +232,10 @@ void claims(benchmark::State& state) {
         auto rebuilt = stemma::rebuild_tree(ops);
         const auto modules = rebuilt.modules;
         stemma::evidence_context context(ops, modules, std::move(rebuilt.facts));
-        const auto made = stemma::scope_names{}.prepare(context);
+        const auto source = stemma::scope_names{}.prepare(context);
         std::size_t sum = 0;
         for (stemma::id node = 0; node < model.node_count(); ++node) {
-            made.for_each_claim(node, [&](const stemma::claim& one) { sum += one.module; });
+            source.for_each_claim(node, [&](const stemma::claim& one) { sum += one.module; });
         }
         return sum;
     });

@@ -19,16 +19,16 @@ using stemma::id;
 using stemma::no_id;
 
 void find_induced_edges(benchmark::State& state) {
-    const stemma_bench::vertex_set_scene made(state);
-    const auto& graph = made.bare;
-    const auto& members = made.members;
+    const stemma_bench::vertex_set_scene scene(state);
+    const auto& graph = scene.bare;
+    const auto& members = scene.members;
     std::vector<id> place(graph.count, no_id);
     stemma_bench::measure_beside(
         state,
         [&] {
-            auto found =
-                stemma::find_induced_edges(made.graph, std::span<const id>(members), place);
-            return std::pair(std::move(found.first), std::move(found.readers));
+            auto induced =
+                stemma::find_induced_edges(scene.graph, std::span<const id>(members), place);
+            return std::pair(std::move(induced.first), std::move(induced.readers));
         },
         [&] {
             std::vector<id> first;

@@ -85,9 +85,9 @@ constexpr std::size_t least = 3;
 /// Divides a region, then its children.
 class divider {
 public:
-    explicit divider(const nested_scene& made) : made_(made), place_(made.bare.count, no_id) {
+    explicit divider(const nested_scene& scene) : made_(scene), place_(scene.bare.count, no_id) {
         result_.regions.emplace_back();
-        divide(0, made.order);
+        divide(0, scene.order);
     }
 
     [[nodiscard]] fold_regions_result take() && { return std::move(result_); }
@@ -215,11 +215,11 @@ private:
             call[i] = call[i] == no_id ? 0 : call[i];
         }
         std::vector<id> of(size, no_id);
-        stemma::detail::flat_index known;
+        stemma::detail::flat_index index;
         for (id i = 0; i < size; ++i) {
             if (module[i] != no_id) {
                 const auto next = static_cast<id>(groups.size());
-                of[i] = known.insert(stemma::detail::hash_mix(module[i], call[i]), next, [&](id g) {
+                of[i] = index.insert(stemma::detail::hash_mix(module[i], call[i]), next, [&](id g) {
                     return groups[g].module == module[i] && groups[g].call == call[i];
                 });
                 if (of[i] == next) {
@@ -286,17 +286,17 @@ private:
 };
 
 void fold_regions(benchmark::State& state) {
-    const nested_scene made(state);
+    const nested_scene scene(state);
     stemma_bench::measure_beside(
         state,
         [&] {
             return division{stemma::fold_regions(
-                made.base.ops.edges, std::span<const id>(made.order), made.folded,
-                std::span<const id>(made.base.evidence), 0, least,
-                [&](id, id v) { return made.call[v]; },
-                [&](id v) { return made.constant[v] != 0; })};
+                scene.base.ops.edges, std::span<const id>(scene.order), scene.folded,
+                std::span<const id>(scene.base.evidence), 0, least,
+                [&](id, id v) { return scene.call[v]; },
+                [&](id v) { return scene.constant[v] != 0; })};
         },
-        [&] { return division{divider(made).take()}; });
+        [&] { return division{divider(scene).take()}; });
 }
 
 /// Operators per thousand that were moved to another module, operators.

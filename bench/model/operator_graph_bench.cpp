@@ -98,11 +98,11 @@ void boost_list(benchmark::State& state) {
     using graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
                                         boost::no_property, ports>;
     run(state, [](id count, const std::vector<operator_edge>& edges) {
-        graph made(count);
+        graph result(count);
         for (const auto& e : edges) {
-            add_edge(e.source, e.target, {e.value, e.in_port, e.out_port}, made);
+            add_edge(e.source, e.target, {e.value, e.in_port, e.out_port}, result);
         }
-        return made;
+        return result;
     });
 }
 

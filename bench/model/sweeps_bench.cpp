@@ -78,53 +78,53 @@ struct aware_scene {
 };
 
 void common_reader_modules(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
+    const auto& graph = scene.bare;
     measure_beside(
         state, [&] { return stemma::common_reader_modules(problem); },
         [&] {
-            auto known = made.base.evidence;
+            auto modules = scene.base.evidence;
             const auto* all = graph.reader.data();
             for (auto v = graph.count; v-- > 0;) {
-                if (known[v] == no_id) {
-                    known[v] = common_module(known, all + graph.out[v], all + graph.out[v + 1],
-                                             made.base.tree);
+                if (modules[v] == no_id) {
+                    modules[v] = common_module(modules, all + graph.out[v], all + graph.out[v + 1],
+                                               scene.base.tree);
                 }
             }
-            return known;
+            return modules;
         });
 }
 
 void common_producer_modules(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
+    const auto& graph = scene.bare;
     measure_beside(
         state, [&] { return stemma::common_producer_modules(problem); },
         [&] {
-            auto known = made.base.evidence;
+            auto modules = scene.base.evidence;
             const auto* all = graph.producer.data();
             for (id v = 0; v < graph.count; ++v) {
-                if (known[v] == no_id) {
-                    known[v] = common_module(known, all + graph.in[v], all + graph.in[v + 1],
-                                             made.base.tree);
+                if (modules[v] == no_id) {
+                    modules[v] = common_module(modules, all + graph.in[v], all + graph.in[v + 1],
+                                               scene.base.tree);
                 }
             }
-            return known;
+            return modules;
         });
 }
 
 void data_independent(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto& graph = scene.bare;
     measure_beside(
-        state, [&] { return stemma::data_independent(made.ops, made.order); },
+        state, [&] { return stemma::data_independent(scene.ops, scene.order); },
         [&] {
             std::vector<bool> independent(graph.count, false);
             for (id v = 0; v < graph.count; ++v) {
-                bool constant = made.ops.hides[v] != 0 || made.ops.reads[v] == 0;
-                if (made.ops.hides[v] == 0) {
+                bool constant = scene.ops.hides[v] != 0 || scene.ops.reads[v] == 0;
+                if (scene.ops.hides[v] == 0) {
                     for (auto at = graph.in[v]; at < graph.in[v + 1] && constant; ++at) {
                         constant = independent[graph.producer[at]];
                     }
@@ -138,16 +138,16 @@ void data_independent(benchmark::State& state) {
 }
 
 void settled_by_readers(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
     const auto down = stemma::common_reader_modules(problem);
-    const auto& graph = made.bare;
+    const auto& graph = scene.bare;
     measure_beside(
-        state, [&] { return stemma::settled_by_readers(problem, down, made.evidence); },
+        state, [&] { return stemma::settled_by_readers(problem, down, scene.evidence); },
         [&] {
             std::vector<bool> settled(graph.count, false);
             for (id v = 0; v < graph.count; ++v) {
-                if (made.ops.hides[v] != 0 || made.ops.reads[v] != 0) {
+                if (scene.ops.hides[v] != 0 || scene.ops.reads[v] != 0) {
                     continue;
                 }
                 bool constant = true;
@@ -162,12 +162,12 @@ void settled_by_readers(benchmark::State& state) {
                 if (!settled[v]) {
                     continue;
                 }
-                bool all = made.base.evidence[v] == no_id && down[v] != no_id;
+                bool all = scene.base.evidence[v] == no_id && down[v] != no_id;
                 for (auto at = graph.out[v]; at < graph.out[v + 1] && all; ++at) {
                     const auto reader = graph.reader[at];
-                    all = made.base.evidence[reader] != no_id
-                              ? made.evidence[reader].module == down[v] &&
-                                    made.evidence[reader].confidence >= 0.9F
+                    all = scene.base.evidence[reader] != no_id
+                              ? scene.evidence[reader].module == down[v] &&
+                                    scene.evidence[reader].confidence >= 0.9F
                               : settled[reader] && down[reader] == down[v];
                 }
                 settled[v] = all;
@@ -177,17 +177,17 @@ void settled_by_readers(benchmark::State& state) {
 }
 
 void steering_only(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
+    const auto& graph = scene.bare;
     measure_beside(
         state, [&] { return stemma::steering_only(problem); },
         [&] {
             std::vector<bool> steers(graph.count, false);
             for (auto v = graph.count; v-- > 0;) {
-                bool only = made.base.evidence[v] == no_id && graph.out[v] < graph.out[v + 1];
+                bool only = scene.base.evidence[v] == no_id && graph.out[v] < graph.out[v + 1];
                 for (auto at = graph.out[v]; at < graph.out[v + 1] && only; ++at) {
-                    only = made.ops.condition[graph.edge[at]] != 0 || steers[graph.reader[at]];
+                    only = scene.ops.condition[graph.edge[at]] != 0 || steers[graph.reader[at]];
                 }
                 if (only) {
                     steers[v] = true;
@@ -198,13 +198,13 @@ void steering_only(benchmark::State& state) {
 }
 
 void nearest_modules(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
+    const auto& graph = scene.bare;
     measure_beside(
         state, [&] { return stemma::nearest_modules(problem); },
         [&] {
-            auto near = made.base.evidence;
+            auto near = scene.base.evidence;
             std::vector<id> front;
             std::vector<id> next;
             for (id v = 0; v < graph.count; ++v) {
@@ -215,10 +215,10 @@ void nearest_modules(benchmark::State& state) {
             if (front.empty()) {
                 return near;
             }
-            std::vector<std::pair<id, id>> found(graph.count, {no_id, 0});
+            std::vector<std::pair<id, id>> reached(graph.count, {no_id, 0});
             const auto reach = [&](id v, id module) {
                 if (near[v] == no_id) {
-                    auto& [low, behind] = found[v];
+                    auto& [low, behind] = reached[v];
                     if (low == no_id) {
                         next.push_back(v);
                     }
@@ -237,7 +237,7 @@ void nearest_modules(benchmark::State& state) {
                     }
                 }
                 for (auto v : next) {
-                    near[v] = made.base.tree.lca(found[v].first, found[v].second - 1);
+                    near[v] = scene.base.tree.lca(reached[v].first, reached[v].second - 1);
                 }
                 front.swap(next);
             }
@@ -249,7 +249,7 @@ void nearest_modules(benchmark::State& state) {
 /// back to another, among the operators considered; `no_id` if there is no path.
 class way_back {
 public:
-    explicit way_back(const aware_scene& made) : made_(made), mark_(made.bare.count, 0) {}
+    explicit way_back(const aware_scene& scene) : made_(scene), mark_(scene.bare.count, 0) {}
 
     id operator()(id from, id goal) {
         const auto& graph = made_.bare;
@@ -284,16 +284,16 @@ private:
 };
 
 void residual_modules(benchmark::State& state) {
-    const aware_scene made(state);
-    const auto problem = made.problem();
-    const auto& graph = made.bare;
+    const aware_scene scene(state);
+    const auto problem = scene.problem();
+    const auto& graph = scene.bare;
     measure_beside(
         state, [&] { return stemma::residual_modules(problem); },
         [&] {
             std::vector<id> joined(graph.count, no_id);
-            way_back skipped(made);
+            way_back skipped(scene);
             for (id v = 0; v < graph.count; ++v) {
-                if (made.base.evidence[v] != no_id || graph.in[v + 1] - graph.in[v] != 2) {
+                if (scene.base.evidence[v] != no_id || graph.in[v + 1] - graph.in[v] != 2) {
                     continue;
                 }
                 const auto a = graph.producer[graph.in[v]];

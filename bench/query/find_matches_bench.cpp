@@ -71,10 +71,10 @@ void spread(const stemma::tree_index& tree, std::vector<std::uint8_t>& marked) {
     }
 }
 
-std::vector<std::uint8_t> inside_classes(const asked_scene& made, std::string_view text) {
+std::vector<std::uint8_t> inside_classes(const asked_scene& scene, std::string_view text) {
     const auto written_pattern = written(text);
     const glob pattern(written_pattern);
-    const auto& modules = made.modules;
+    const auto& modules = scene.modules;
     std::vector<std::uint8_t> inside(modules.classes.size(), 0);
     for (id m = 0; m < inside.size(); ++m) {
         inside[m] =
@@ -85,10 +85,10 @@ std::vector<std::uint8_t> inside_classes(const asked_scene& made, std::string_vi
 }
 
 /// Requires: a pattern that matches paths with as many dots only.
-std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view text) {
+std::vector<std::uint8_t> inside_paths(const asked_scene& scene, std::string_view text) {
     const auto written_pattern = written(text);
     const glob pattern(written_pattern, '.');
-    const auto& tree = made.modules.tree;
+    const auto& tree = scene.modules.tree;
     const auto deepest = static_cast<id>(1 + std::count(text.begin(), text.end(), '.'));
     std::vector<std::uint8_t> inside(tree.size(), 0);
     std::string path;
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
     for (id m = 1; m < tree.size(); ++m) {
         if (tree.depth(m) <= deepest) {
             path.resize(length[tree.parent(m)]);
-            path.append(path.empty() ? "" : ".").append(made.modules.names[m]);
+            path.append(path.empty() ? "" : ".").append(scene.modules.names[m]);
             length[m] = path.size();
             inside[m] = pattern.matches(path) ? 1 : 0;
         }
@@ -108,8 +108,8 @@ std::vector<std::uint8_t> inside_paths(const asked_scene& made, std::string_view
 /// Whether the type matches, with or without its domain.
 class type_pattern {
 public:
-    type_pattern(const asked_scene& made, std::string_view pattern)
-        : ops_(made.ops), written_(written(pattern)) {}
+    type_pattern(const asked_scene& scene, std::string_view pattern)
+        : ops_(scene.ops), written_(written(pattern)) {}
 
     bool operator()(id v) {
         if (pattern_.matches(ops_.types[v])) {
@@ -132,112 +132,114 @@ private:
 };
 
 template <class Fits>
-std::vector<id> operators_where(const asked_scene& made, Fits fits) {
-    std::vector<id> found;
-    const auto size = static_cast<id>(made.ops.names.size());
+std::vector<id> operators_where(const asked_scene& scene, Fits fits) {
+    std::vector<id> result;
+    const auto size = static_cast<id>(scene.ops.names.size());
     for (id v = 0; v < size; ++v) {
         if (fits(v)) {
-            found.push_back(v);
+            result.push_back(v);
         }
     }
-    return found;
+    return result;
 }
 
 template <class ByHand>
 void ask(benchmark::State& state, std::string_view text, ByHand by_hand) {
-    const asked_scene made(state);
+    const asked_scene scene(state);
     const auto asked = stemma::parse_query(text);
     stemma_bench::measure_beside(
         state,
         [&] {
-            return stemma::find_matching_operators(asked, made.modules, made.base.found.tags,
-                                                   made.ops, made.base.found.attributions);
+            return stemma::find_matching_operators(asked, scene.modules, scene.base.found.tags,
+                                                   scene.ops, scene.base.found.attributions);
         },
-        [&] { return by_hand(made); });
+        [&] { return by_hand(scene); });
 }
 
 void find_matches_types(benchmark::State& state) {
-    ask(state, "op:MatMul", [](const asked_scene& made) {
-        type_pattern fits(made, "MatMul");
-        return operators_where(made, [&](id v) { return fits(v); });
+    ask(state, "op:MatMul", [](const asked_scene& scene) {
+        type_pattern fits(scene, "MatMul");
+        return operators_where(scene, [&](id v) { return fits(v); });
     });
 }
 
 void find_matches_qualified_types(benchmark::State& state) {
-    ask(state, "op:*::MatMul", [](const asked_scene& made) {
-        type_pattern fits(made, "*::MatMul");
-        return operators_where(made, [&](id v) { return fits(v); });
+    ask(state, "op:*::MatMul", [](const asked_scene& scene) {
+        type_pattern fits(scene, "*::MatMul");
+        return operators_where(scene, [&](id v) { return fits(v); });
     });
 }
 
 void find_matches_types_in_classes(benchmark::State& state) {
-    ask(state, "class:Linear and not op:Constant", [](const asked_scene& made) {
-        const auto inside = inside_classes(made, "Linear");
-        type_pattern fits(made, "Constant");
-        return operators_where(made, [&](id v) { return inside[made.module(v)] != 0 && !fits(v); });
+    ask(state, "class:Linear and not op:Constant", [](const asked_scene& scene) {
+        const auto inside = inside_classes(scene, "Linear");
+        type_pattern fits(scene, "Constant");
+        return operators_where(scene,
+                               [&](id v) { return inside[scene.module(v)] != 0 && !fits(v); });
     });
 }
 
 void find_matches_paths(benchmark::State& state) {
-    ask(state, "encoder.layer.*.attention or *.*.*7.output", [](const asked_scene& made) {
-        const auto first = inside_paths(made, "encoder.layer.*.attention");
-        const auto second = inside_paths(made, "*.*.*7.output");
-        return operators_where(
-            made, [&](id v) { return first[made.module(v)] != 0 || second[made.module(v)] != 0; });
+    ask(state, "encoder.layer.*.attention or *.*.*7.output", [](const asked_scene& scene) {
+        const auto first = inside_paths(scene, "encoder.layer.*.attention");
+        const auto second = inside_paths(scene, "*.*.*7.output");
+        return operators_where(scene, [&](id v) {
+            return first[scene.module(v)] != 0 || second[scene.module(v)] != 0;
+        });
     });
 }
 
 void find_matches_names(benchmark::State& state) {
-    ask(state, "name:/encoder/*/Softmax*", [](const asked_scene& made) {
+    ask(state, "name:/encoder/*/Softmax*", [](const asked_scene& scene) {
         const auto written_pattern = written("/encoder/*/Softmax*");
         const glob pattern(written_pattern);
-        return operators_where(made, [&](id v) { return pattern.matches(made.ops.names[v]); });
+        return operators_where(scene, [&](id v) { return pattern.matches(scene.ops.names[v]); });
     });
 }
 
 void find_matches_parameters(benchmark::State& state) {
-    ask(state, "reads:**.weight and confidence>=0.5", [](const asked_scene& made) {
-        const auto& ops = made.ops;
+    ask(state, "reads:**.weight and confidence>=0.5", [](const asked_scene& scene) {
+        const auto& ops = scene.ops;
         const auto written_pattern = written("**.weight");
         const glob pattern(written_pattern, '.');
         std::vector<std::uint8_t> fits(ops.parameter_names.size(), 0);
         for (id p = 0; p < fits.size(); ++p) {
             fits[p] = pattern.matches(ops.parameter_names[p]) ? 1 : 0;
         }
-        return operators_where(made, [&](id v) {
+        return operators_where(scene, [&](id v) {
             bool reads = false;
             for (auto at = ops.first_parameter[v]; at < ops.first_parameter[v + 1]; ++at) {
                 reads = reads || fits[ops.parameters[at]] != 0;
             }
-            return reads && made.base.found.attributions[v].confidence >= 0.5F;
+            return reads && scene.base.found.attributions[v].confidence >= 0.5F;
         });
     });
 }
 
 /// The topmost modules that match as a whole.
 void find_matches_whole_modules(benchmark::State& state) {
-    const asked_scene made(state);
+    const asked_scene scene(state);
     const auto asked = stemma::parse_query("class:Linear and not encoder.layer.*7");
     stemma_bench::measure_beside(
         state,
-        [&] { return stemma::find_matching_modules(asked, made.modules, made.base.found.tags); },
+        [&] { return stemma::find_matching_modules(asked, scene.modules, scene.base.found.tags); },
         [&] {
-            const auto& tree = made.modules.tree;
-            const auto classes = inside_classes(made, "Linear");
-            const auto layers = inside_paths(made, "encoder.layer.*7");
+            const auto& tree = scene.modules.tree;
+            const auto classes = inside_classes(scene, "Linear");
+            const auto layers = inside_paths(scene, "encoder.layer.*7");
             std::vector<id> misses(tree.size() + 1, 0);
             for (id m = 0; m < tree.size(); ++m) {
                 misses[m + 1] = misses[m] + (classes[m] != 0 && layers[m] == 0 ? 0U : 1U);
             }
-            std::vector<id> found;
+            std::vector<id> result;
             for (id m = 0; m < tree.size();) {
                 const bool whole = misses[tree.end(m)] == misses[m];
                 if (whole) {
-                    found.push_back(m);
+                    result.push_back(m);
                 }
                 m = whole ? tree.end(m) : m + 1;
             }
-            return found;
+            return result;
         });
 }
 

@@ -67,14 +67,14 @@ struct shown_scene {
 
 /// The number of operators by module, and of children that have some.
 struct module_sizes {
-    explicit module_sizes(const shown_scene& made)
-        : direct(made.base.tree.size(), 0), children(made.base.tree.size(), 0) {
-        for (id v = 0; v < made.bare.count; ++v) {
-            direct[made.base.evidence[v]] += made.shown[v] ? 1U : 0U;
+    explicit module_sizes(const shown_scene& scene)
+        : direct(scene.base.tree.size(), 0), children(scene.base.tree.size(), 0) {
+        for (id v = 0; v < scene.bare.count; ++v) {
+            direct[scene.base.evidence[v]] += scene.shown[v] ? 1U : 0U;
         }
         all = direct;
         for (auto m = static_cast<id>(all.size()); m-- > 1;) {
-            const auto above = made.base.tree.parent(m);
+            const auto above = scene.base.tree.parent(m);
             all[above] += all[m];
             children[above] += all[m] > 0 ? 1U : 0U;
         }
@@ -86,10 +86,10 @@ struct module_sizes {
 };
 
 /// Opens modules level by level while everything fits.
-std::vector<bool> open_levels(const shown_scene& made, const module_sizes& sizes) {
-    const auto& tree = made.base.tree;
+std::vector<bool> open_levels(const shown_scene& scene, const module_sizes& sizes) {
+    const auto& tree = scene.base.tree;
     std::vector<bool> open(tree.size(), false);
-    std::vector<id> level{made.options.root};
+    std::vector<id> level{scene.options.root};
     std::vector<id> below;
     auto boxes = std::size_t{1};
     for (id depth = 0; !level.empty(); ++depth) {
@@ -102,7 +102,7 @@ std::vector<bool> open_levels(const shown_scene& made, const module_sizes& sizes
                 }
             }
         }
-        if (depth > 0 && (boxes > made.options.max_boxes || depth > made.options.depth)) {
+        if (depth > 0 && (boxes > scene.options.max_boxes || depth > scene.options.depth)) {
             break;
         }
         for (auto m : level) {
@@ -113,14 +113,14 @@ std::vector<bool> open_levels(const shown_scene& made, const module_sizes& sizes
     return open;
 }
 
-folded_graph fold_by_hand(const shown_scene& made) {
-    const auto& tree = made.base.tree;
-    const auto& graph = made.bare;
-    const auto& module = made.base.evidence;
-    const auto root = made.options.root;
-    const module_sizes sizes(made);
+folded_graph fold_by_hand(const shown_scene& scene) {
+    const auto& tree = scene.base.tree;
+    const auto& graph = scene.bare;
+    const auto& module = scene.base.evidence;
+    const auto root = scene.options.root;
+    const module_sizes sizes(scene);
     folded_graph result;
-    result.open = open_levels(made, sizes);
+    result.open = open_levels(scene, sizes);
     // By module: the box of its operators, open or the outermost closed one.
     std::vector<id> place(tree.size(), no_id);
     std::size_t total = 0;
@@ -135,14 +135,14 @@ folded_graph fold_by_hand(const shown_scene& made) {
             place[m] = around;
         }
     }
-    const auto most = std::max<std::size_t>(made.options.max_boxes, 2);
+    const auto most = std::max<std::size_t>(scene.options.max_boxes, 2);
     const auto whole = total <= most;
     result.boxes.reserve(std::min(total, most));
     result.box_of.assign(graph.count, no_id);
     std::vector<id> box_of_module(tree.size(), no_id);
     id rest = no_id;
     for (id v = 0; v < graph.count; ++v) {
-        if (!made.shown[v] || place[module[v]] == no_id) {
+        if (!scene.shown[v] || place[module[v]] == no_id) {
             continue;
         }
         const auto in = place[module[v]];
@@ -204,14 +204,14 @@ folded_graph fold_by_hand(const shown_scene& made) {
 }
 
 void fold_graph(benchmark::State& state) {
-    const shown_scene made(state);
+    const shown_scene scene(state);
     stemma_bench::measure_beside(
         state,
         [&] {
-            return picture{stemma::fold_graph(made.base.ops.edges, made.base.tree,
-                                              made.base.evidence, made.shown, made.options)};
+            return picture{stemma::fold_graph(scene.base.ops.edges, scene.base.tree,
+                                              scene.base.evidence, scene.shown, scene.options)};
         },
-        [&] { return picture{fold_by_hand(made)}; });
+        [&] { return picture{fold_by_hand(scene)}; });
 }
 
 /// Maximum of boxes, or 0 for no limit; operators; readers per operator.

@@ -31,19 +31,19 @@ void digest(std::vector<std::uint64_t>& kept, const stemma::module_dag& dag) {
 }
 
 void module_dags(benchmark::State& state) {
-    const auto made =
+    const auto base =
         stemma_bench::make_scene(static_cast<id>(state.range(1)), 100, state.range(0) != 0, 2);
-    const stemma_bench::bare_graph graph(made.ops.edges);
-    const auto& modules = made.tree;
-    const auto& module = made.evidence;
+    const stemma_bench::bare_graph graph(base.ops.edges);
+    const auto& modules = base.tree;
+    const auto& module = base.evidence;
     stemma_bench::measure_beside(
         state,
         [&] {
-            stemma::module_dags found(made.ops.edges, modules,
-                                      [&](id v, auto take) { take(module[v]); });
+            stemma::module_dags dags(base.ops.edges, modules,
+                                     [&](id v, auto take) { take(module[v]); });
             std::vector<std::uint64_t> kept;
             for (id m = 0; m < modules.size(); ++m) {
-                digest(kept, found.of(m));
+                digest(kept, dags.of(m));
             }
             return kept;
         },

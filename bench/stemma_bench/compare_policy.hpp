@@ -37,8 +37,8 @@ template <class Work>
 void add_benchmark(const std::string& name, std::size_t items, Work work) {
     benchmark::RegisterBenchmark(name.c_str(), [items, work](benchmark::State& state) {
         for (auto _ : state) {
-            auto made = work();
-            benchmark::DoNotOptimize(made);
+            auto result = work();
+            benchmark::DoNotOptimize(result);
             benchmark::ClobberMemory();
         }
         state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(items));
@@ -92,9 +92,9 @@ template <class Policy, class Ops, class Modules>
 void add_role(const std::string& which, const Ops& ops, const Modules& modules,
               const Policy& chosen) {
     stemma::evidence_context<Ops, Modules> context(ops, modules);
-    const auto known = stemma::attribute(context, stemma::name_sources{}).of;
-    add_benchmark("propagation/" + which, known.size(), [&ops, &modules, chosen, known] {
-        auto result = known;
+    const auto start = stemma::attribute(context, stemma::name_sources{}).of;
+    add_benchmark("propagation/" + which, start.size(), [&ops, &modules, chosen, start] {
+        auto result = start;
         stemma::propagate(ops, modules.index(), result, chosen);
         return result;
     });

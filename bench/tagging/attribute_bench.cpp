@@ -74,9 +74,9 @@ struct bare_modules {
 struct claimed_scene {
     claimed_scene(id count, bool in_rows) {
         stemma_bench::random_numbers random;
-        auto made = stemma_bench::make_scene(count, 0, false, 2);
-        ops.edges = std::move(made.ops.edges);
-        modules.tree = std::move(made.tree);
+        auto base = stemma_bench::make_scene(count, 0, false, 2);
+        ops.edges = std::move(base.ops.edges);
+        modules.tree = std::move(base.tree);
         const auto last = static_cast<id>(modules.tree.size());
         id kind = 0;
         for (id v = 0; v < count; ++v) {
@@ -132,22 +132,22 @@ private:
     }
 };
 
-found_modules by_hand(const claimed_scene& made) {
-    found_modules found;
-    auto& result = found.result;
+found_modules by_hand(const claimed_scene& scene) {
+    found_modules answer;
+    auto& result = answer.result;
     const stemma::by_trust resolution;
-    const auto count = static_cast<id>(made.table.first.size() - 1);
+    const auto count = static_cast<id>(scene.table.first.size() - 1);
     result.of.resize(count);
     std::span<const claim> before;
     std::vector<id> modules;
     stemma::attribution resolved;
     for (id v = 0; v < count; ++v) {
-        const auto claims = made.table.of(v);
+        const auto claims = scene.table.of(v);
         if (claims.empty()) {
             continue;
         }
         if (!std::equal(claims.begin(), claims.end(), before.begin(), before.end())) {
-            resolved = resolution.resolve(made.modules.tree, claims);
+            resolved = resolution.resolve(scene.modules.tree, claims);
             before = claims;
         }
         result.of[v] = resolved;
@@ -171,18 +171,18 @@ found_modules by_hand(const claimed_scene& made) {
             }
         }
     }
-    return found;
+    return answer;
 }
 
 void attribute(benchmark::State& state) {
-    const claimed_scene made(static_cast<id>(state.range(1)), state.range(0) != 0);
+    const claimed_scene scene(static_cast<id>(state.range(1)), state.range(0) != 0);
     stemma_bench::measure_beside(
         state,
         [&] {
-            stemma::evidence_context context(made.ops, made.modules);
-            return found_modules{stemma::attribute(context, tabled{&made.table})};
+            stemma::evidence_context context(scene.ops, scene.modules);
+            return found_modules{stemma::attribute(context, tabled{&scene.table})};
         },
-        [&] { return by_hand(made); });
+        [&] { return by_hand(scene); });
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {

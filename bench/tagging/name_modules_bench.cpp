@@ -131,24 +131,24 @@ void append_path_by_hand(const stemma::module_tree& tree, id above, id m, std::s
 }
 
 named paths_by_hand(const stemma::module_tree& tree) {
-    named made{{tree.index(), select_by_hand(tree)}};
+    named result{{tree.index(), select_by_hand(tree)}};
     std::string text;
     for (id m = 0; m < tree.size(); ++m) {
-        if (made.tags.is_selected(m)) {
-            const auto above = made.tags.above(m);
+        if (result.tags.is_selected(m)) {
+            const auto above = result.tags.above(m);
             const auto name = tree.name(m);
             if (tree.index().parent(m) == above &&
                 std::none_of(name.begin(), name.end(), is_special)) {
-                made.tags.set_segment(m, name);
+                result.tags.set_segment(m, name);
                 continue;
             }
             text.clear();
             append_path_by_hand(tree, above, m, text);
-            made.tags.set_segment(m, text);
+            result.tags.set_segment(m, text);
         }
     }
-    made.tags.finish();
-    return made;
+    result.tags.finish();
+    return result;
 }
 
 /// Modules of one class below one module: the number of path segments that distinguish them.
@@ -189,9 +189,9 @@ private:
         }
         stemma::detail::flat_index seen(group.size());
         for (id i = 0; i < group.size(); ++i) {
-            const auto found =
+            const auto place =
                 seen.insert(hashes_[i], i, [&](id j) { return equal(group[i], group[j], names); });
-            if (found != i) {
+            if (place != i) {
                 return false;
             }
         }
@@ -226,8 +226,8 @@ void append_last_names(const stemma::module_tree& tree, id above, id m, std::siz
 }
 
 named classes_by_hand(const stemma::module_tree& tree) {
-    named made{{tree.index(), select_by_hand(tree)}};
-    auto& tags = made.tags;
+    named result{{tree.index(), select_by_hand(tree)}};
+    auto& tags = result.tags;
     stemma::detail::string_pool classes;
     std::vector<id> class_of(tree.size(), no_id);
     std::string text;
@@ -283,7 +283,7 @@ named classes_by_hand(const stemma::module_tree& tree) {
         }
     }
     tags.finish();
-    return made;
+    return result;
 }
 
 template <class Naming, class ByHand>

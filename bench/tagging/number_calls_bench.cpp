@@ -54,21 +54,21 @@ struct reading_operators {
 struct called_scene {
     explicit called_scene(id count) {
         stemma_bench::random_numbers random;
-        auto made = stemma_bench::make_scene(count, 0, false, 2);
-        ops.edges = std::move(made.ops.edges);
-        tree = std::move(made.tree);
+        auto base = stemma_bench::make_scene(count, 0, false, 2);
+        ops.edges = std::move(base.ops.edges);
+        tree = std::move(base.tree);
         ops.count = 2 * tree.size();
         for (id v = 0; v < count; ++v) {
             const auto at = v % std::max<id>(count / 2, 1);
             const auto module = at / 80 * 16 + 1 + at % 80 / 5;
             const auto kind = random.below(10);
-            attribution known;
+            attribution stated;
             if (kind < 8) {
-                known = {module, no_id, 0.95F, stemma::provenance::metadata, false};
+                stated = {module, no_id, 0.95F, stemma::provenance::metadata, false};
             } else if (kind < 9) {
-                known = {module, 0, 0.9F, stemma::provenance::scope, false};
+                stated = {module, 0, 0.9F, stemma::provenance::scope, false};
             }
-            evidence.push_back(known);
+            evidence.push_back(stated);
             if (module % 3 != 0 && at % 5 % 2 == 1) {
                 ops.parameter.push_back(2 * module);
                 ops.parameter.push_back(2 * module + 1);
@@ -98,17 +98,17 @@ struct numbered {
 
 class numbering_by_hand {
 public:
-    numbering_by_hand(const stemma_bench::bare_graph& graph, const called_scene& made,
+    numbering_by_hand(const stemma_bench::bare_graph& graph, const called_scene& scene,
                       std::vector<attribution>& result)
-        : graph_(graph), ops_(made.ops), tree_(made.tree), result_(result) {}
+        : graph_(graph), ops_(scene.ops), tree_(scene.tree), result_(result) {}
 
     void run() {
         const stemma::detail::grouped_ids open(tree_.size(), [&](auto take) {
             for (id v = 0; v < graph_.count; ++v) {
-                const auto& known = result_[v];
-                if (known.source == stemma::provenance::metadata && known.call == no_id &&
-                    known.module != no_id) {
-                    take(known.module, v);
+                const auto& one = result_[v];
+                if (one.source == stemma::provenance::metadata && one.call == no_id &&
+                    one.module != no_id) {
+                    take(one.module, v);
                 }
             }
         });
@@ -140,14 +140,14 @@ private:
         id count = 0;
         for (auto v : own) {
             for (auto at = ops_.first[v]; at < ops_.first[v + 1]; ++at) {
-                auto& known = readings_[ops_.parameter[at]];
-                if (known.module != module) {
-                    known = {module, no_id, 0};
+                auto& latest = readings_[ops_.parameter[at]];
+                if (latest.module != module) {
+                    latest = {module, no_id, 0};
                 }
-                known.count += known.last == v ? 0 : 1;
-                known.last = v;
-                if (known.count > count) {
-                    count = known.count;
+                latest.count += latest.last == v ? 0 : 1;
+                latest.last = v;
+                if (latest.count > count) {
+                    count = latest.count;
                     most = ops_.parameter[at];
                 }
             }
@@ -231,18 +231,18 @@ private:
 };
 
 void number_calls(benchmark::State& state) {
-    const called_scene made(static_cast<id>(state.range(0)));
-    const stemma_bench::bare_graph bare(made.ops.edges);
+    const called_scene scene(static_cast<id>(state.range(0)));
+    const stemma_bench::bare_graph bare(scene.ops.edges);
     stemma_bench::measure_beside(
         state,
         [&] {
-            numbered result{made.evidence};
-            stemma::number_calls(made.ops, made.tree, result.of);
+            numbered result{scene.evidence};
+            stemma::number_calls(scene.ops, scene.tree, result.of);
             return result;
         },
         [&] {
-            numbered result{made.evidence};
-            numbering_by_hand(bare, made, result.of).run();
+            numbered result{scene.evidence};
+            numbering_by_hand(bare, scene, result.of).run();
             return result;
         });
 }

@@ -55,11 +55,11 @@ struct shared_scene {
             }
             ops.reads.push_back(v == 0 ? 1 : 0);
             ops.hides.push_back(random.below(10) == 0 ? 1 : 0);
-            attribution made;
+            attribution stated;
             if (random.below(100) < 80) {
-                made = {v / 80 * 16 + 1 + v % 80 / 5, 0, 0.95F, stemma::provenance::scope, false};
+                stated = {v / 80 * 16 + 1 + v % 80 / 5, 0, 0.95F, stemma::provenance::scope, false};
             }
-            evidence.push_back(made);
+            evidence.push_back(stated);
         }
         ops.edges = stemma::operator_graph(count, edges);
     }
@@ -143,39 +143,39 @@ std::vector<bool> independent_by_hand(const stemma_bench::bare_graph& graph,
 /// Both start from their own copy of the same evidence.
 template <class Algorithm, class ByHand>
 void overrule_beside(benchmark::State& state, Algorithm algorithm, ByHand by_hand) {
-    const shared_scene made(static_cast<id>(state.range(0)));
-    const stemma_bench::bare_graph bare(made.ops.edges);
+    const shared_scene scene(static_cast<id>(state.range(0)));
+    const stemma_bench::bare_graph bare(scene.ops.edges);
     const auto independent =
-        stemma::data_independent(made.ops, stemma::sweep_order(made.ops.edges));
+        stemma::data_independent(scene.ops, stemma::sweep_order(scene.ops.edges));
     const auto on_copy = [&](auto overrule) {
-        auto of = made.evidence;
+        auto of = scene.evidence;
         auto changed = overrule(of);
         return corrected{std::move(of), std::move(changed)};
     };
     stemma_bench::measure_beside(
-        state, [&] { return on_copy([&](auto& of) { return algorithm(made, of, independent); }); },
-        [&] { return on_copy([&](auto& of) { return by_hand(bare, made, of, independent); }); });
+        state, [&] { return on_copy([&](auto& of) { return algorithm(scene, of, independent); }); },
+        [&] { return on_copy([&](auto& of) { return by_hand(bare, scene, of, independent); }); });
 }
 
 void overrule_shared_known(benchmark::State& state) {
     overrule_beside(
         state,
-        [](const auto& made, auto& of, const auto& independent) {
-            return stemma::overrule_shared(made.ops, made.tree, of, independent);
+        [](const auto& scene, auto& of, const auto& independent) {
+            return stemma::overrule_shared(scene.ops, scene.tree, of, independent);
         },
-        [](const auto& bare, const auto& made, auto& of, const auto& independent) {
-            return overrule_by_hand(bare, made.tree, of, independent);
+        [](const auto& bare, const auto& scene, auto& of, const auto& independent) {
+            return overrule_by_hand(bare, scene.tree, of, independent);
         });
 }
 
 void overrule_shared(benchmark::State& state) {
     overrule_beside(
         state,
-        [](const auto& made, auto& of, const auto&) {
-            return stemma::overrule_shared(made.ops, made.tree, of);
+        [](const auto& scene, auto& of, const auto&) {
+            return stemma::overrule_shared(scene.ops, scene.tree, of);
         },
-        [](const auto& bare, const auto& made, auto& of, const auto&) {
-            return overrule_by_hand(bare, made.tree, of, independent_by_hand(bare, made.ops));
+        [](const auto& bare, const auto& scene, auto& of, const auto&) {
+            return overrule_by_hand(bare, scene.tree, of, independent_by_hand(bare, scene.ops));
         });
 }
 

@@ -44,87 +44,87 @@ scene make_scene(const benchmark::State& state) {
                       state.range(1) != 0, static_cast<id>(state.range(2)));
 }
 
-void count_edges(benchmark::State& state, const scene& made) {
+void count_edges(benchmark::State& state, const scene& base) {
     state.SetItemsProcessed(state.iterations() *
-                            static_cast<std::int64_t>(made.ops.edges.edge_count()));
+                            static_cast<std::int64_t>(base.ops.edges.edge_count()));
 }
 
-std::vector<attribution> known_of(const scene& made) {
-    std::vector<attribution> known(made.evidence.size());
-    for (std::size_t v = 0; v < known.size(); ++v) {
-        known[v].module = made.evidence[v];
+std::vector<attribution> known_of(const scene& base) {
+    std::vector<attribution> result(base.evidence.size());
+    for (std::size_t v = 0; v < result.size(); ++v) {
+        result[v].module = base.evidence[v];
     }
-    return known;
+    return result;
 }
 
 void sweep(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const stemma::sweep_order order(made.ops.edges);
-    const stemma::propagation_problem<bare_operators> problem{made.ops, made.tree, order,
-                                                              made.evidence};
+    const auto base = make_scene(state);
+    const stemma::sweep_order order(base.ops.edges);
+    const stemma::propagation_problem<bare_operators> problem{base.ops, base.tree, order,
+                                                              base.evidence};
     for (auto _ : state) {
         benchmark::DoNotOptimize(stemma::common_reader_modules(problem));
     }
-    count_edges(state, made);
+    count_edges(state, base);
 }
 
 /// The alternative sweep, on plain arrays: readers tell their producers, so that operators with
 /// evidence cost as much as those without. Requires: exporter order.
 void told_by_readers(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const bare_graph graph(made.ops.edges);
+    const auto base = make_scene(state);
+    const bare_graph graph(base.ops.edges);
     for (auto _ : state) {
-        std::vector<std::pair<id, id>> heard(made.evidence.size(), {no_id, 0});
-        std::vector<id> down(made.evidence.size(), no_id);
+        std::vector<std::pair<id, id>> heard(base.evidence.size(), {no_id, 0});
+        std::vector<id> down(base.evidence.size(), no_id);
         for (auto v = graph.count; v-- > 0;) {
             const auto [low, high] = heard[v];
-            down[v] = low == no_id ? no_id : made.tree.lca(low, high);
-            const auto known = made.evidence[v] != no_id ? made.evidence[v] : down[v];
-            if (known == no_id) {
+            down[v] = low == no_id ? no_id : base.tree.lca(low, high);
+            const auto module = base.evidence[v] != no_id ? base.evidence[v] : down[v];
+            if (module == no_id) {
                 continue;
             }
             for (auto at = graph.in[v]; at < graph.in[v + 1]; ++at) {
                 auto& producer = heard[graph.producer[at]];
-                producer.first = std::min(producer.first, known);
-                producer.second = std::max(producer.second, known);
+                producer.first = std::min(producer.first, module);
+                producer.second = std::max(producer.second, module);
             }
         }
         benchmark::DoNotOptimize(down.data());
         benchmark::ClobberMemory();
     }
-    count_edges(state, made);
+    count_edges(state, base);
 }
 
 template <class Policy>
 void whole(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const auto known = known_of(made);
+    const auto base = make_scene(state);
+    const auto start = known_of(base);
     for (auto _ : state) {
-        auto result = known;
-        stemma::propagate(made.ops, made.tree, result, Policy{});
+        auto result = start;
+        stemma::propagate(base.ops, base.tree, result, Policy{});
         benchmark::DoNotOptimize(result.data());
     }
-    count_edges(state, made);
+    count_edges(state, base);
 }
 
 std::vector<id> known_modules(const std::vector<attribution>& result) {
-    std::vector<id> known(result.size());
-    for (std::size_t v = 0; v < known.size(); ++v) {
-        known[v] = result[v].module;
+    std::vector<id> modules(result.size());
+    for (std::size_t v = 0; v < modules.size(); ++v) {
+        modules[v] = result[v].module;
     }
-    return known;
+    return modules;
 }
 
 std::vector<id> sweep_by_hand(const bare_graph& graph, const stemma::tree_index& tree,
-                              std::vector<id> known) {
+                              std::vector<id> modules) {
     const auto* readers = graph.reader.data();
     for (auto v = graph.count; v-- > 0;) {
-        if (known[v] == no_id) {
-            known[v] =
-                common_module(known, readers + graph.out[v], readers + graph.out[v + 1], tree);
+        if (modules[v] == no_id) {
+            modules[v] =
+                common_module(modules, readers + graph.out[v], readers + graph.out[v + 1], tree);
         }
     }
-    return known;
+    return modules;
 }
 
 /// `both_sides` for operators that have nothing but edges.
@@ -157,37 +157,37 @@ void spread_by_hand(const bare_graph& graph, const stemma::tree_index& tree,
 }
 
 void propagate_both_sides(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const bare_graph graph(made.ops.edges);
-    const auto known = known_of(made);
+    const auto base = make_scene(state);
+    const bare_graph graph(base.ops.edges);
+    const auto start = known_of(base);
     measure_beside(
         state,
         [&] {
-            auto result = known;
-            stemma::propagate(made.ops, made.tree, result, stemma::both_sides{});
+            auto result = start;
+            stemma::propagate(base.ops, base.tree, result, stemma::both_sides{});
             return result;
         },
         [&] {
-            auto result = known;
-            spread_by_hand(graph, made.tree, result);
+            auto result = start;
+            spread_by_hand(graph, base.tree, result);
             return result;
         });
 }
 
 void propagate_consumers_only(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const bare_graph graph(made.ops.edges);
-    const auto known = known_of(made);
+    const auto base = make_scene(state);
+    const bare_graph graph(base.ops.edges);
+    const auto start = known_of(base);
     measure_beside(
         state,
         [&] {
-            auto result = known;
-            stemma::propagate(made.ops, made.tree, result, stemma::consumers_only{});
+            auto result = start;
+            stemma::propagate(base.ops, base.tree, result, stemma::consumers_only{});
             return result;
         },
         [&] {
-            auto result = known;
-            const auto down = sweep_by_hand(graph, made.tree, known_modules(result));
+            auto result = start;
+            const auto down = sweep_by_hand(graph, base.tree, known_modules(result));
             for (id v = 0; v < graph.count; ++v) {
                 if (result[v].module == no_id) {
                     result[v] = down[v] == no_id ? attribution{0, no_id, 0, provenance::root, false}
@@ -201,32 +201,32 @@ void propagate_consumers_only(benchmark::State& state) {
 
 /// Attributed operators, of which every hundredth lost its attribution.
 void repropagate(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const bare_graph graph(made.ops.edges);
-    auto known = known_of(made);
-    for (auto& one : known) {
+    const auto base = make_scene(state);
+    const bare_graph graph(base.ops.edges);
+    auto start = known_of(base);
+    for (auto& one : start) {
         one.source = one.module == no_id ? provenance::root : provenance::scope;
     }
-    stemma::propagate(made.ops, made.tree, known);
-    for (std::size_t v = 0; v < known.size(); v += 100) {
-        known[v] = {};
+    stemma::propagate(base.ops, base.tree, start);
+    for (std::size_t v = 0; v < start.size(); v += 100) {
+        start[v] = {};
     }
     measure_beside(
         state,
         [&] {
-            auto result = known;
-            auto changed = stemma::repropagate(made.ops, made.tree, result);
+            auto result = start;
+            auto changed = stemma::repropagate(base.ops, base.tree, result);
             return std::pair(std::move(result), std::move(changed));
         },
         [&] {
-            auto result = known;
+            auto result = start;
             const auto before = known_modules(result);
             for (auto& one : result) {
                 if (one.source != provenance::scope) {
                     one = {};
                 }
             }
-            spread_by_hand(graph, made.tree, result);
+            spread_by_hand(graph, base.tree, result);
             std::vector<id> changed;
             for (id v = 0; v < graph.count; ++v) {
                 if (result[v].module != before[v]) {

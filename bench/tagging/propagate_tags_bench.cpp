@@ -36,17 +36,17 @@ scene make_scene(const benchmark::State& state) {
 }
 
 void sets(benchmark::State& state) {
-    const auto made = make_scene(state);
-    std::vector<id> selected(made.tree.size());
+    const auto base = make_scene(state);
+    std::vector<id> selected(base.tree.size());
     std::iota(selected.begin(), selected.end(), id{0});
     for (auto _ : state) {
-        auto tags = made.evidence;
+        auto tags = base.evidence;
         stemma::id_set_pool pool;
-        stemma::propagate_tags(made.ops, made.tree, selected, tags, pool);
+        stemma::propagate_tags(base.ops, base.tree, selected, tags, pool);
         benchmark::DoNotOptimize(tags.data());
     }
     state.SetItemsProcessed(state.iterations() *
-                            static_cast<std::int64_t>(made.ops.edges.edge_count()));
+                            static_cast<std::int64_t>(base.ops.edges.edge_count()));
 }
 
 struct set_hash {
@@ -61,24 +61,24 @@ struct set_hash {
 
 template <class Table>
 void naive(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const auto& graph = made.ops.edges;
+    const auto base = make_scene(state);
+    const auto& graph = base.ops.edges;
     for (auto _ : state) {
-        Table known{{{}, 0}};
-        std::vector<const std::vector<id>*> texts{&known.begin()->first};
+        Table numbers{{{}, 0}};
+        std::vector<const std::vector<id>*> texts{&numbers.begin()->first};
         const auto intern = [&](std::vector<id> set) {
             const auto [it, added] =
-                known.try_emplace(std::move(set), static_cast<id>(texts.size()));
+                numbers.try_emplace(std::move(set), static_cast<id>(texts.size()));
             if (added) {
                 texts.push_back(&it->first);
             }
             return it->second;
         };
-        std::vector<id> tags(made.evidence.size(), 0);
+        std::vector<id> tags(base.evidence.size(), 0);
         std::vector<id> merged;
         for (auto v = graph.vertex_count(); v-- > 0;) {
-            if (made.evidence[v] != no_id) {
-                tags[v] = intern({made.evidence[v]});
+            if (base.evidence[v] != no_id) {
+                tags[v] = intern({base.evidence[v]});
                 continue;
             }
             std::vector<id> all;
@@ -90,7 +90,7 @@ void naive(benchmark::State& state) {
                 all.swap(merged);
             }
             if (all.size() > stemma::detail::default_tag_cap) {
-                all.assign(1, made.tree.lca(all.front(), all.back()));
+                all.assign(1, base.tree.lca(all.front(), all.back()));
             }
             tags[v] = intern(std::move(all));
         }
@@ -109,20 +109,20 @@ void naive_table(benchmark::State& state) {
 
 /// The same loop on plain arrays, with the same union of sets.
 void propagate_tags(benchmark::State& state) {
-    const auto made = make_scene(state);
-    const stemma_bench::bare_graph graph(made.ops.edges);
-    std::vector<id> selected(made.tree.size());
+    const auto base = make_scene(state);
+    const stemma_bench::bare_graph graph(base.ops.edges);
+    std::vector<id> selected(base.tree.size());
     std::iota(selected.begin(), selected.end(), id{0});
     stemma_bench::measure_beside(
         state,
         [&] {
-            auto tags = made.evidence;
+            auto tags = base.evidence;
             stemma::id_set_pool pool;
-            stemma::propagate_tags(made.ops, made.tree, selected, tags, pool);
+            stemma::propagate_tags(base.ops, base.tree, selected, tags, pool);
             return tags;
         },
         [&] {
-            auto tags = made.evidence;
+            auto tags = base.evidence;
             stemma::id_set_pool pool;
             stemma::detail::id_set_union readers(pool, stemma::detail::default_tag_cap);
             for (auto v = graph.count; v-- > 0;) {
@@ -133,7 +133,7 @@ void propagate_tags(benchmark::State& state) {
                 for (auto at = graph.out[v]; at < graph.out[v + 1]; ++at) {
                     readers.add(tags[graph.reader[at]]);
                 }
-                tags[v] = readers.is_large() ? made.tree.lca(readers.least(), readers.greatest())
+                tags[v] = readers.is_large() ? base.tree.lca(readers.least(), readers.greatest())
                                              : readers.get();
             }
             return tags;

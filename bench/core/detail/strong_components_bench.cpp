@@ -24,10 +24,10 @@ using stemma_bench::bare_graph;
 /// shuffled, operators.
 stemma::operator_graph graph_of(const benchmark::State& state) {
     const auto count = static_cast<id>(state.range(2));
-    const auto made = stemma_bench::make_scene(count, 0, state.range(1) != 0, 2).ops.edges;
+    const auto graph = stemma_bench::make_scene(count, 0, state.range(1) != 0, 2).ops.edges;
     stemma_bench::random_numbers random;
     std::vector<stemma::operator_edge> given;
-    for (auto [it, last] = edges(made); it != last; ++it) {
+    for (auto [it, last] = edges(graph); it != last; ++it) {
         const auto e = *it;
         given.push_back({e.source, e.target, e.source, 0, 0});
         if (random.below(2000) < static_cast<id>(state.range(0))) {

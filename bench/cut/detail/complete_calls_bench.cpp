@@ -99,18 +99,18 @@ void complete_by_hand(const stemma_bench::bare_graph& graph, const std::vector<i
 }
 
 void complete_calls(benchmark::State& state) {
-    const called_scene made(static_cast<id>(state.range(1)), state.range(0) != 0);
+    const called_scene scene(static_cast<id>(state.range(1)), state.range(0) != 0);
     stemma_bench::measure_beside(
         state,
         [&] {
-            auto members = made.members;
-            stemma::detail::complete_calls(made.base.ops.edges, std::span<const id>(made.rank),
+            auto members = scene.members;
+            stemma::detail::complete_calls(scene.base.ops.edges, std::span<const id>(scene.rank),
                                            members);
             return completed{std::move(members)};
         },
         [&] {
-            auto members = made.members;
-            complete_by_hand(made.bare, made.rank, members);
+            auto members = scene.members;
+            complete_by_hand(scene.bare, scene.rank, members);
             return completed{std::move(members)};
         });
 }

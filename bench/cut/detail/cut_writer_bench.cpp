@@ -47,9 +47,9 @@ struct scene : stemma_bench::attributed_scene {
     std::vector<std::vector<id>> parts; // nodes
 };
 
-void count(benchmark::State& state, const scene& made) {
+void count(benchmark::State& state, const scene& s) {
     std::size_t nodes = 0;
-    for (const auto& part : made.parts) {
+    for (const auto& part : s.parts) {
         nodes += part.size();
     }
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(nodes));
@@ -99,9 +99,9 @@ void plan_and_write(benchmark::State& state) {
         stemma::cut_planner<> planner(*s.model);
         stemma::detail::cut_writer<> writer(*s.model, planner.contents(), types, {});
         for (const auto& part : s.parts) {
-            for (const auto& made : planner.plan(part)) {
+            for (const auto& cut : planner.plan(part)) {
                 stemma::detail::string_splice splice(s.bytes);
-                writer.build(made, "", nullptr).write(splice);
+                writer.build(cut, "", nullptr).write(splice);
                 benchmark::DoNotOptimize(splice.text);
             }
         }
