@@ -65,7 +65,7 @@ public:
 
 private:
     struct piece {
-        bool made;
+        bool is_text;
         std::size_t begin; // of a range
         std::size_t size;
     };
@@ -114,7 +114,7 @@ private:
     [[nodiscard]] slot& slot_of(const json& asked);
     [[nodiscard]] const stemma::attributed_model& model_of(const json& asked);
     [[nodiscard]] stemma::id module_of(const json& asked);
-    [[nodiscard]] std::string handed(std::string list, std::string made);
+    [[nodiscard]] std::string handed(std::string list, std::string text);
     void read_all();
 
     slot first_;
@@ -164,18 +164,18 @@ std::unique_ptr<stemma::attributed_model> attribute(const sparse_file& file,
 }
 
 void write_row(json_writer& json, const stemma::attributed_model& opened, id node) {
-    const auto& found = opened.tags();
-    const auto& made = found.attributions[node];
+    const auto& tags = opened.tags();
+    const auto& attribution = tags.attributions[node];
     json.begin_array(true);
     const auto name = opened.model().name(node);
     const auto place = stemma::position_text(opened.model(), node);
     json.value(place);
     json.value(name.empty() ? std::string_view(place) : name);
     json.value(opened.model().op_type(node));
-    json.value(made.module);
-    json.value(found.provenances[made.source]);
-    json.value(made.confidence);
-    json.value(!found.conflicts.of(node).empty());
+    json.value(attribution.module);
+    json.value(tags.provenances[attribution.source]);
+    json.value(attribution.confidence);
+    json.value(!tags.conflicts.of(node).empty());
     json.end_array();
 }
 
@@ -442,7 +442,7 @@ void pieces::write(std::string_view text) {
             {false, static_cast<std::size_t>(text.data() - from_.bytes().data()), text.size()});
         return;
     }
-    if (all_.empty() || !all_.back().made) {
+    if (all_.empty() || !all_.back().is_text) {
         all_.push_back({true, 0, 0});
     }
     all_.back().size += text.size();
@@ -455,7 +455,7 @@ std::string pieces::list() const {
         json.begin_array(true);
         for (const auto& one : all_) {
             json.begin_array(true);
-            one.made ? json.value(-1) : json.value(one.begin);
+            one.is_text ? json.value(-1) : json.value(one.begin);
             json.value(one.size);
             json.end_array();
         }
@@ -486,12 +486,12 @@ const std::array<std::pair<std::string_view, session::answers::verb>, 17> sessio
 std::string session::answers::call(std::string_view request) {
     const auto asked = json::parse(request);
     const auto name = asked.at("do").get<std::string>();
-    const auto* found = std::find_if(verbs.begin(), verbs.end(),
+    const auto* entry = std::find_if(verbs.begin(), verbs.end(),
                                      [&](const auto& one) { return one.first == name; });
-    if (found == verbs.end()) {
+    if (entry == verbs.end()) {
         throw refused("do", "unknown '" + name + "'");
     }
-    return (this->*found->second)(asked);
+    return (this->*entry->second)(asked);
 }
 
 session::answers::slot& session::answers::slot_of(const json& asked) {
@@ -514,8 +514,8 @@ id session::answers::module_of(const json& asked) {
     return m;
 }
 
-std::string session::answers::handed(std::string list, std::string made) {
-    made_ = std::move(made);
+std::string session::answers::handed(std::string list, std::string text) {
+    made_ = std::move(text);
     return list;
 }
 
@@ -595,8 +595,8 @@ std::string session::answers::outline(const json& asked) {
         column("parameters", [&](id m) { json.value(counts.parameters[m]); });
         column("looks", [&](id m) { number(looks[m]); });
         column("classes", [&](id m) { // or its number, if it occurred before
-            const auto [found, is_new] = classes.emplace(modules.class_name(m), classes.size());
-            is_new ? json.value(found->first) : json.value(found->second);
+            const auto [entry, is_new] = classes.emplace(modules.class_name(m), classes.size());
+            is_new ? json.value(entry->first) : json.value(entry->second);
         });
     });
 }
@@ -727,9 +727,9 @@ std::string session::answers::diff(const json& asked) {
     if (how.weights) { // are compared, so they must be read
         read_all();
     }
-    const auto found = stemma::diff_models(first, second, how);
+    const auto difference = stemma::diff_models(first, second, how);
     return written([&](auto& sink) {
-        stemma::write_diff(sink, found, first, second, asked.value("nodes", false));
+        stemma::write_diff(sink, difference, first, second, asked.value("nodes", false));
     });
 }
 
@@ -771,10 +771,10 @@ std::string session::answers::cost(const json& asked) {
     for (const auto& [name, size] : asked.value("dims", std::map<std::string, std::int64_t>())) {
         how.dims[name] = size;
     }
-    const auto found = stemma::find_cost(opened, how);
+    const auto costs = stemma::find_cost(opened, how);
     const auto report = stemma::analyze_model(opened, "", "");
     return written([&](auto& sink) {
-        stemma::write_cost(sink, found, opened, report.part.modules, report.analysis.modules);
+        stemma::write_cost(sink, costs, opened, report.part.modules, report.analysis.modules);
     });
 }
 
@@ -787,11 +787,11 @@ std::string session::answers::costs(const json& asked) {
     if (!slot.cost) {
         slot.cost = std::make_unique<stemma::model_cost>(stemma::find_cost(opened, {}));
     }
-    const auto& found = *slot.cost;
+    const auto& costs = *slot.cost;
     return object([&](json_writer& json) {
         json.key("dimensions");
         json.begin_array(true);
-        for (const auto& name : found.open_dims()) {
+        for (const auto& name : costs.open_dims()) {
             json.value(name);
         }
         json.end_array();
@@ -800,9 +800,9 @@ std::string session::answers::costs(const json& asked) {
         for (id below = m; below < m + count; ++below) {
             json.begin_array(true);
             json.value(below);
-            json.value(found.text(found[below].macs));
+            json.value(costs.text(costs[below].macs));
             json.value(slot.counts.bytes[below]);
-            json.value(found.text(found[below].peak));
+            json.value(costs.text(costs[below].peak));
             json.end_array();
         }
         json.end_array();

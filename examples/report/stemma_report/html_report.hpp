@@ -222,13 +222,13 @@ private:
         json_.key("nodes");
         json_.begin_array();
         for (stemma::id node = 0; node < model_.node_count(); ++node) {
-            const auto& made = found_.attributions[node];
+            const auto& attribution = found_.attributions[node];
             json_.begin_array(true);
             json_.value(names_.node(node));
             json_.value(model_.operator_id(node));
-            json_.value(made.module);
-            json_.value(static_cast<int>(made.source));
-            json_.value(made.confidence);
+            json_.value(attribution.module);
+            json_.value(static_cast<int>(attribution.source));
+            json_.value(attribution.confidence);
             json_.begin_array(true);
             for (auto value : model_.inputs(node)) {
                 write_id(value);
