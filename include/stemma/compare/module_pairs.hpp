@@ -260,11 +260,11 @@ private:
             if (pairs_.to_second[m] != no_id || content_a(m) == 0) {
                 continue;
             }
-            const auto entry = by_content.find(content_a(m));
-            if (entry == by_content.end()) {
+            const auto candidates = by_content.find(content_a(m));
+            if (candidates == by_content.end()) {
                 continue;
             }
-            if (const auto n = choose(m, entry->second); n != no_id) {
+            if (const auto n = choose(m, candidates->second); n != no_id) {
                 add(m, n);
                 const auto [from, to] = open_.back();
                 open_.pop_back();

@@ -186,7 +186,8 @@ private:
         if (all_made_.empty()) {
             all_made_ = nodes_.given_values();
             for (const auto& at : nodes_.in_order()) {
-                nodes_.for_each_output(at, [&](std::string_view name) { all_made_.insert(name); });
+                nodes_.for_each_output(at,
+                                       [&](std::string_view output) { all_made_.insert(output); });
             }
         }
         return all_made_.contains(name) || tensors_.sparse().contains(name) ||
