@@ -190,6 +190,8 @@ TEST_CASE("lent_modules: a model that calls a method of a module calls what that
     CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w_0", "block.conv"}}, "act") == "?");
     CHECK(owner_in({{"w2", "block.ffn.w_2"}, {"w_0", "block.conv"}}, "w3") == "block.ffn");
     CHECK(owner_in({{"w2", "block"}}, "act") == "?"); // the model's own
+    const lent_scene members({"/list.0/Gemm", "/list.1/Relu"}, {{"list.0", "block.list.0"}});
+    CHECK(members.unprinted("list.1") == "?"); // may be of another list with that name
     CHECK(owner_in({}, "act") == "?");
 }
 

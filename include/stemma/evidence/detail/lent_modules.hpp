@@ -147,13 +147,13 @@ private:
     };
 
     /// Returns: the name of a called scope without the number at its end, which is none of a
-    /// further call; empty for others.
+    /// further call or of a member of a list; empty for others.
     [[nodiscard]] std::string_view stem_of(id s) const {
         const auto& scope = table_.scopes[s];
         const auto name = scope.instance();
         const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
         const bool numbered = scope.style == scope_style::called && stem.size() < name.size();
-        return numbered && !stem.ends_with('_') ? stem : std::string_view{};
+        return numbered && !stem.ends_with('_') && !stem.ends_with('.') ? stem : std::string_view{};
     }
 
     /// Finds the series of scopes in modules that are called without a level.
