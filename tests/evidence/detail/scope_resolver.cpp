@@ -207,6 +207,9 @@ TEST_CASE("scope_resolver: any of the modules that print alike may call what onl
     CHECK(s.path_of(1) == "b.x.act");
     CHECK(s.resolve(s.table.scope_of[1]).caller == no_id);
     CHECK(s.path_of(2) == "?");
+    // Without calls, others may have what leaves no parameters.
+    scene partial(test::tree_of({"a.x", "b.x.act", "c.act"}), {"/x/Mul", "/x/act/Add"});
+    CHECK(partial.path_of(1) != "b.x.act");
 }
 
 TEST_CASE("scope_resolver: parameters decide against a further call of another module") {

@@ -93,7 +93,7 @@ public:
         if (alias != no_id && agrees(alias, deep)) {
             return found(alias, around, deep, confidence::scope);
         }
-        if (plain.empty() && alternatives_.contains(inside)) {
+        if (plain.empty() && segments_.calls_known() && alternatives_.contains(inside)) {
             // Of several modules that print like the enclosing scope, one calls such a module.
             const auto calls = candidates_in(inside, around, segment);
             if (calls.size() == 1 && agrees(calls.front(), deep)) {
