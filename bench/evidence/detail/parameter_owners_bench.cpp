@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,9 +75,9 @@ struct owners_kept {
 class path_finder {
 public:
     explicit path_finder(const module_arrays& modules)
-        : modules_(modules), children_(modules.attributes.size()) {
-        for (id m = 1; m < modules.attributes.size(); ++m) {
-            children_.insert(hash(modules.tree.parent(m), modules.attributes[m]), m,
+        : modules_(modules), children_(modules.names.size()) {
+        for (id m = 1; m < modules.names.size(); ++m) {
+            children_.insert(hash(modules.tree.parent(m), modules.names[m]), m,
                              [](id) { return false; });
         }
     }
@@ -109,13 +110,13 @@ public:
     }
 
 private:
-    static std::uint64_t hash(id parent, std::string_view attribute) {
-        return stemma::detail::hash_bytes(attribute, parent);
+    static std::uint64_t hash(id parent, std::string_view name) {
+        return stemma::detail::hash_bytes(name, parent);
     }
 
-    [[nodiscard]] id child(id parent, std::string_view attribute) const {
-        return children_.find(hash(parent, attribute), [&](id m) {
-            return modules_.tree.parent(m) == parent && modules_.attributes[m] == attribute;
+    [[nodiscard]] id child(id parent, std::string_view name) const {
+        return children_.find(hash(parent, name), [&](id m) {
+            return modules_.tree.parent(m) == parent && modules_.names[m] == name;
         });
     }
 
@@ -209,7 +210,10 @@ void add_shared(const owned_scene& made, const stemma::detail::parameter_owners&
 void parameter_names(benchmark::State& state) {
     const owned_scene made(state);
     const auto owners = stemma::detail::find_parameter_owners(made.ops, made.modules);
-    const stemma::parameter_names::claims source(made.ops, made.modules, owners);
+    const std::vector<id> bypassed; // no module is, and none is joined
+    const std::unordered_map<id, id> joined;
+    const stemma::parameter_names::claims source(made.ops, made.modules, owners, bypassed, {},
+                                                 joined);
     const auto& ops = made.ops;
     const auto size = static_cast<id>(ops.names.size());
     stemma_bench::measure_beside(
