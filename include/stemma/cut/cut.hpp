@@ -161,7 +161,7 @@ void check_cut_policy(const P& policy) {
 
 } // namespace detail
 
-/// Any cut policy. `pulls` and `gaps` are called once, on construction.
+/// Any cut policy. `pulls` and `gaps` are called on construction only.
 class any_cut {
 public:
     using policy_category = cut_category;

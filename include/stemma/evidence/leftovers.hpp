@@ -284,21 +284,21 @@ private:
         const auto& graph = context.ops().graph();
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            const bool converts = detail::is_conversion(context.ops().op_type(*it))
-                                      ? !detail::makes_transposed(context.ops(), *it)
-                                      : context.scopes().scope_of[v] == no_id &&
-                                            (detail::reshapes_layout(context.ops(), *it) ||
-                                             detail::reshapes_product(context.ops().name(*it)));
+            const bool behind_product = detail::reshapes_product(context.ops().name(*it));
+            const bool converts =
+                detail::is_conversion(context.ops().op_type(*it))
+                    ? !detail::makes_transposed(context.ops(), *it)
+                    : context.scopes().scope_of[v] == no_id &&
+                          (behind_product || detail::reshapes_layout(context.ops(), *it));
             if (!converts) {
                 continue;
             }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
                 if (auto known = find_known(context, found, u); known.first != no_id) {
-                    // Of a fused product, it is the last part.
-                    known.second = detail::reshapes_product(context.ops().name(*it))
-                                       ? std::min(known.second, detail::confidence::region)
-                                       : known.second;
+                    if (behind_product) { // the last part of what was fused
+                        known.second = std::min(known.second, detail::confidence::region);
+                    }
                     found[v] = known;
                 }
             }

@@ -58,8 +58,7 @@ inline void list_external_files(wire_reader fields, tensors_in message,
     std::vector<std::string> files;
     for (const auto& tensor : model.tensors()) {
         if (tensor.sparse) {
-            const auto& whole = model.containers()[tensor.message.container];
-            list_external_files(model.reader({whole.begin, whole.size, no_id}),
+            list_external_files(model.reader_of(model.containers()[tensor.message.container]),
                                 tensors_in::sparse_tensor, files);
         } else if (tensor.graph != 0) {
             list_external_files(model.reader(tensor.message), tensors_in::tensor, files);
@@ -75,7 +74,7 @@ inline void list_external_files(wire_reader fields, tensors_in message,
             model.graph(container.graph).kind != graph_kind::function) {
             continue;
         }
-        auto fields = model.reader({container.begin, container.size, no_id});
+        auto fields = model.reader_of(container);
         for (wire_field field; fields.next(field);) { // defaults of attributes are in no table
             if (field.is_bytes(onnx_fields::function::attribute_proto)) {
                 list_external_files(fields.inner(field), tensors_in::attribute, files);

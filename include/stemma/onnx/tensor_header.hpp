@@ -150,8 +150,7 @@ namespace detail {
     if (!tensor.sparse) {
         return read_tensor_header(model, tensor);
     }
-    const auto& whole = model.containers()[tensor.message.container];
-    return read_sparse_header(model.reader({whole.begin, whole.size, no_id}));
+    return read_sparse_header(model.reader_of(model.containers()[tensor.message.container]));
 }
 
 } // namespace detail

@@ -63,6 +63,11 @@ public:
         return {base_, message.begin, message.begin + message.size, file_};
     }
 
+    /// Returns: a reader of the content of a container.
+    [[nodiscard]] detail::wire_reader reader_of(const container_record& container) const noexcept {
+        return reader({container.begin, container.size, no_id});
+    }
+
     /// Returns: the position of a node's message.
     [[nodiscard]] message_ref message(id node) const noexcept {
         return {nodes_[node].begin, nodes_[node].size, nodes_[node].container};

@@ -117,12 +117,13 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
         if (!detail::is_confidence(result[v].confidence)) {
             detail::refuse_answer(policy, "propagation", detail::no_confidence);
         }
-        if (evidence[v] == no_id ? is_evidence(result[v].source)
-                                 : result[v].module != evidence[v]) {
+        if (evidence[v] == no_id && is_evidence(result[v].source)) {
             detail::refuse_answer(policy, "propagation",
-                                  evidence[v] == no_id
-                                      ? "names a source of evidence for an operator without any"
-                                      : "changes the module of an operator with evidence");
+                                  "names a source of evidence for an operator without any");
+        }
+        if (evidence[v] != no_id && result[v].module != evidence[v]) {
+            detail::refuse_answer(policy, "propagation",
+                                  "changes the module of an operator with evidence");
         }
     }
     detail::limit_confidence(ops, order, evidence, result);

@@ -3,6 +3,7 @@
 #define STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
 
 #include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -34,7 +34,7 @@ public:
             const bool counts =
                 !nodes.of_shapes[n] && !nodes.fixed[n] && said.confidence > confidence::doubtful;
             stated_.push_back(counts ? said.module : no_id);
-            inserted_.push_back(counts && is_conversion(without_domain(nodes, n)));
+            inserted_.push_back(counts && is_conversion(plain_type(nodes.types[nodes.type[n]])));
             const double sureness = std::min(said.confidence, confidence::odds_limit);
             weight_.push_back(counts ? std::log(sureness / (1 - sureness)) : 0);
         }
@@ -60,12 +60,6 @@ public:
     }
 
 private:
-    [[nodiscard]] static std::string_view without_domain(const aligned_nodes& nodes, id n) {
-        const std::string_view type = nodes.types[nodes.type[n]];
-        const auto domain = type.rfind("::");
-        return domain == type.npos ? type : type.substr(domain + 2);
-    }
-
     const tree_index& modules_;
     std::vector<id> stated_; // by operator; empty if nothing is stated about any
     std::vector<double> weight_;

@@ -70,7 +70,7 @@ public:
             if (!tensor.sparse) {
                 place_in_store(model_, number, store);
             } else if (store.takes_files()) {
-                store.add_files_of(reader_of(model_.containers()[tensor.message.container]),
+                store.add_files_of(model_.reader_of(model_.containers()[tensor.message.container]),
                                    tensors_in::sparse_tensor);
             }
         }
@@ -84,7 +84,7 @@ public:
             const auto f = tables_->function_at.find(container.begin);
             if (f != tables_->function_at.end() &&
                 std::binary_search(plan.functions.begin(), plan.functions.end(), f->second)) {
-                store.add_files_of(reader_of(container), tensors_in::function);
+                store.add_files_of(model_.reader_of(container), tensors_in::function);
             }
         }
     }
@@ -149,10 +149,6 @@ private:
 
     [[nodiscard]] std::string_view bytes() const noexcept { return model_.bytes(); }
 
-    [[nodiscard]] wire_reader reader_of(const wire_model::container_record& container) const {
-        return model_.reader({container.begin, container.size, no_id});
-    }
-
     [[nodiscard]] bool is_in_function(const cut_plan& plan) const {
         return model_.graph(contents_.root(plan.graph)).kind == graph_kind::function;
     }
@@ -185,7 +181,7 @@ private:
                 container.owner != no_id) {
                 continue;
             }
-            auto fields = reader_of(container);
+            auto fields = model_.reader_of(container);
             for (wire_field field; fields.next(field);) {
                 if (field.is_bytes(at_function::opset_import)) {
                     out.append(at_model::opset_import, fields.text(field));

@@ -107,8 +107,7 @@ public:
 private:
     [[nodiscard]] std::string places_of(const tensor_ref& sparse) {
         std::string text;
-        const auto& around = model_->containers()[sparse.message.container];
-        auto fields = model_->reader({around.begin, around.size, no_id});
+        auto fields = model_->reader_of(model_->containers()[sparse.message.container]);
         for (wire_field field; fields.next(field);) {
             if (field.number == onnx_fields::sparse_tensor::dims) {
                 append_numbers(fields, field, sizeof(std::int64_t), text);
