@@ -21,7 +21,7 @@
 namespace {
 
 /// Returns: the modules of the nodes.
-stemma::tagging attribute(const stemma::proto_model& model, stemma::module_tree& modules) {
+stemma::tagging tag_nodes(const stemma::proto_model& model, stemma::module_tree& modules) {
     const stemma::onnx_operators ops(model);
     auto rebuilt = stemma::rebuild_tree(ops);
     modules = std::move(rebuilt.modules);
@@ -40,7 +40,7 @@ int tag(const char* from, const char* to) {
         }
     }
     stemma::module_tree modules;
-    auto tags = attribute(stemma::proto_model(*model), modules);
+    auto tags = tag_nodes(stemma::proto_model(*model), modules);
     stemma::detail::model_record about;
     about.from_model = true;
     stemma::tag(*model, modules, tags, {}, about);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints how well the nodes of the fixtures are attributed, as a table; with --check FILE, compares
-// it with an earlier one and fails where anything got worse. With --details: how right the nodes of
-// models without names are with a capture, by kind of node and by confidence. With --never-worse:
-// fails where a capture of any kind makes any file of a fixture worse than it is without one.
+// Prints how many nodes of the fixtures get the right module, as a table; with --check FILE,
+// compares it with an earlier one and fails where anything got worse. With --details: how right the
+// nodes of models without names are with a capture, by kind of node and by confidence. With
+// --never-worse: fails where a capture of any kind makes any file of a fixture worse than it is
+// without one.
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/io/mapped_file.hpp>

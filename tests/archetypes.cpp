@@ -35,13 +35,13 @@
 #include <stemma/report/graphml.hpp>
 #include <stemma/report/module_dag.hpp>
 #include <stemma/report/module_dag_json.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/number_calls.hpp>
 #include <stemma/tagging/overrule_shared.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagate_tags.hpp>
 #include <stemma/tagging/propagation.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>

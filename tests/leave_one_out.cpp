@@ -13,10 +13,10 @@
 #include <stemma/onnx/onnx_operators.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/open/attributed_model.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/overrule_shared.hpp>
 #include <stemma/tagging/policy_registry.hpp>
 #include <stemma/tagging/propagate.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +67,7 @@ void measure(const fs::path& model_file, const std::string& fixture, table& rows
     const auto tree = stemma::detail::read_captures({&capture, 1}).tree();
     stemma::evidence_context<stemma::onnx_operators<stemma::wire_model>, stemma::module_tree>
         context(ops, tree);
-    const auto evidence = stemma::attribute(context, stemma::name_sources{}).of;
+    const auto evidence = stemma::resolve_evidence(context, stemma::name_sources{}).of;
     auto settled = evidence;
     stemma::overrule_shared(ops, tree.index(), settled);
     const auto truth = modules_of(settled);

@@ -7,12 +7,12 @@
 #include <stemma/core/category.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/evidence/evidence_context.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/propagate.hpp>
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>
@@ -69,7 +69,7 @@ void add_attribution(const std::string& name, const Ops& ops, const Modules& mod
     add_benchmark(name, static_cast<std::size_t>(num_vertices(ops.graph())),
                   [&ops, &modules, evidence, resolution] {
                       stemma::evidence_context<Ops, Modules> context(ops, modules);
-                      return stemma::attribute(context, evidence, resolution);
+                      return stemma::resolve_evidence(context, evidence, resolution);
                   });
 }
 
@@ -92,7 +92,7 @@ template <class Policy, class Ops, class Modules>
 void add_role(const std::string& which, const Ops& ops, const Modules& modules,
               const Policy& chosen) {
     stemma::evidence_context<Ops, Modules> context(ops, modules);
-    const auto start = stemma::attribute(context, stemma::name_sources{}).of;
+    const auto start = stemma::resolve_evidence(context, stemma::name_sources{}).of;
     add_benchmark("propagation/" + which, start.size(), [&ops, &modules, chosen, start] {
         auto result = start;
         stemma::propagate(ops, modules.index(), result, chosen);

@@ -156,9 +156,9 @@ stemma::mapped_file viewed(const sparse_file& file) {
     return stemma::mapped_file::viewing(file.bytes(), file.path());
 }
 
-std::unique_ptr<stemma::attributed_model> attribute(const sparse_file& file,
-                                                    const std::vector<std::string>& captures,
-                                                    stemma::attribution_options how = {}) {
+std::unique_ptr<stemma::attributed_model> opened_with(const sparse_file& file,
+                                                      const std::vector<std::string>& captures,
+                                                      stemma::attribution_options how = {}) {
     how.captures = stemma::captures_or_original(captures);
     return std::make_unique<stemma::attributed_model>(viewed(file), std::move(how));
 }
@@ -532,7 +532,7 @@ std::string session::answers::open(const json& asked) {
     stemma::refuse_foreign(viewed(*file));
     slot.captures = asked.value("captures", std::vector<std::string>());
     slot.file = std::move(file);
-    slot.model = attribute(*slot.file, slot.captures);
+    slot.model = opened_with(*slot.file, slot.captures);
     auto& opened = *slot.model;
     slot.counts = stemma::collect_statistics(opened.model(), opened.modules(), opened.tags());
     const auto summary = stemma::summarize(opened);
@@ -698,7 +698,7 @@ std::string session::answers::tag(const json& asked) {
     stemma::attribution_options how;
     how.retag = true;
     how.digest = true;
-    const auto opened = attribute(*slot.file, slot.captures, std::move(how));
+    const auto opened = opened_with(*slot.file, slot.captures, std::move(how));
     pieces file(*slot.file);
     stemma::write_tagged(file, *opened);
     return handed(file.list(), file.text());
@@ -743,7 +743,7 @@ std::string session::answers::carry(const json& asked) {
     stemma::attribution_options of_original;
     of_original.min_confidence = 0;
     std::shared_ptr<stemma::attributed_model> original =
-        attribute(*first_.file, first_.captures, std::move(of_original));
+        opened_with(*first_.file, first_.captures, std::move(of_original));
     original->forget_evidence();
     stemma::attribution_options how;
     how.captures = stemma::carried_from(std::move(original));

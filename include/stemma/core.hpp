@@ -108,7 +108,6 @@
 #include <stemma/report/tree_rows.hpp>
 #include <stemma/report/visibility.hpp>
 #include <stemma/tagging/any_policy.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/diagnostics.hpp>
 #include <stemma/tagging/inherit.hpp>
 #include <stemma/tagging/name_modules.hpp>
@@ -121,6 +120,7 @@
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/repropagate.hpp>
 #include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 #include <stemma/tagging/select_modules.hpp>
 #include <stemma/tagging/selection.hpp>
 #include <stemma/tagging/tagger.hpp>

@@ -10,7 +10,7 @@
 
 namespace test::capture_captures {
 
-TEST_CASE("captures: are read when a model is attributed; an empty list is none", "[captures]") {
+TEST_CASE("captures: are read when a model is opened; an empty list is none", "[captures]") {
     CHECK(stemma::captures({}).empty());
     const auto model = test::fixture("bert_micro/model.onnx");
     stemma::attribution_options options;

@@ -12,7 +12,7 @@
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree.hpp>
 #include <stemma/model/module_tree_builder.hpp>
-#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <boost/graph/adjacency_list.hpp>
 
@@ -110,7 +110,7 @@ TEST_CASE("evidence_policy: a custom source is queried about every operator",
     const auto names = get(&task::name, std::as_const(graph));
     const task_view ops(graph, names, names);
     stemma::evidence_context<task_view, module_tree> context(ops, modules);
-    const auto found = stemma::attribute(context, owner_fields{});
+    const auto found = stemma::resolve_evidence(context, owner_fields{});
     std::vector<id> claimed;
     for (const auto& one : found.of) {
         claimed.push_back(one.module);

@@ -89,7 +89,7 @@ void check_same(const stemma::tagging& made, const stemma::tagging& expected) {
     CHECK(others == 0);
 }
 
-/// Whether a file and the message in it are attributed and tagged alike.
+/// Whether a file and the message in it get the same attributions and tags.
 void check_as_file(const std::string& path, const attribution_options& options) {
     attributed_model file(path, options);
     auto model = test::load(path);
@@ -228,7 +228,7 @@ TEST_CASE("attributed_proto: refuses to tag a message whose nodes changed",
         FAIL("tagged");
     } catch (const stemma::error& problem) {
         CHECK(problem.code() == stemma::error_code::contradiction);
-        CHECK(std::string(problem.what()) == "mine: changed since it was attributed");
+        CHECK(std::string(problem.what()) == "mine: changed since it was read");
     }
     CHECK(test::bytes_of(model) == changed);
     attributed_proto(model).tag();
@@ -247,7 +247,7 @@ TEST_CASE("attributed_proto: rejects a message that is not a model, by the given
     }
 }
 
-TEST_CASE("attributed_proto: attributes nodes added by the host program",
+TEST_CASE("attributed_proto: finds the modules of nodes added by the host program",
           "[onnx][attributed_proto]") {
     auto model = named_model();
     attributed_proto(model).tag();

@@ -132,7 +132,7 @@ void check_like_wire(const Proto& model) {
 }
 
 template <class Model>
-auto attribute(const Model& model) {
+auto tagged_nodes(const Model& model) {
     const stemma::onnx_operators<Model> ops(model);
     const auto rebuilt = stemma::rebuild_tree(ops);
     auto found = stemma::tag_operators(ops, rebuilt.modules);
@@ -214,14 +214,14 @@ TEST_CASE("proto_model: reads rare fields", "[onnx][proto_model]") {
     CHECK(std::count_if(paths.begin(), paths.end(), [](const auto& p) { return p.empty(); }) == 1);
 }
 
-TEST_CASE("proto_model: attributes nodes like those of the file", "[onnx][proto_model]") {
+TEST_CASE("proto_model: nodes have the modules of those of the file", "[onnx][proto_model]") {
     for (const auto& path : test::fixture_paths()) {
         INFO(path);
         const auto proto = test::load(path);
         const stemma::proto_model model(proto);
         const auto bytes = test::bytes_of(proto);
         const stemma::wire_model wire(bytes);
-        CHECK(attribute(model) == attribute(wire));
+        CHECK(tagged_nodes(model) == tagged_nodes(wire));
         CHECK(stemma::detail::find_digests(model) == stemma::detail::find_digests(wire));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizes the fixtures without names with ONNX Runtime, and attributes each file alone and with every kind of
+// Optimizes the fixtures without names with ONNX Runtime, and tags each file alone and with every kind of
 // capture: with a capture, the result must not be worse.
 
 import fs from "node:fs";

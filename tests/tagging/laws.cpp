@@ -10,7 +10,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/finding.hpp>
 #include <stemma/tagging/any_policy.hpp>
-#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -8,7 +8,7 @@
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/sweeps.hpp>
-#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <span>
 #include <string>

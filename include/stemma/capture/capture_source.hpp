@@ -73,7 +73,7 @@ public:
                 const std::function<std::vector<stated_module>()>& find_stated) = 0;
 };
 
-/// What PyTorch knew about a model, read when the model is attributed: none, or the result of
+/// What PyTorch knew about a model, read when the model is opened: none, or the result of
 /// `captures` in `capture/captures.hpp`.
 class capture_source {
 public:

@@ -222,8 +222,8 @@ bool tag_unfolded(const attributed_model& tagged, const untagged_model& source,
 
 } // namespace detail
 
-/// Writes a file with its functions inlined. Nodes are attributed only if the file has no fold
-/// record.
+/// Writes a file with its functions inlined. Looks for the modules of nodes only if the file has no
+/// fold record.
 /// Throws: as above, and as `write_rope`. Complexity: as above.
 inline unfold_report unfold_file(const std::string& input, const std::string& output,
                                  unfolded_names names = unfolded_names::as_before,

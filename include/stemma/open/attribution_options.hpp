@@ -44,7 +44,8 @@ namespace stemma::inline STEMMA_ABI {
 /// Policies by name, for ONNX files.
 using onnx_policy_registry = policy_registry<onnx_operators<wire_model>, module_tree>;
 
-/// How to attribute a file. Policies not chosen are those in the file's record, else the defaults.
+/// How to find the modules of a file's nodes. Policies not chosen are those in the file's record,
+/// else the defaults.
 struct attribution_options {
     capture_source captures{}; ///< what PyTorch knew: `captures({path})` in captures.hpp
     any_selection<module_tree> selection{};                    ///< which modules get tags

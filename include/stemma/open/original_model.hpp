@@ -255,8 +255,8 @@ private:
         std::move(name));
 }
 
-/// The same for a file, which is opened with `options` when the model is attributed.
-/// Throws: when the model is attributed, as `attributed_model`.
+/// The same for a file, opened with `options` when the model with this source is opened.
+/// Throws: then, as `attributed_model`.
 [[nodiscard]] inline capture_source carried_from(std::string path,
                                                  attribution_options options = {}) {
     auto name = path;
@@ -319,13 +319,13 @@ inline void refuse_stranger(const attributed_model& opened, const std::string& o
 
 } // namespace detail
 
-/// Returns: a model that some tool made from `original`, attributed by what is known about
+/// Returns: a model that some tool made from `original`, with what is known about
 /// `original`: every node has the modules of its origins, which it names (`tagging::origins`).
-/// Nodes without origins are attributed as in `options`, but without its captures, which belong to
+/// Nodes without origins get theirs as `options` say, but without its captures, which belong to
 /// `original`; `write_tagged` and `write_sidecar` write all of it. For handles, open the file with
 /// `carried_from`. Throws: `error` if a file cannot be read or is damaged, and of
 /// `error_code::not_found` if the original is of another model.
-/// Complexity: that of attributing both, and of `align_graphs`.
+/// Complexity: that of opening both, and of `align_graphs`.
 [[nodiscard]] inline std::unique_ptr<attributed_model>
 carry_tags(std::shared_ptr<const attributed_model> original, const std::string& changed,
            attribution_options options = {}) {

@@ -74,7 +74,7 @@ public:
         const basic_proto_model<Proto> tables(*proto_);
         if (tables.node_count() != model().node_count()) {
             STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
-                               "changed since it was attributed"));
+                               "changed since it was read"));
         }
         const auto& tagged = known_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,

@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI {
 struct captured_share {
     provenance source = provenance::exported; ///< the part
     std::size_t speaks_of = 0;                ///< nodes with its claims
-    std::size_t agrees = 0;                   ///< of these, attributed as claimed
+    std::size_t agrees = 0;                   ///< of these, in the module claimed
     std::size_t decides = 0;                  ///< of these, decided by it
 };
 

@@ -10,7 +10,7 @@
 #include <stemma/model/confidence.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
-#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <algorithm>
 #include <span>

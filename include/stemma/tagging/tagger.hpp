@@ -15,7 +15,6 @@
 #include <stemma/model/node_origins.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/tag_table.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/name_modules.hpp>
 #include <stemma/tagging/naming.hpp>
 #include <stemma/tagging/number_calls.hpp>
@@ -24,6 +23,7 @@
 #include <stemma/tagging/propagate_tags.hpp>
 #include <stemma/tagging/propagation.hpp>
 #include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 #include <stemma/tagging/selection.hpp>
 
 #include <algorithm>
@@ -99,8 +99,8 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     evidence_result resolved;
     std::vector<bool> has_evidence;
     const auto threads = context.threads();
-    const auto attribute_all = [&] {
-        resolved = attribute(context, evidence, resolution, threads);
+    const auto resolve_all = [&] {
+        resolved = resolve_evidence(context, evidence, resolution);
         for (const auto& [v, before, readers, least] :
              overrule_shared(context.ops(), context.index(), resolved.of, context.independent(),
                              resolved.callers)) {
@@ -123,7 +123,7 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     };
     detail::run_tasks(
         threads.parts_of_operators(num_vertices(context.ops().graph())),
-        {attribute_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
+        {resolve_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.provenances = context.provenances();
     result.attributions = std::move(resolved.of);
     result.conflicts = std::move(resolved.conflicts);

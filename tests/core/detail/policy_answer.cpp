@@ -68,7 +68,7 @@ struct fixed_answer {
     id call = stemma::no_id;
 };
 
-/// Attributes all operators alike, with and without evidence.
+/// The same attribution for all operators, with and without evidence.
 struct sweeping {
     using policy_category = stemma::propagation_category;
 

@@ -131,7 +131,7 @@ TEST_CASE("fold_writer: a function imports what its body uses") {
     CHECK(test::unfold(folded) == scene.bytes);
 }
 
-TEST_CASE("fold_writer: the contents of functions are attributed to the modules of all calls") {
+TEST_CASE("fold_writer: the contents of functions belong to the modules of all calls") {
     std::size_t compared = 0;
     std::size_t of_several = 0;
     for (const auto& file : test::model_files()) {

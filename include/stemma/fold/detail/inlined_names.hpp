@@ -27,7 +27,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// A call of a function: where its body runs.
 struct inlined_place {
     id called_for = no_id; ///< the module of the call according to `function_calls`
-    id module = 0;         ///< the module that the call was attributed to
+    id module = 0;         ///< the module of the call
     std::string scope{};   ///< the path to that module, as in names
 };
 
@@ -143,7 +143,7 @@ private:
                                     : is_evidence(attributions_[node].source);
     }
 
-    /// What several modules share is attributed to their common ancestor; here it runs for one.
+    /// What several modules share is in their common ancestor; here it runs for one.
     [[nodiscard]] attribution made_of(id node, const inlined_place& around) const {
         auto attributed = attributions_[node];
         if (is_of_function(node)) {

@@ -8,8 +8,8 @@
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
-#include <stemma/tagging/attribute.hpp>
 #include <stemma/tagging/resolution.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -174,13 +174,13 @@ found_modules by_hand(const claimed_scene& scene) {
     return answer;
 }
 
-void attribute(benchmark::State& state) {
+void resolve_evidence(benchmark::State& state) {
     const claimed_scene scene(static_cast<id>(state.range(1)), state.range(0) != 0);
     stemma_bench::measure_beside(
         state,
         [&] {
             stemma::evidence_context context(scene.ops, scene.modules);
-            return found_modules{stemma::attribute(context, tabled{&scene.table})};
+            return found_modules{stemma::resolve_evidence(context, tabled{&scene.table})};
         },
         [&] { return by_hand(scene); });
 }
@@ -194,7 +194,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
     stemma_bench::in_turns(bench);
 }
 
-BENCHMARK(attribute)->Apply(sizes);
+BENCHMARK(resolve_evidence)->Apply(sizes);
 
 } // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/tagging/attribute.hpp>
+#include <stemma/tagging/resolve_evidence.hpp>
 
 #include "../catch.hpp"
 #include "../operator_scene.hpp"
@@ -16,13 +16,13 @@
 #include <span>
 #include <vector>
 
-namespace test::tagging_attribute {
+namespace test::tagging_resolve_evidence {
 
-using stemma::attribute;
 using stemma::claim;
 using stemma::id;
 using stemma::no_id;
 using stemma::provenance;
+using stemma::resolve_evidence;
 
 namespace {
 
@@ -70,13 +70,13 @@ struct scene {
                                                                                     threads);
         stemma::by_trust resolution;
         resolution.min_confidence = min_confidence;
-        return attribute(context, source, resolution);
+        return resolve_evidence(context, source, resolution);
     }
 };
 
 } // namespace
 
-TEST_CASE("attribute: an operator without claims has no module") {
+TEST_CASE("resolve_evidence: an operator without claims has no module") {
     scene s;
     const auto known = s.ops.add();
     const auto unknown = s.ops.add();
@@ -89,7 +89,7 @@ TEST_CASE("attribute: an operator without claims has no module") {
     CHECK(result.dropped == 0);
 }
 
-TEST_CASE("attribute: contradictory claims are kept") {
+TEST_CASE("resolve_evidence: contradictory claims are kept") {
     scene s;
     s.ops.add();
     const auto v = s.ops.add();
@@ -104,7 +104,7 @@ TEST_CASE("attribute: contradictory claims are kept") {
     CHECK(result.conflicts.size() == 1);
 }
 
-TEST_CASE("attribute: claims that are not believed are counted") {
+TEST_CASE("resolve_evidence: claims that are not believed are counted") {
     scene s;
     const auto weak = s.ops.add();
     const auto strong = s.ops.add();
@@ -116,7 +116,7 @@ TEST_CASE("attribute: claims that are not believed are counted") {
     CHECK(result.of[strong].module == s.b);
 }
 
-TEST_CASE("attribute: several modules of one source are alternatives") {
+TEST_CASE("resolve_evidence: several modules of one source are alternatives") {
     scene s;
     const auto tied = s.ops.add();
     const auto decided = s.ops.add();
@@ -129,7 +129,7 @@ TEST_CASE("attribute: several modules of one source are alternatives") {
     CHECK(result.alternatives.of(decided).empty());
 }
 
-TEST_CASE("attribute: the caller of the module is kept") {
+TEST_CASE("resolve_evidence: the caller of the module is kept") {
     scene s;
     const auto v = s.ops.add();
     auto made = says(provenance::scope, s.b);
@@ -140,7 +140,7 @@ TEST_CASE("attribute: the caller of the module is kept") {
     CHECK(result.callers.of(v)[0] == s.c);
 }
 
-TEST_CASE("attribute: is independent of the number of threads") {
+TEST_CASE("resolve_evidence: is independent of the number of threads") {
     scene s;
     for (std::size_t v = 0; v < 50; ++v) {
         s.ops.add({});
@@ -194,4 +194,4 @@ TEST_CASE("per_operator_lists: lists are found by vertex, in any order of adding
     CHECK(seen == id_list{2, 5});
 }
 
-} // namespace test::tagging_attribute
+} // namespace test::tagging_resolve_evidence

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_TAGGING_ATTRIBUTE_HPP
-#define STEMMA_TAGGING_ATTRIBUTE_HPP
+#ifndef STEMMA_TAGGING_RESOLVE_EVIDENCE_HPP
+#define STEMMA_TAGGING_RESOLVE_EVIDENCE_HPP
 
 #include <stemma/config.hpp>
 #include <stemma/core/concepts.hpp>
@@ -135,9 +135,10 @@ void check_resolved(const Resolution& policy, const attribution& resolved,
 /// Queries prepared sources, called `names`, about some operators; `of` is by vertex index, for all
 /// of them.
 template <class Sources, class Graph, class Iterator, resolution_policy Resolution>
-void attribute(const Sources& sources, const Graph& graph, const tree_index& tree, Iterator it,
-               Iterator last, const Resolution& resolution, const provenance_names& names,
-               std::span<attribution> of, evidence_result& result) {
+void resolve_evidence(const Sources& sources, const Graph& graph, const tree_index& tree,
+                      Iterator it, Iterator last, const Resolution& resolution,
+                      const provenance_names& names, std::span<attribution> of,
+                      evidence_result& result) {
     // The previous operator's claims and their resolution: neighbours mostly agree.
     std::vector<claim> claims;
     attribution resolved;
@@ -208,26 +209,25 @@ void attribute(const Sources& sources, const Graph& graph, const tree_index& tre
 
 } // namespace detail
 
-/// Queries the sources about every operator and resolves their claims, with as many threads as are
-/// given.
-/// Requires: the context allows that many.
+/// Queries the sources about every operator and resolves their claims, in as many threads as the
+/// context allows.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence, const Resolution& resolution,
-                                        thread_limit threads) {
+[[nodiscard]] evidence_result resolve_evidence(evidence_context<Ops, Modules>& context,
+                                               const Evidence& evidence,
+                                               const Resolution& resolution = {}) {
     const auto& graph = context.ops().graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
     const auto sources = detail::prepare_source(evidence, context);
     std::vector<attribution> of(size);
     // Operators vary in cost, so there are more parts than threads.
-    const auto workers = threads.parts_of_operators(size);
+    const auto workers = context.threads().parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
     detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = detail::vertex_range(graph, parts.size(), part);
-        detail::attribute(sources, graph, context.index(), first, last, resolution,
-                          context.provenances(), of, parts[part]);
+        detail::resolve_evidence(sources, graph, context.index(), first, last, resolution,
+                                 context.provenances(), of, parts[part]);
     });
     auto result = std::move(parts.front());
     for (std::size_t part = 1; part < parts.size(); ++part) {
@@ -243,15 +243,6 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     return result;
 }
 
-/// The same, with as many threads as the context allows.
-template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
-          resolution_policy Resolution = by_weight>
-[[nodiscard]] evidence_result attribute(evidence_context<Ops, Modules>& context,
-                                        const Evidence& evidence,
-                                        const Resolution& resolution = {}) {
-    return attribute(context, evidence, resolution, context.threads());
-}
-
 } // namespace stemma::inline STEMMA_ABI
 
-#endif // STEMMA_TAGGING_ATTRIBUTE_HPP
+#endif // STEMMA_TAGGING_RESOLVE_EVIDENCE_HPP
