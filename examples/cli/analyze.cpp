@@ -239,7 +239,7 @@ void print_cost(const stemma::attributed_model& opened, const stemma::model_cost
         }
         if (dims.empty()) {
             put("{:>9} {:>9} {:>10} {:>9} {:>9} {:>9} {:>9}  {}\n", text(one.macs), text(one.flops),
-                text(static_cast<std::int64_t>(counts.parameters[m])),
+                text(static_cast<std::int64_t>(counts.stored[m])),
                 stemma::bytes_text(counts.bytes[m]), text(one.in), text(one.out), text(one.peak),
                 module);
             continue;

@@ -55,6 +55,20 @@ TEST_CASE("check_structure: reports each violated rule at its place") {
         CHECK(findings_of(model_of(test::graph({relu("q", "y")}, {"x"}, {"y"}))) ==
               found{"value.undefined at value 'q'"});
     }
+    SECTION("a metadata key that occurs twice, as fusion leaves it") {
+        const auto entry = [](const char* key) {
+            return test::message().text(1, key).text(2, "v");
+        };
+        const auto node = relu("x", "y").inner(9, entry("a")).inner(9, entry("b"));
+        CHECK(findings_of(model_of(test::graph({node}, {"x"}, {"y"}))).empty());
+        const auto bytes =
+            test::model(test::graph({test::message(node).inner(9, entry("a"))}, {"x"}, {"y"}))
+                .inner(14, entry("c"))
+                .inner(14, entry("c"))
+                .bytes();
+        CHECK(findings_of(bytes) ==
+              found{"metadata.repeated at model", "metadata.repeated at node #0"});
+    }
     SECTION("an undefined value has the first of its readers, or is an output") {
         const auto bytes = model_of(test::graph(
             {relu("x", "h"), relu("q", "i", "first"), relu("q", "y")}, {"x"}, {"y", "z"}));

@@ -99,6 +99,40 @@ TEST_CASE("find_weights: dequantized running statistics are still buffers", "[fi
     CHECK(found.elements.at(kind::scale) == 1);
 }
 
+TEST_CASE("find_weights: integers that are cast, shifted and scaled are the weight, not the scale",
+          "[find_weights]") {
+    const auto found =
+        find({test::node("Cast", {"w"}, {"c"}), test::node("Sub", {"c", "z"}, {"d"}),
+              test::node("Mul", {"d", "s"}, {"m"}), test::node("MatMul", {"x", "m"}, {"y"})},
+             {tensor("w", int8, {4, 6}), tensor("z", float32, {6}), tensor("s", float32, {6})});
+    CHECK(found.elements.at(kind::parameter) == 24);
+    CHECK(found.bytes.at(kind::parameter) == 24);
+    CHECK(found.elements.at(kind::scale) == 6);
+    CHECK(found.elements.at(kind::zero_point) == 6);
+}
+
+TEST_CASE("find_weights: a Constant may hold a list of numbers, or a sparse tensor",
+          "[find_weights]") {
+    const std::string numbers(6 * sizeof(float), 'x');
+    const auto list = test::message().text(1, "value_floats").text(7, numbers).number(20, 6);
+    const auto sparse = test::message()
+                            .text(1, "sparse_value")
+                            .inner(22, test::message()
+                                           .inner(1, tensor("", float32, {4}))
+                                           .inner(2, tensor("", int64, {4}))
+                                           .packed(3, {6, 5}))
+                            .number(20, 11);
+    const auto found = find({test::node("Constant", {}, {"b"}).inner(5, list),
+                             test::node("Add", {"x", "b"}, {"h"}),
+                             test::node("Constant", {}, {"k"}).inner(5, sparse),
+                             test::node("MatMul", {"h", "k"}, {"y"})},
+                            {});
+    CHECK(found.by_name.at("b").elements == 6);
+    CHECK(found.by_name.at("b").bytes == 24);
+    CHECK(found.by_name.at("k").elements == 4);
+    CHECK(found.elements.at(kind::parameter) == 10);
+}
+
 TEST_CASE("find_weights: QLinearConv and QLinearMatMul have integer weights", "[find_weights]") {
     const auto found =
         find({test::node("QLinearConv", {"x", "s", "z", "w", "ws", "wz", "s", "z", "b"}, {"h"}),

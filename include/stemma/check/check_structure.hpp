@@ -40,6 +40,7 @@ public:
         check_definitions();
         check_order();
         check_functions();
+        check_metadata();
     }
 
 private:
@@ -136,6 +137,32 @@ private:
             text.append(" of ").append(graph);
         }
         return text;
+    }
+
+    /// Returns: a key that `for_each(f)` passes to `f(key, value)` twice; "" if there is none.
+    /// Complexity: O(entries log entries).
+    template <class ForEach>
+    [[nodiscard]] std::string_view repeated_key(ForEach for_each) {
+        keys_.clear();
+        for_each([&](std::string_view key, std::string_view) { keys_.push_back(key); });
+        std::sort(keys_.begin(), keys_.end());
+        const auto repeated = std::adjacent_find(keys_.begin(), keys_.end());
+        return repeated == keys_.end() ? std::string_view{} : *repeated;
+    }
+
+    void check_metadata() {
+        constexpr auto text = " more than once in its metadata, which ONNX checkers refuse";
+        if (const auto key = repeated_key([&](auto f) { model_.for_each_model_metadata(f); });
+            !key.empty()) {
+            tell("metadata.repeated", "model", "has '" + std::string(key) + "'" + text);
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (const auto key = repeated_key([&](auto f) { model_.for_each_metadata(node, f); });
+                !key.empty()) {
+                tell("metadata.repeated", place_of(model_, node),
+                     "has '" + std::string(key) + "'" + text, severity::warning, node);
+            }
+        }
     }
 
     void check_definitions() {
@@ -268,6 +295,7 @@ private:
 
     const wire_model& model_;
     Report& report_;
+    std::vector<std::string_view> keys_; // of the metadata last looked at
 };
 
 } // namespace detail

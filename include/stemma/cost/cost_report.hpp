@@ -75,7 +75,7 @@ void write_cost(Sink& sink, const model_cost& cost, const attributed_model& open
         detail::write_amount(json, "flops", cost, one.flops);
         detail::write_amount(json, "own_macs", cost, cost.own(m).macs);
         detail::write_amount(json, "own_flops", cost, cost.own(m).flops);
-        json.member("parameters", counts.parameters[m]);
+        json.member("parameters", counts.stored[m]);
         json.member("bytes", counts.bytes[m]);
         json.key("weights");
         detail::write_weights(json, counts.weights[m]);
@@ -107,7 +107,7 @@ void write_cost_csv(Sink& sink, const model_cost& cost, const attributed_model& 
     for (auto m : modules) {
         const auto& one = cost[m];
         sink.write(detail::csv_row(opened.modules().path(m), opened.modules().class_name(m),
-                                   cost.text(one.macs), cost.text(one.flops), counts.parameters[m],
+                                   cost.text(one.macs), cost.text(one.flops), counts.stored[m],
                                    counts.bytes[m], cost.text(one.in), cost.text(one.out),
                                    cost.text(one.peak), one.unknown, one.loops,
                                    cost.text(one.activations)));

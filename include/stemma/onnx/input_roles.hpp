@@ -25,7 +25,8 @@ enum class input_role : std::uint8_t {
     setting,     ///< limits, thresholds, fill values: a weight only if named like one
     moved,       ///< passed through: the reader of the result decides
     dequantized, ///< passed through as real numbers: their reader decides
-    factor,      ///< an operand; a scale if another factor is one
+    factor,      ///< an operand; a scale if another factor is one, or quantized
+    difference,  ///< an operand; a zero point if subtracted from a quantized constant
 };
 
 /// What one operator does with its inputs.
@@ -70,6 +71,8 @@ private:
             return input_role::dequantized;
         case 'f':
             return input_role::factor;
+        case '-':
+            return input_role::difference;
         default:
             return input_role::operand;
         }
@@ -80,9 +83,9 @@ namespace detail {
 
 /// The roles of operators' inputs, one operator per line, `domain::type` if domains differ: a
 /// letter for each input (`.` operand, `w` weight, `b` buffer, `s` scale, `z` zero point, `i`
-/// index, `o` setting, `>` moved, `d` dequantized, `f` factor; `*`: and so on), after `->` one for
-/// each output, after `/` the attribute with the number of bits of a packed element, and its
-/// default.
+/// index, `o` setting, `>` moved, `d` dequantized, `f` factor, `-` difference; `*`: and so on),
+/// after `->` one for each output, after `/` the attribute with the number of bits of a packed
+/// element, and its default.
 inline constexpr std::string_view operator_input_roles = R"(
 Conv .ww
 ConvTranspose .ww
@@ -129,6 +132,7 @@ QuantizeLinear >sz
 DequantizeLinear dsz
 DynamicQuantizeLinear . -> .sz
 Mul ff
+Sub --
 QLinearConv .szwszszw
 QLinearMatMul wszwszsz
 ConvInteger .wzz

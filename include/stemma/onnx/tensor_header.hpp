@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -151,6 +152,43 @@ namespace detail {
         return read_tensor_header(model, tensor);
     }
     return read_sparse_header(model.reader_of(model.containers()[tensor.message.container]));
+}
+
+/// Returns: the description of the numbers that a Constant holds: of a tensor, of the values of a
+/// sparse one, or of a list of real numbers; nothing if it holds anything else.
+/// Complexity: O(fields of the node).
+[[nodiscard]] inline std::optional<tensor_header> read_constant_header(const wire_model& model,
+                                                                       id node) {
+    using at = onnx_fields::attribute;
+    std::optional<tensor_header> header;
+    std::int64_t reals = 0;
+    auto fields = model.reader(model.message(node));
+    for (wire_field field; fields.next(field);) {
+        if (!field.is_bytes(onnx_fields::node::attribute)) {
+            continue;
+        }
+        auto attribute = fields.inner(field);
+        for (wire_field part; attribute.next(part);) {
+            if (part.is_bytes(at::t)) {
+                header = read_tensor_header(attribute.inner(part));
+            } else if (part.is_bytes(at::sparse_tensor)) {
+                auto sparse = attribute.inner(part);
+                for (wire_field values; sparse.next(values);) {
+                    if (values.is_bytes(onnx_fields::sparse_tensor::values)) {
+                        header = read_tensor_header(sparse.inner(values));
+                    }
+                }
+            } else if (part.number == at::floats &&
+                       (part.type == wire_type::fixed32 || part.type == wire_type::bytes)) {
+                reals += static_cast<std::int64_t>(attribute.text(part).size() / sizeof(float));
+            }
+        }
+    }
+    if (!header && reals > 0) {
+        constexpr std::int64_t float32 = 1;
+        header.emplace(tensor_header{.dims = {reals}, .data_type = float32});
+    }
+    return header;
 }
 
 } // namespace detail

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP
+#define STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP
+
+#include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/constant_node.hpp>
+#include <stemma/onnx/detail/node_attributes.hpp>
+#include <stemma/onnx/detail/tensor_size.hpp>
+#include <stemma/onnx/input_roles.hpp>
+#include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/wire_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace stemma::inline STEMMA_ABI::detail {
+
+/// Whether an integer type is narrow enough to represent real numbers: at most 16 bits.
+[[nodiscard]] constexpr bool is_narrow_type(std::int64_t data_type) noexcept {
+    const auto name = data_type_name(data_type);
+    return (name.starts_with("int") || name.starts_with("uint")) && bits_of_type(data_type) <= 16;
+}
+
+/// The roles in which each value is used by its readers, including those behind operators and calls
+/// that pass it on.
+class value_roles {
+public:
+    /// Requires: `model` and `table` outlive this.
+    /// Complexity: O(nodes + reads).
+    value_roles(const wire_model& model, const input_roles& table)
+        : model_(model), taken_(model.value_count(), 0), packer_(model.value_count(), no_id) {
+        for (id op = 0; op < model.operator_count(); ++op) {
+            rows_.push_back(model.operator_callee(op) != no_id
+                                ? nullptr
+                                : table.find(model.operator_domain(op), model.operator_type(op)));
+        }
+        find_constants();
+        list_calls();
+        for (id node = 0; node < model.node_count(); ++node) {
+            read(node);
+        }
+        for (id g = 0; g < model.graph_count(); ++g) {
+            for (auto value : model.graph(g).outputs) {
+                if (value != no_id) {
+                    taken_[value] |= used;
+                }
+            }
+        }
+        while (!open_.empty()) {
+            const auto value = open_.back();
+            open_.pop_back();
+            pass_on(value);
+        }
+    }
+
+    /// Whether some reader of a value uses it in that role. Complexity: O(1).
+    [[nodiscard]] bool taken_for(id value, input_role role) const noexcept {
+        return (taken_[value] & bit(role)) != 0;
+    }
+
+    /// Whether a value is read or returned. Complexity: O(1).
+    [[nodiscard]] bool is_used(id value) const noexcept { return (taken_[value] & used) != 0; }
+
+    /// Whether the value is read by an operator that is neither standard nor listed.
+    [[nodiscard]] bool read_by_unknown(id value) const noexcept {
+        return (taken_[value] & unknown) != 0;
+    }
+
+    /// Returns: the number of bits of the elements packed into each of a value's, according to the
+    /// first reader that unpacks them; 0 if none does. Complexity: O(fields of the node).
+    [[nodiscard]] unsigned packed_bits(id value) const {
+        if (packer_[value] == no_id) {
+            return 0;
+        }
+        const auto& row = *row_of(packer_[value]);
+        const auto bits = node_attributes(model_, packer_[value]).whole(row.bits_attribute);
+        return bits && *bits > 0 && *bits <= 64 ? static_cast<unsigned>(*bits) : row.bits;
+    }
+
+private:
+    using roles = std::uint16_t;
+    static constexpr roles used = 1U << 14U;
+    static constexpr roles unknown = 1U << 15U;
+
+    [[nodiscard]] static constexpr roles bit(input_role role) noexcept {
+        return static_cast<roles>(1U << static_cast<unsigned>(role));
+    }
+
+    [[nodiscard]] const operator_roles* row_of(id node) const {
+        return rows_[model_.operator_id(node)];
+    }
+
+    [[nodiscard]] static bool moves(input_role role) noexcept {
+        return role == input_role::moved || role == input_role::dequantized;
+    }
+
+    /// Returns: the role of an input, which the others may decide. Complexity: O(1), expected.
+    [[nodiscard]] input_role role_of(id node, const operator_roles& row, std::size_t slot) const {
+        const auto role = row.input(slot);
+        const auto entry = quantized_.empty() ? quantized_.end() : quantized_.find(node);
+        if (entry == quantized_.end()) {
+            return role;
+        }
+        return slot == entry->second            ? input_role::dequantized
+               : role == input_role::difference ? input_role::zero_point
+                                                : input_role::scale;
+    }
+
+    /// Notes a node that multiplies a constant of narrow integers by its scale, or subtracts its
+    /// zero point, instead of a DequantizeLinear. Complexity: that of `integers_in`.
+    void note_quantized(id node) {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        if (row == nullptr || inputs.size() != 2 || !is_constant(inputs[0]) ||
+            !is_constant(inputs[1])) {
+            return;
+        }
+        const auto role = row->input(0);
+        if (role != input_role::difference && role != input_role::factor) {
+            return;
+        }
+        const bool first = integers_in(inputs[0]) != integers::none;
+        if (role == input_role::difference && first) {
+            quantized_.emplace(node, 0);
+        } else if (role == input_role::factor &&
+                   first != (integers_in(inputs[1]) != integers::none)) {
+            quantized_.emplace(node, first ? 0 : 1);
+        }
+    }
+
+    [[nodiscard]] bool is_constant(id value) const noexcept {
+        return value != no_id && constant_[value] == 2;
+    }
+
+    /// What a constant is made from, as far as narrow integers are concerned.
+    enum class integers : std::uint8_t { unknown, none, unscaled, scaled };
+
+    /// Returns: whether a constant is made from narrow integers, and multiplied by their scale.
+    /// Complexity: O(nodes that made it), once for each; the first call O(values + fields of
+    /// initializers).
+    [[nodiscard]] integers integers_in(id value) {
+        const auto of_type = [](std::int64_t type) {
+            return is_narrow_type(type) ? integers::unscaled : integers::none;
+        };
+        if (integers_.empty()) {
+            integers_.resize(model_.value_count());
+            for (const auto& tensor : model_.tensors()) {
+                if (tensor.value != no_id) {
+                    integers_[tensor.value] = of_type(read_tensor_header(model_, tensor).data_type);
+                }
+            }
+        }
+        std::vector<id> made; // from one tensor, the last first
+        while (integers_[value] == integers::unknown) {
+            made.push_back(value);
+            const auto node = model_.producer(value);
+            auto from = no_id;
+            if (node == no_id) {
+                integers_[value] = integers::none;
+            } else if (is_constant_node(model_, node)) {
+                const auto header = read_constant_header(model_, node);
+                integers_[value] = header ? of_type(header->data_type) : integers::none;
+            } else {
+                for_each_moved(node, [&](id one) { from = from == no_id ? one : from; });
+                integers_[value] = from == no_id ? integers::none : integers::unknown;
+            }
+            value = from == no_id ? value : from;
+        }
+        auto in = integers_[value];
+        for (auto it = made.rbegin(); it != made.rend(); ++it) {
+            const auto node = model_.producer(*it);
+            const bool scales = node != no_id && quantized_.count(node) != 0 &&
+                                row_of(node)->input(0) == input_role::factor;
+            in = in == integers::unscaled && scales ? integers::scaled : in;
+            integers_[*it] = in;
+        }
+        return in;
+    }
+
+    /// Whether a value is the product of a weight of narrow integers that nothing has scaled.
+    /// Complexity: that of `integers_in`.
+    [[nodiscard]] bool is_unscaled_product(id value) {
+        const auto producer = model_.producer(value);
+        const auto* row = producer == no_id ? nullptr : row_of(producer);
+        if (row == nullptr) {
+            return false;
+        }
+        bool unscaled = false;
+        const auto inputs = model_.inputs(producer);
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            if (row->input(slot) == input_role::scale) {
+                return false;
+            }
+            unscaled =
+                unscaled || (row->input(slot) == input_role::weight && is_constant(inputs[slot]) &&
+                             integers_in(inputs[slot]) == integers::unscaled);
+        }
+        return unscaled;
+    }
+
+    /// Calls `f(value)` for what a node moves into its results.
+    template <class Function>
+    void for_each_moved(id node, Function f) const {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        for (std::size_t slot = 0; row != nullptr && slot < inputs.size(); ++slot) {
+            if (inputs[slot] != no_id && moves(role_of(node, *row, slot))) {
+                f(inputs[slot]);
+            }
+        }
+    }
+
+    /// Finds the nodes that move only constants: the readers of their results determine what those
+    /// are. An unknown function's input may be one if it is the only input.
+    void find_constants() {
+        constant_.assign(model_.value_count(), 0);
+        for (id value = 0; value < model_.value_count(); ++value) {
+            const bool formal =
+                model_.kind(value) == value_kind::formal &&
+                model_.graph(model_.graph_of_value(value)).kind == graph_kind::function;
+            constant_[value] = model_.is_initializer(value) ? 2 : formal ? 1 : 0;
+        }
+        for (id node = 0; node < model_.node_count(); ++node) {
+            note_quantized(node);
+            std::uint8_t least = 2;
+            std::size_t count = 0;
+            for_each_moved(node, [&](id value) {
+                least = std::min(least, constant_[value]);
+                ++count;
+            });
+            const bool constant = is_constant_node(model_, node);
+            const bool keeps = count > 0 && (least == 2 || (least == 1 && count == 1));
+            for (id i = 0; (constant || keeps) && i < model_.output_count(node); ++i) {
+                constant_[model_.first_output(node) + i] = constant ? 2 : least;
+            }
+        }
+    }
+
+    /// Lists what calls pass to each formal input of a function.
+    void list_calls() {
+        for (id node = 0; node < model_.node_count(); ++node) {
+            if (const auto f = model_.callee(node); f != no_id) {
+                const auto& formals = model_.graph(model_.functions()[f].graph).inputs;
+                const auto inputs = model_.inputs(node);
+                for (std::size_t i = 0; i < std::min(formals.size(), inputs.size()); ++i) {
+                    if (formals[i] != no_id && inputs[i] != no_id) {
+                        given_.emplace_back(formals[i], inputs[i]);
+                    }
+                }
+            }
+        }
+        std::sort(given_.begin(), given_.end());
+    }
+
+    void take(id value, roles more, id packer) {
+        const bool packs = packer != no_id && packer_[value] == no_id;
+        if (packs) {
+            packer_[value] = packer;
+        }
+        if (const auto all = static_cast<roles>(taken_[value] | more);
+            packs || all != taken_[value]) {
+            taken_[value] = all;
+            open_.push_back(value);
+        }
+    }
+
+    void read(id node) {
+        const auto* row = row_of(node);
+        const auto inputs = model_.inputs(node);
+        bool scales = false;
+        for (auto value : inputs) {
+            if (value != no_id) {
+                taken_[value] |= used;
+                scales = scales || is_made_scale(value) ||
+                         (row != nullptr && row->input(0) == input_role::factor &&
+                          is_unscaled_product(value));
+            }
+        }
+        if (row == nullptr && model_.callee(node) != no_id) {
+            return; // determined by the body
+        }
+        for (std::size_t slot = 0; slot < inputs.size(); ++slot) {
+            const auto value = inputs[slot];
+            auto role = row == nullptr ? input_role::operand : role_of(node, *row, slot);
+            if (value == no_id || role == input_role::moved) {
+                continue;
+            }
+            if (role == input_role::factor && scales) {
+                role = input_role::scale;
+            }
+            const bool packs = row != nullptr && row->bits != 0 &&
+                               (role == input_role::weight || role == input_role::zero_point);
+            const bool odd = row == nullptr && !model_.domain(node).empty();
+            take(value, static_cast<roles>(bit(role) | (odd ? unknown : 0U)), packs ? node : no_id);
+        }
+    }
+
+    [[nodiscard]] bool is_made_scale(id value) const {
+        const auto producer = model_.producer(value);
+        const auto* row = producer == no_id ? nullptr : row_of(producer);
+        return row != nullptr &&
+               row->output(value - model_.first_output(producer)) == input_role::scale;
+    }
+
+    /// Propagates a value's roles to the values it is made from.
+    void pass_on(id value) {
+        if (const auto producer = model_.producer(value);
+            producer != no_id && constant_[value] != 0) {
+            for_each_moved(producer, [&](id from) { take(from, taken_[value], packer_[value]); });
+        }
+        for (auto call = std::lower_bound(given_.begin(), given_.end(), std::pair(value, id{0}));
+             call != given_.end() && call->first == value; ++call) {
+            take(call->second, taken_[value], packer_[value]);
+        }
+    }
+
+    const wire_model& model_;
+    std::vector<const operator_roles*> rows_; // by number of the operator
+    std::vector<roles> taken_;                // by value
+    std::vector<id> packer_;                  // by value: a node that unpacks it
+    std::vector<std::uint8_t> constant_;      // by value: 2 certainly, 1 possibly
+    std::vector<std::pair<id, id>> given_;    // formal input of a function, argument of a call
+    std::vector<id> open_;                    // values with roles not yet propagated
+    std::unordered_map<id, std::size_t> quantized_; // nodes that dequantize: the quantized input
+    std::vector<integers> integers_;                // by value, once asked
+};
+
+} // namespace stemma::inline STEMMA_ABI::detail
+
+#endif // STEMMA_ONNX_DETAIL_VALUE_ROLES_HPP

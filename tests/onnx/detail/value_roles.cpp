@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/onnx/detail/value_roles.hpp>
+
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
+#include "../../wire_builder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace test::onnx_detail_value_roles {
+
+namespace {
+
+using role = stemma::input_role;
+
+constexpr std::uint64_t float32 = 1;
+constexpr std::uint64_t int8 = 3;
+
+test::message tensor(std::string_view name, std::uint64_t type) {
+    return test::message().packed(1, {4, 6}).number(2, type).text(8, name);
+}
+
+/// The roles of the initializers and results of some nodes.
+class scene {
+public:
+    scene(const std::vector<test::message>& nodes, const std::vector<test::message>& tensors)
+        : bytes_(bytes_of(nodes, tensors)), model_(bytes_), roles_(model_, table_) {}
+
+    [[nodiscard]] bool taken_for(std::string_view name, role wanted) const {
+        for (stemma::id value = 0; value < model_.value_count(); ++value) {
+            if (model_.value_name(value) == name) {
+                return roles_.taken_for(value, wanted);
+            }
+        }
+        FAIL("there is no " << name);
+        return false;
+    }
+
+private:
+    static std::string bytes_of(const std::vector<test::message>& nodes,
+                                const std::vector<test::message>& tensors) {
+        auto graph = test::graph(nodes, {"x"}, {"y"});
+        for (const auto& one : tensors) {
+            graph.inner(5, one);
+        }
+        return test::model(graph).bytes();
+    }
+
+    std::string bytes_;
+    stemma::wire_model model_;
+    stemma::input_roles table_;
+    stemma::detail::value_roles roles_;
+};
+
+} // namespace
+
+TEST_CASE("value_roles: a constant of narrow integers, multiplied by a constant, is dequantized",
+          "[value_roles]") {
+    for (const bool first : {true, false}) {
+        const scene s(
+            {test::node("Cast", {"w"}, {"c"}),
+             first ? test::node("Mul", {"c", "s"}, {"m"}) : test::node("Mul", {"s", "c"}, {"m"}),
+             test::node("MatMul", {"x", "m"}, {"y"})},
+            {tensor("w", int8), tensor("s", float32)});
+        CHECK(s.taken_for("w", role::dequantized));
+        CHECK(s.taken_for("w", role::weight));
+        CHECK(s.taken_for("s", role::scale));
+        CHECK_FALSE(s.taken_for("s", role::weight));
+    }
+}
+
+TEST_CASE("value_roles: what is subtracted from quantized values is their zero point",
+          "[value_roles]") {
+    const scene s({test::node("Cast", {"w"}, {"c"}), test::node("Cast", {"z"}, {"d"}),
+                   test::node("Sub", {"c", "d"}, {"b"}), test::node("Transpose", {"b"}, {"t"}),
+                   test::node("Mul", {"t", "s"}, {"m"}), test::node("MatMul", {"x", "m"}, {"y"})},
+                  {tensor("w", int8), tensor("z", int8), tensor("s", float32)});
+    CHECK(s.taken_for("w", role::weight));
+    CHECK(s.taken_for("z", role::zero_point));
+    CHECK_FALSE(s.taken_for("z", role::weight));
+    CHECK(s.taken_for("s", role::scale));
+}
+
+TEST_CASE("value_roles: a product of integers may be scaled instead of the weight",
+          "[value_roles]") {
+    const scene s({test::node("Cast", {"w"}, {"c"}), test::node("MatMul", {"x", "c"}, {"p"}),
+                   test::node("Mul", {"p", "s"}, {"q"}), test::node("Mul", {"q", "gain"}, {"y"})},
+                  {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
+    CHECK(s.taken_for("w", role::weight));
+    CHECK(s.taken_for("s", role::scale));
+    CHECK_FALSE(s.taken_for("gain", role::scale));
+
+    const scene scaled({test::node("Cast", {"w"}, {"c"}), test::node("Mul", {"c", "s"}, {"m"}),
+                        test::node("MatMul", {"x", "m"}, {"p"}),
+                        test::node("Mul", {"p", "gain"}, {"y"})},
+                       {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
+    CHECK(scaled.taken_for("s", role::scale));
+    CHECK_FALSE(scaled.taken_for("gain", role::scale));
+
+    const scene blocks({test::node("MatMulNBits", {"x", "w", "s"}, {"p"}, "", "com.microsoft"),
+                        test::node("Mul", {"p", "gain"}, {"y"})},
+                       {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
+    CHECK(blocks.taken_for("w", role::weight));
+    CHECK_FALSE(blocks.taken_for("gain", role::scale));
+}
+
+TEST_CASE("value_roles: factors and differences of other values are operands", "[value_roles]") {
+    const scene s(
+        {test::node("Mul", {"a", "b"}, {"m"}), test::node("Sub", {"m", "c"}, {"d"}),
+         test::node("MatMul", {"x", "d"}, {"h"}), test::node("Cast", {"w"}, {"e"}),
+         test::node("Mul", {"h", "e"}, {"y"})},
+        {tensor("a", float32), tensor("b", float32), tensor("c", float32), tensor("w", int8)});
+    for (const auto* name : {"a", "b", "c", "w"}) {
+        CHECK_FALSE(s.taken_for(name, role::scale));
+        CHECK_FALSE(s.taken_for(name, role::zero_point));
+        CHECK_FALSE(s.taken_for(name, role::dequantized));
+    }
+}
+
+TEST_CASE("value_roles: time grows linearly with the operators that made a constant",
+          "[value_roles]") {
+    std::vector<test::message> nodes;
+    std::string last = "w";
+    const std::size_t length = 20'000; // quadratic: minutes
+    for (std::size_t i = 0; i < length; ++i) {
+        const auto next = "c" + std::to_string(i);
+        nodes.push_back(test::node("Cast", {last}, {next}));
+        nodes.push_back(test::node("Mul", {next, "s"}, {"m" + std::to_string(i)}));
+        last = next;
+    }
+    const scene s(nodes, {tensor("w", int8), tensor("s", float32)});
+    CHECK(s.taken_for("w", role::dequantized));
+}
+
+} // namespace test::onnx_detail_value_roles
