@@ -55,6 +55,21 @@ TEST_CASE("alignment: it is inconsistent if data flow otherwise, however much is
     CHECK_FALSE(made.is_consistent());
 }
 
+TEST_CASE("alignment: the better one is believed more, even if it explains a little less") {
+    auto whole = fitting();
+    auto agreeing = fitting();
+    whole.contradicted = 1;
+    agreeing.explained = 95;
+    CHECK(whole.credibility() < agreeing.credibility());
+    CHECK(stemma::detail::is_better(agreeing, whole));
+    CHECK_FALSE(stemma::detail::is_better(whole, agreeing));
+    agreeing.explained = 70; // in doubt itself
+    CHECK(stemma::detail::is_better(whole, agreeing));
+    whole.contradicted = 0;
+    CHECK(stemma::detail::is_better(whole, agreeing));
+    CHECK_FALSE(stemma::detail::is_better(whole, whole));
+}
+
 TEST_CASE("alignment: misfits lower all confidences, and are reported", "[alignment]") {
     CHECK(highest(fitting()) == 0.99F);
     auto partly = fitting();

@@ -49,10 +49,7 @@ align(const Ops& ops, const tree_index& modules, const captured_operations& capt
         return result.flows < result.links || result.quality() < 0.95;
     };
     const auto keep_better = [&](alignment other) {
-        const auto fit = [](const alignment& one) {
-            return std::pair(one.quality(), one.share_inside());
-        };
-        if (fit(other) > fit(result)) {
+        if (detail::is_better(other, result)) {
             result = std::move(other);
         }
     };

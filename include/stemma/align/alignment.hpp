@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -62,30 +63,46 @@ struct alignment {
     /// not, many operators were mistaken for others, as in a graph without names that an optimizer
     /// reordered.
     [[nodiscard]] bool is_consistent() const noexcept { return flows * 100 >= links * 85; }
+
+    /// Returns: the most confidence that any operator deserves. If much of one side has no
+    /// counterpart on the other, or parameters disagree, apparent matches may be due to chance.
+    [[nodiscard]] float credibility() const noexcept {
+        const float fitting = !is_plausible()    ? detail::confidence::capture_of_other
+                              : quality() < 0.85 ? detail::confidence::capture_doubt
+                                                 : 1;
+        const float agreeing = contradicted == 0           ? 1
+                               : contradicted * 20 > reads ? detail::confidence::capture_doubt
+                                                           : detail::confidence::capture_flaw;
+        return std::min(fitting, agreeing);
+    }
 };
 
 namespace detail {
 
-/// If much of one side has no counterpart on the other, or something else is wrong, apparent
-/// matches may be due to chance: caps all confidences accordingly.
+/// Whether `a` is a better alignment of the same operators than `b`: first the one to be believed
+/// more, then the one that fits better.
+[[nodiscard]] inline bool is_better(const alignment& a, const alignment& b) noexcept {
+    const auto rank = [](const alignment& one) {
+        return std::tuple(one.credibility(), one.quality(), one.share_inside());
+    };
+    return rank(a) > rank(b);
+}
+
+/// Notes what is wrong with an alignment, and caps all confidences accordingly.
 inline void doubt(alignment& result, std::span<const std::string> faults) {
-    float limit = 1;
+    auto limit = result.credibility();
     if (!result.is_plausible()) {
         result.doubts.push_back(
             result.partial ? "most of it is not found outside functions, which are not searched"
                            : "it seems to belong to another model");
-        limit = confidence::capture_of_other;
     } else if (result.quality() < 0.85) {
         result.doubts.push_back(
             result.partial ? "much of it is not found outside functions, which are not searched"
                            : "much of it does not fit the model");
-        limit = confidence::capture_doubt;
     }
     if (result.contradicted > 0) {
         result.doubts.push_back(std::to_string(result.contradicted) +
                                 " parameters are read by operations other than those it records");
-        limit = std::min(limit, result.contradicted * 20 > result.reads ? confidence::capture_doubt
-                                                                        : confidence::capture_flaw);
     }
     for (const auto& fault : faults) {
         result.doubts.push_back(fault);
