@@ -377,6 +377,27 @@ TEST_CASE("align: what fits its readers better stays where its name says", "[ali
     CHECK(module_of_reshaped({{}, {layer, 0.88F, false}, {}}) == layer);
 }
 
+TEST_CASE("align: what fits its operation badly is in doubt if its name says otherwise") {
+    alignment_scene scene;
+    const auto layer = scene.add_module();
+    scene.capture(layer, "torch.nn.functional.embedding", {alignment_scene::tensor{}});
+    scene.captured.add_parameter("layer.weight", std::vector<std::int64_t>{8, 8});
+    const auto w = scene.graph.parameter("layer.weight", {8, 8});
+    const auto squeezed = scene.export_node(0, "Squeeze", {no_id});
+    static_cast<void>(scene.export_node(layer, "Gather", {squeezed}, {w}));
+    scene.graph.finish();
+    const auto sureness = [&](id module) {
+        const auto found =
+            stemma::align(scene.graph, scene.tree(), scene.captured, {}, scene.graph.shapes,
+                          stemma::torch_lexicon(),
+                          std::vector<stemma::stated_module>{{module, 0.88F, false}, {}});
+        CHECK(found.of[squeezed].module == layer);
+        return found.of[squeezed].confidence;
+    };
+    CHECK(sureness(layer) > 0.5F);
+    CHECK(sureness(0) <= 0.5F);
+}
+
 TEST_CASE("align: having nothing to align is not an error", "[align]") {
     alignment_scene empty;
     CHECK(align_scene(empty).of.empty());

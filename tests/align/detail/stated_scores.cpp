@@ -70,6 +70,22 @@ TEST_CASE("stated_scores: only the stated module itself is confirmed") {
     CHECK_FALSE(stated_scores(tree, {}, three_operators()).confirms(0, 1));
 }
 
+TEST_CASE("stated_scores: any other module is denied, and excluded if that is settled") {
+    const std::vector<stated_module> stated{{1, 0.9F, false}, {1, 0.9F, true}, {}};
+    const stated_scores scores(tree, stated, three_operators());
+    CHECK(scores.denies(0, 2));
+    CHECK(scores.denies(0, 0));
+    CHECK_FALSE(scores.denies(0, 1));
+    CHECK_FALSE(scores.denies(1, 2)); // a shape
+    CHECK_FALSE(scores.excludes(0, 2));
+    CHECK(scores.excludes(1, 2));
+    CHECK_FALSE(scores.excludes(1, 1));
+    CHECK_FALSE(scores.excludes(2, 1));
+    const stated_scores silent(tree, {}, three_operators());
+    CHECK_FALSE(silent.denies(0, 2));
+    CHECK_FALSE(silent.excludes(1, 2));
+}
+
 TEST_CASE("stated_scores: conversions of layouts are inserted for what their names state") {
     const std::vector<stated_module> stated{{1, 0.9F, true}, {1, 0.9F, true}, {}};
     const auto inserted = [&](std::string_view type, id n) {

@@ -4,6 +4,7 @@
 
 #include <stemma/align/alignment.hpp>
 #include <stemma/align/detail/aligned_nodes.hpp>
+#include <stemma/align/detail/stated_scores.hpp>
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
@@ -14,9 +15,11 @@
 
 namespace stemma::inline STEMMA_ABI::detail {
 
-/// Assigns each unaligned constant to the common module of its readers.
+/// Assigns each unaligned constant to the common module of its readers, unless one of them is known
+/// to be in another module than that of its operation.
 template <operator_view Ops>
-void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& result) {
+void follow_readers(const Ops& ops, const aligned_nodes& nodes, const stated_scores& stated,
+                    alignment& result) {
     const auto& graph = ops.graph();
     std::vector<operator_t<Ops>> order;
     for (auto [it, last] = vertices(graph); it != last; ++it) {
@@ -35,8 +38,9 @@ void follow_readers(const Ops& ops, const aligned_nodes& nodes, alignment& resul
         aligned_operator created;
         bool agreed = true;
         for (auto [it, last] = out_edges(*v, graph); it != last && agreed; ++it) {
-            const auto& reader = result.of[index_of(graph, target(*it, graph))];
-            agreed = reader.module != no_id &&
+            const auto w = index_of(graph, target(*it, graph));
+            const auto& reader = result.of[w];
+            agreed = reader.module != no_id && !stated.excludes(w, reader.module) &&
                      (created.module == no_id || (created.module == reader.module));
             const auto least = created.module == no_id
                                    ? reader.confidence

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -22,10 +23,10 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// shapes and constants, which may have been computed for several modules.
 class stated_scores {
 public:
-    /// `stated` is by vertex index; it may be empty. Requires: `modules` outlives it.
+    /// `stated` is by vertex index; it may be empty. Requires: it and `modules` outlive this.
     stated_scores(const tree_index& modules, std::span<const stated_module> stated,
                   const aligned_nodes& nodes)
-        : modules_(modules) {
+        : modules_(modules), by_vertex_(stated) {
         if (stated.empty()) {
             return;
         }
@@ -54,6 +55,17 @@ public:
     /// state: such an operator does not come from several modules.
     [[nodiscard]] bool is_inserted(id n) const { return !inserted_.empty() && inserted_[n]; }
 
+    /// Whether operator `n` is stated to come from another module than `module`.
+    [[nodiscard]] bool denies(id n, id module) const {
+        return !stated_.empty() && stated_[n] != no_id && stated_[n] != module;
+    }
+
+    /// Whether the operator with vertex index `v` is known for sure to come from another module
+    /// than `module`.
+    [[nodiscard]] bool excludes(std::size_t v, id module) const {
+        return !by_vertex_.empty() && by_vertex_[v].settled && by_vertex_[v].module != module;
+    }
+
     /// Whether operator `n` is stated to come from `module` itself.
     [[nodiscard]] bool confirms(id n, id module) const {
         return !stated_.empty() && stated_[n] == module;
@@ -61,7 +73,8 @@ public:
 
 private:
     const tree_index& modules_;
-    std::vector<id> stated_; // by operator; empty if nothing is stated about any
+    std::span<const stated_module> by_vertex_; // may be empty
+    std::vector<id> stated_;                   // by operator; empty if nothing is stated about any
     std::vector<double> weight_;
     std::vector<bool> inserted_;
 };
