@@ -7,6 +7,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
+
+#include <string>
 
 namespace test::evidence_detail_module_code {
 
@@ -31,6 +34,32 @@ TEST_CASE("module_code: a module with only numbered children computes nothing un
     CHECK(code.nearest(at("net.layers.0")) == at("net.layers.0"));
     CHECK(code.owns_below(at("net.layers")));
     CHECK_FALSE(code.owns_below(at("net.layers.1")));
+}
+
+TEST_CASE("module_code: unread parameters were folded, unless no module of that class is") {
+    stemma::module_tree_builder builder;
+    for (const auto* name : {"BatchNorm2d", "GroupNorm", "Linear"}) {
+        const auto m = builder.at_path(std::string("seq.") + name);
+        builder.set_class(m, name, std::string("torch.nn.modules.x.") + name);
+        builder.add_parameter(m, {"weight", "float32", {}, true});
+    }
+    const auto own = builder.at_path("own");
+    builder.set_class(own, "Scale", "app.Scale");
+    builder.add_parameter(own, {"weight", "float32", {}, true});
+    static_cast<void>(builder.at_path("empty"));
+    const auto tree = builder.build();
+    const test::operator_scene ops;
+    const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+    const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+    const auto folded = [&](const char* path) {
+        return code.is_folded(test::module_at(tree, path));
+    };
+    CHECK(folded("seq.BatchNorm2d"));
+    CHECK(folded("own"));
+    CHECK_FALSE(folded("empty"));
+    CHECK_FALSE(folded("seq.GroupNorm")); // depends on data
+    CHECK_FALSE(folded("seq.Linear"));
+    CHECK_FALSE(folded("seq"));
 }
 
 } // namespace test::evidence_detail_module_code

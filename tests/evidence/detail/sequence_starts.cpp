@@ -10,6 +10,7 @@
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/model/detail/functional_units.hpp>
 #include <stemma/model/module_tree.hpp>
+#include <stemma/model/module_tree_builder.hpp>
 
 #include <cstddef>
 #include <string>
@@ -96,6 +97,24 @@ TEST_CASE("find_sequence_heads: first members with parameters, after others with
     std::vector<bool> expected(tree.size(), false);
     expected[test::module_at(tree, "b.1")] = true;
     CHECK(stemma::detail::find_sequence_heads(tree, code) == expected);
+}
+
+TEST_CASE("find_sequence_heads: members that lost the names of their parameters come before") {
+    test::operator_scene ops;
+    ops.read_parameter(ops.add({}, "", "Conv"), "a.1.weight");
+    const auto is_head = [&](const char* qualified_class) -> bool {
+        stemma::module_tree_builder builder;
+        const auto norm = builder.at_path("a.0");
+        builder.set_class(norm, "Norm", qualified_class);
+        builder.add_parameter(norm, {"weight", "float32", {}, true});
+        static_cast<void>(builder.at_path("a.1"));
+        const auto tree = builder.build();
+        const stemma::detail::module_code<stemma::module_tree> code(
+            ops, tree, stemma::detail::find_parameter_owners(ops, tree));
+        return stemma::detail::find_sequence_heads(tree, code)[test::module_at(tree, "a.1")];
+    };
+    CHECK(is_head("torch.nn.modules.normalization.GroupNorm"));
+    CHECK_FALSE(is_head("torch.nn.modules.batchnorm.BatchNorm2d")); // folded
 }
 
 } // namespace test::evidence_detail_sequence_starts

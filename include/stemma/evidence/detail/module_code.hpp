@@ -31,7 +31,8 @@ public:
         : tree_(modules.index())
         , holds_only_numbers_(tree_.size(), false)
         , owns_below_(tree_.size(), false)
-        , declares_below_(tree_.size(), false) {
+        , declares_below_(tree_.size(), false)
+        , stays_below_(tree_.size(), false) {
         std::vector<bool> other(tree_.size(), false); // owns a parameter, or has a named child
         for (id p = 0; p < ops.parameter_count(); ++p) {
             for (auto owner : owners.of(p)) {
@@ -48,9 +49,13 @@ public:
             const auto above = tree_.parent(m);
             owns_below_[above] = owns_below_[above] || owns_below_[m];
             if constexpr (declaring_modules<Modules>) {
-                declares_below_[m] = declares_below_[m] || modules.parameter_count(m) > 0;
+                const bool declares = modules.parameter_count(m) > 0;
+                declares_below_[m] = declares_below_[m] || declares;
+                stays_below_[m] =
+                    stays_below_[m] || (declares && stays(modules.qualified_class(m)));
             }
             declares_below_[above] = declares_below_[above] || declares_below_[m];
+            stays_below_[above] = stays_below_[above] || stays_below_[m];
         }
         for (id m = 0; m < tree_.size(); ++m) {
             holds_only_numbers_[m] = holds_only_numbers_[m] && !other[m];
@@ -75,14 +80,25 @@ public:
     /// Whether a module or a descendant declares parameters, read or not.
     [[nodiscard]] bool declares_below(id m) const { return declares_below_[m]; }
 
-    /// Whether a module has parameters that are never read, as they were folded into others.
-    [[nodiscard]] bool is_folded(id m) const { return declares_below_[m] && !owns_below_[m]; }
+    /// Whether a module has parameters that are never read, as they were folded into others; and
+    /// not as their names are lost.
+    [[nodiscard]] bool is_folded(id m) const {
+        return declares_below_[m] && !owns_below_[m] && !stays_below_[m];
+    }
 
 private:
+    /// Whether modules of a class are not folded into others. Of torch's own, those are that apply
+    /// nothing but constants to each channel.
+    [[nodiscard]] static bool stays(std::string_view qualified_class) {
+        return qualified_class.starts_with("torch.nn.") &&
+               qualified_class.find("BatchNorm") == qualified_class.npos;
+    }
+
     const tree_index& tree_;
     std::vector<bool> holds_only_numbers_;
     std::vector<bool> owns_below_;
     std::vector<bool> declares_below_;
+    std::vector<bool> stays_below_; // declares parameters of a class that is never folded
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

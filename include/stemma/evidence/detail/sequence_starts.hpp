@@ -59,7 +59,7 @@ template <module_view Modules>
         std::uint64_t least = 0;
         for (auto c = m + 1; code.is_list(m) && c < tree.end(m); c = tree.end(c)) {
             const auto number = list_place(modules.name(c));
-            const bool runs = code.owns_below(c) || code.declares_below(c);
+            const bool runs = code.owns_below(c) || code.is_folded(c);
             if (number && runs && (head == no_id || *number < least)) {
                 head = c;
                 least = *number;
