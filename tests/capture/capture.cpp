@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test::capture_capture {
@@ -54,6 +55,20 @@ TEST_CASE("capture_reader: modules become a tree", "[capture]") {
     CHECK(tree.buffer_count(1) == 1);
     REQUIRE(tree.aliases().size() == 1);
     CHECK(tree.aliases()[0].path == "head");
+}
+
+TEST_CASE("capture_reader: where nothing was counted to run, calls are unknown", "[capture]") {
+    const auto calls_of = [](const std::string& root, const std::string& child) {
+        capture_reader reader;
+        reader.read(R"({"modules":[{"name":"","class_name":"Net","calls":)" + root +
+                        R"(},{"name":"fc","class_name":"Linear","calls":)" + child + "}]}",
+                    "capture.json");
+        const auto tree = reader.tree();
+        return std::pair(tree.calls(0), tree.calls(1));
+    };
+    CHECK(calls_of("0", "0") == std::pair(stemma::no_id, stemma::no_id));
+    CHECK(calls_of("1", "0") == std::pair(stemma::id{1}, stemma::id{0}));
+    CHECK(calls_of("0", "2") == std::pair(stemma::id{0}, stemma::id{2}));
 }
 
 TEST_CASE("capture_reader: of several files with modules, the first counts", "[capture]") {

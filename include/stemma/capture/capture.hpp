@@ -94,6 +94,7 @@ public:
             builder_.add_alias(alias, module);
         }
         aliases_.clear();
+        forget_empty_counts();
         return builder_.build();
     }
 
@@ -217,6 +218,18 @@ private:
             fail(error_code::malformed, "a list of names contains a non-string");
         }
         return array.texts();
+    }
+
+    /// If nothing was counted to have run, it was not counted what ran.
+    void forget_empty_counts() {
+        for (id m = 0; m < builder_.size(); ++m) {
+            if (builder_.calls(m) != no_id && builder_.calls(m) != 0) {
+                return;
+            }
+        }
+        for (id m = 0; m < builder_.size(); ++m) {
+            builder_.set_calls(m, no_id);
+        }
     }
 
     void open(std::string_view file) {

@@ -144,6 +144,23 @@ TEST_CASE("scope_resolver: an uncounted module is doubtful if others that print 
           stemma::detail::confidence::scope_elsewhere);
 }
 
+TEST_CASE("scope_resolver: a module that ran where it belongs is not one that was not counted") {
+    const std::vector<std::pair<std::string, id>> calls{{"a", 1}, {"a.net", 1}, {"a.net.1", 0},
+                                                        {"b", 1}, {"b.net", 1}, {"b.net.1", 1}};
+    scene both(counted(calls), {"/a/net/net.1/Relu", "/b/net/net.1/Relu"});
+    CHECK(both.path_of(0) == "a.net.1");
+    CHECK(both.path_of(1) == "b.net.1");
+    scene lent(counted(calls), {"/a/net/net.1/Relu"});
+    CHECK(lent.path_of(0) == "b.net.1");
+}
+
+TEST_CASE("scope_resolver: an uncounted module can have several scopes") {
+    scene s(counted({{"cell", 0}, {"out", 2}}), {"/cell/Add", "/cell_1/Mul", "/out/Add"});
+    CHECK(s.path_of(0) == "cell");
+    CHECK(s.path_of(1) == "cell");
+    CHECK(s.path_of(2) == "out");
+}
+
 TEST_CASE("scope_resolver: a called Sequential repeats its name in its children") {
     scene s(counted({{"layer1", 1}, {"layer1.0", 1}, {"layer1.1", 1}}),
             {"/layer1/layer1.0/Add", "/layer1/layer1.1/Add"});

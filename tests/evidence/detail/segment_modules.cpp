@@ -127,6 +127,25 @@ TEST_CASE("segment_modules: what a module holds as an alias prints as the module
     CHECK(one.below("0.net", "0").empty()); // left to `aliased`
 }
 
+TEST_CASE("segment_modules: a module ran in place if scopes there account for its calls") {
+    const std::vector<std::pair<std::string, id>> calls{
+        {"f", 1}, {"f.list", 0}, {"f.list.fc", 1}, {"g.fc", 1}, {"f.act", 1}};
+    const scene one(calls);
+    const auto in_place = [&](const char* path) {
+        return one.segments->ran_in_place(test::module_at(one.tree, path), one.table.scope_of[1]);
+    };
+    CHECK(in_place("f"));
+    CHECK(in_place("f.list.fc")); // the list has no scope
+    CHECK_FALSE(in_place("g.fc"));
+    CHECK_FALSE(in_place("f.act"));
+    const scene twice({{"f", 1}, {"f.fc", 2}});
+    CHECK_FALSE(
+        twice.segments->ran_in_place(test::module_at(twice.tree, "f.fc"), twice.table.scope_of[1]));
+    const scene hidden({{"f", 0}, {"f.fc", 1}});
+    CHECK(hidden.segments->ran_in_place(test::module_at(hidden.tree, "f.fc"),
+                                        hidden.table.scope_of[1]));
+}
+
 TEST_CASE("segment_modules: what may have run, of all that print alike") {
     const scene one({{"f.fc", 0}, {"g.fc", 2}, {"h.act", 0}});
     CHECK(one.segments->calls_known());

@@ -111,21 +111,25 @@ public:
                 return found(again, around, deep, confidence::scope_call);
             }
         }
-        if (const auto elsewhere = from_elsewhere(segment, deep); elsewhere != no_id) {
+        // It may have run here, though not where calls were counted; or one of several that ran
+        // did.
+        const auto uncounted = plain.empty() && segments_.calls_known()
+                                   ? uncounted_in(inside, around, segment)
+                                   : std::vector<id>();
+        if (const auto elsewhere = from_elsewhere(segment, deep);
+            elsewhere != no_id &&
+            (deep != no_id || uncounted.empty() || !segments_.ran_in_place(elsewhere, inside))) {
             return found(elsewhere, around, deep, confidence::scope_elsewhere);
         }
         if (repeated.module != no_id && plain.empty()) {
             return repeated;
         }
-        if (plain.empty() && segments_.calls_known()) {
-            // It ran here, though not where calls were counted; or one of several that ran did.
-            plain = segments_.below(inside, around, segment, true);
-            if (auto fit = best_fit(plain, deep); fit != no_id && agrees(fit, deep)) {
-                return found(fit, around, deep,
-                             segments_.may_have_run(segment) ? confidence::scope_unfit
-                                                             : confidence::scope_elsewhere);
-            }
+        if (auto fit = best_fit(uncounted, deep); fit != no_id && agrees(fit, deep)) {
+            return found(fit, around, deep,
+                         segments_.may_have_run(segment) ? confidence::scope_unfit
+                                                         : confidence::scope_elsewhere);
         }
+        plain = plain.empty() ? uncounted : plain;
         return found(plain.empty() ? no_id : plain.front(), around, deep, confidence::scope_unfit);
     }
 
@@ -298,6 +302,16 @@ private:
                            table_.scopes[first].kinds == table_.scopes[s].kinds &&
                            !read_different_weights(first, s);
         return alike ? found(fit, caller(fit), deep, confidence::scope_numbered) : scope_module{};
+    }
+
+    /// The modules that print as `segment`, or as it without a number for further calls, even if
+    /// no call of theirs was counted.
+    [[nodiscard]] std::vector<id> uncounted_in(id s, id around, std::string_view segment) const {
+        auto fits = segments_.below(s, around, segment, true);
+        if (const auto counted = split_count(segment); counted && fits.empty()) {
+            fits = segments_.below(s, around, counted->first, true);
+        }
+        return fits;
     }
 
     /// A module owned elsewhere and called by the enclosing one: by what the parameters point to,

@@ -91,6 +91,35 @@ public:
                            [&](id m) { return calls(m) != 0 && prints_as(m, segment); });
     }
 
+    /// Whether the counted calls of `m` all have scopes where it belongs, by the names of the
+    /// modules around it. `s` is any scope of the same style.
+    /// Complexity: O(scopes of these modules), times the length of their names.
+    [[nodiscard]] bool ran_in_place(id m, id s) const {
+        while (table_.scopes[s].parent != no_id) {
+            s = table_.scopes[s].parent;
+        }
+        std::vector<id> around;
+        for (auto at = m; at != 0; at = tree_.parent(at)) {
+            around.push_back(at);
+        }
+        std::vector<id> places{s};
+        for (auto at = around.rbegin(); at != around.rend(); ++at) {
+            const auto name = printed(*at);
+            std::vector<id> inner;
+            for (const auto place : places) {
+                auto one = table_.find(place, name);
+                for (std::size_t count = 1; one != no_id; ++count) {
+                    inner.push_back(one);
+                    one = table_.find(place, name + "_" + std::to_string(count));
+                }
+            }
+            if (*at == m || !inner.empty() || calls(*at) != 0) {
+                places = std::move(inner);
+            }
+        }
+        return calls(m) != no_id && places.size() >= calls(m);
+    }
+
     /// Returns: the modules below `around`, for which scope `s` stands, that a call from there
     /// prints as `segment`, likely ones first; those known never to have run are included only if
     /// `uncalled`. If there are none, those that it holds under another name, by an alias.
