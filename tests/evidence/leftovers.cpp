@@ -6,6 +6,7 @@
 #include "../model_with_metadata.hpp"
 
 #include <stemma/evidence/evidence_context.hpp>
+#include <stemma/evidence/parameter_names.hpp>
 #include <stemma/evidence/scope_names.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree_builder.hpp>
@@ -130,6 +131,50 @@ TEST_CASE("leftovers: what a builder wrote as a fusion belongs to the module in 
     };
     CHECK(module_of("/b/norm/SkipLayerNorm") == texts{"b.norm"});
     CHECK(module_of("/b/norm/Add/SkipLayerNormFusion/") == texts{"b"});
+}
+
+TEST_CASE("leftovers: a normalization that also returns a sum belongs to the ancestor of both") {
+    const auto make = [](const test::names& out) {
+        const auto skip = test::node("SkipLayerNormalization", {"x", "y", "b.1.norm.weight"}, out,
+                                     "SkipLayerNorm_0")
+                              .text(7, "com.microsoft");
+        auto graph = test::graph({skip, test::node("Relu", {"n"}, {"z"}, "/b.1/act/Relu")},
+                                 {"x", "y"}, {"z"});
+        graph.inner(5, test::tensor("b.1.norm.weight", {1}, "four"));
+        return test::model(graph).bytes();
+    };
+    for (const char* result : {"/b.1/norm/LayerNormalization_output_0", "n"}) {
+        test::evidence_scene scene(make({result, "", "", "/b.0/Add_output_0"}));
+        CHECK(scene.paths<leftovers>("SkipLayerNorm_0") == texts{"b"});
+        CHECK(scene.paths<stemma::parameter_names>("SkipLayerNorm_0") == texts{"b"});
+    }
+    test::evidence_scene scene(make({"/b.1/norm/LayerNormalization_output_0"}));
+    CHECK(scene.paths<leftovers>("SkipLayerNorm_0") == texts{"b.1"});
+}
+
+TEST_CASE("leftovers: an attention without names is around the projection of its result") {
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/b.0/act/Relu"),
+                                 test::node("Attention", {"a", "w"}, {"c"}, "Attention_0"),
+                                 test::node("DynamicQuantizeLinear", {"c"}, {"q"}, "c_quantized"),
+                                 test::node("MatMul", {"q", "w"}, {"y"}, "/b.1/attn/out/MatMul")},
+                                {"x"}, {"y"}, {"w"}))
+            .bytes());
+    for (const char* name : {"Attention_0", "c_quantized"}) {
+        CHECK(scene.paths<leftovers>(name) == texts{"b.1.attn"});
+        CHECK_FALSE(scene.claims<leftovers>(name).at(0).exact);
+    }
+}
+
+TEST_CASE("leftovers: a quantizer follows all that its operator was fused from") {
+    test::evidence_scene scene(
+        test::model(test::graph({test::node("BiasGelu", {"x", "b.fc.bias"}, {"g"}, "BiasGelu_0")
+                                     .text(7, "com.microsoft"),
+                                 test::node("DynamicQuantizeLinear", {"g"}, {"q"}, "g_quantized"),
+                                 test::node("MatMul", {"q", "w"}, {"y"}, "/b/out/MatMul")},
+                                {"x"}, {"y"}, {"b.fc.bias", "w"}))
+            .bytes());
+    CHECK(scene.paths<leftovers>("g_quantized") == texts{"b"});
 }
 
 TEST_CASE("leftovers: the name of a fused activation shows whether it is a module") {

@@ -55,6 +55,23 @@ TEST_CASE("onnx_nodes: become operators with a graph built separately", "[onnx_n
     }
 }
 
+TEST_CASE("onnx_nodes: a fused normalization may also return a sum", "[onnx_nodes]") {
+    const auto sum_of = [](const char* type, const char* domain) {
+        const auto bytes =
+            test::model(test::graph({node(type, {"x"}, {"y", "", "", "sum"}, "", domain),
+                                     node("SkipLayerNormalization", {"y"}, {"z"}, "", domain)},
+                                    {"x"}, {"z", "sum"}))
+                .bytes();
+        const stemma::wire_model model(bytes);
+        const nodes_of_file nodes(model);
+        CHECK(nodes.sum_name(1).empty());
+        return std::string(nodes.sum_name(0));
+    };
+    CHECK(sum_of("SkipSimplifiedLayerNormalization", "com.microsoft") == "sum");
+    CHECK(sum_of("Split", "com.microsoft").empty());
+    CHECK(sum_of("SkipLayerNormalization", "other").empty());
+}
+
 TEST_CASE("onnx_nodes: metadata are those before tagging, with or without a record",
           "[onnx_nodes]") {
     const auto plain = node("Relu", {"x"}, {"y"});

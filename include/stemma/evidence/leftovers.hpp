@@ -8,10 +8,13 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/find_quantized.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
+#include <stemma/evidence/detail/fused_attention.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
 #include <stemma/evidence/detail/is_product.hpp>
+#include <stemma/evidence/detail/joined_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -42,7 +45,8 @@ namespace stemma::inline STEMMA_ABI {
 /// name of one of them, or the names of the values that a constant was folded from.
 ///
 /// An operator fused from several may belong to several modules, so the claim is for the common
-/// ancestor of the remaining module and the owners of the parameters read.
+/// ancestor of the remaining module and the owners of the parameters read. The least sure claims
+/// are not exact.
 struct leftovers {
     using policy_category = evidence_category;
     using found_modules = std::unordered_map<id, std::pair<id, float>>; ///< with a confidence
@@ -60,8 +64,9 @@ struct leftovers {
             const auto entry =
                 found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (entry != found_.end()) {
-                f(claim{entry->second.first, no_id, entry->second.second, provenance::leftover,
-                        true, no_id});
+                const auto [module, confidence] = entry->second;
+                f(claim{module, no_id, confidence, provenance::leftover,
+                        confidence > detail::confidence::region, no_id});
             }
         }
 
@@ -122,6 +127,7 @@ struct leftovers {
         place_nameless(context, by_node);
         follow_data(context, by_node);
         follow_readers(context, by_node);
+        place_attentions(context, by_node);
         follow_quantized(context, by_node);
         add_folded(context, by_node);
         return {context.ops(), std::move(by_node)};
@@ -139,6 +145,15 @@ private:
             }
         });
         return owner.get(context.index());
+    }
+
+    /// As `find_owner`, for all that an operator was fused from.
+    template <class Ops, class Modules>
+    [[nodiscard]] static id find_caller(evidence_context<Ops, Modules>& context,
+                                        operator_t<Ops> v) {
+        const detail::joined_modules joined(context.ops(), context.modules(), context.joined());
+        const auto owner = find_owner(context, v);
+        return owner == no_id ? no_id : joined.around(v, owner);
     }
 
     /// Whether the module in the name of a fused activation is not the activation itself, but one
@@ -305,28 +320,25 @@ private:
         }
     }
 
-    /// Returns: what an operator follows that a quantizer inserts: conversions, and behind a
-    /// product of integers a Cast and then a product with the scale. Nothing for others.
-    template <class Ops>
-    [[nodiscard]] static std::optional<operator_t<Ops>> find_quantized(const Ops& ops,
-                                                                       operator_t<Ops> v) {
-        const std::string_view type = ops.op_type(v);
-        const bool converts = detail::is_quantization(type);
-        const bool scales = type == "Mul";
-        if (!converts && !scales && type != "Cast") {
-            return std::nullopt;
-        }
-        for (auto [in, last] = in_edges(v, ops.graph()); in != last; ++in) {
-            const auto u = source(*in, ops.graph());
-            const std::string_view from = ops.op_type(u);
-            // A scale may be a Constant.
-            if (converts ? from != "Constant"
-                         : (scales ? from == "Cast" && find_quantized(ops, u).has_value()
-                                   : detail::is_integer_product(from))) {
-                return u;
+    /// Fused attentions without names.
+    template <class Ops, class Modules>
+    static void place_attentions(evidence_context<Ops, Modules>& context, found_modules& found) {
+        const auto& ops = context.ops();
+        const auto number = [&](operator_t<Ops> vertex) {
+            return static_cast<id>(detail::index_of(ops.graph(), vertex));
+        };
+        const auto module_of = [&](operator_t<Ops> vertex) {
+            const auto known = find_known(context, found, number(vertex)).first;
+            return known == no_id ? find_caller(context, vertex) : known;
+        };
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            if (detail::is_attention_type(ops.op_type(*it)) && module_of(*it) == no_id) {
+                const auto module = detail::find_attention(ops, context.modules(), *it, module_of);
+                if (module != no_id) {
+                    found[number(*it)] = {module, detail::confidence::region};
+                }
             }
         }
-        return std::nullopt;
     }
 
     /// What a quantizer inserted behind an operator belongs there, unless names or metadata of its
@@ -341,7 +353,7 @@ private:
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
             const auto quantized = context.scopes().scope_of[v] == no_id
-                                       ? find_quantized(context.ops(), *it)
+                                       ? detail::find_quantized(context.ops(), *it)
                                        : std::nullopt;
             if (!quantized || found.contains(v) || place_of(v).module != no_id) {
                 continue;
@@ -354,7 +366,7 @@ private:
                     place.exact && !std::binary_search(rewritten.begin(), rewritten.end(), u);
                 known = {sure ? place.module : no_id, detail::confidence::leftover};
             } else if (known.first == no_id) {
-                known = {find_owner(context, *quantized), detail::confidence::parameter};
+                known = {find_caller(context, *quantized), detail::confidence::parameter};
             }
             known.first != no_id ? void(found[v] = known) : void();
         }

@@ -102,6 +102,16 @@ public:
                                                : model_->value_name(model_->first_output(node));
     }
 
+    /// Returns: the name of the sum that a fused normalization makes beside its result; "" for
+    /// other nodes, and if nothing reads it.
+    [[nodiscard]] std::string_view sum_name(id node) const noexcept {
+        constexpr id place = 3;
+        return model_->output_count(node) > place && model_->op_type(node).starts_with("Skip") &&
+                       detail::begins_with(model_->domain(node), "com.microsoft")
+                   ? model_->value_name(model_->first_output(node) + place)
+                   : "";
+    }
+
     /// Returns: what is known of nodes whose calls a runtime inlined; valid as long as the view.
     /// Complexity: that of `inlined_nodes` on the first call; then O(1).
     [[nodiscard]] const auto& inlined() const { return inlined_->of(*model_); }

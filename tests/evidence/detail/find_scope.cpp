@@ -17,24 +17,30 @@ namespace {
 /// A single operator whose result also has a name.
 class one_operator : public test::operator_scene {
 public:
-    one_operator(const std::string& name, const std::string& type, std::string result)
-        : result_(std::move(result)) {
+    one_operator(const std::string& name, const std::string& type, std::string result,
+                 std::string sum = "")
+        : result_(std::move(result)), sum_(std::move(sum)) {
         add({}, name, type);
     }
 
     [[nodiscard]] std::string_view result_name(std::size_t) const { return result_; }
 
-    /// Its scope and, after a bar, the scope in which the operator fused with it ended.
+    [[nodiscard]] std::string_view sum_name(std::size_t) const { return sum_; }
+
+    /// Its scope and, after a bar, the scope in which the operator fused with it ended; after a
+    /// plus, that of a sum.
     [[nodiscard]] std::string scopes() const {
         const auto found = stemma::detail::find_scope(*this, 0);
         const auto text = [](const auto& part) {
             return part ? (part->exact ? "" : "~") + std::string(part->scope) : std::string("-");
         };
-        return text(found.name) + (found.end ? "|" + text(found.end) : "");
+        return text(found.name) + (found.end ? "|" + text(found.end) : "") +
+               (found.sum ? "+" + text(found.sum) : "");
     }
 
 private:
     std::string result_;
+    std::string sum_;
 };
 
 } // namespace
@@ -59,6 +65,16 @@ TEST_CASE("find_scope: a result in another scope shows what was fused at the end
     CHECK(one_operator("/conv/Conv", "FusedConv", "/act/Relu_output_0").scopes() == "~conv|~act");
     CHECK(one_operator("/conv/Conv", "Conv", "/act/Relu_output_0").scopes() == "~conv|~act");
     CHECK(one_operator("/conv/Conv", "Conv", "/conv/Relu_output_0").scopes() == "conv");
+}
+
+TEST_CASE("find_scope: a sum that is returned as well has a scope of its own") {
+    const auto scopes = [](const char* name, const char* result, const char* sum) {
+        return one_operator(name, "Skip", result, sum).scopes();
+    };
+    CHECK(scopes("n7", "/b/norm/Div_output_0", "/a/Add_output_0") == "~b/norm+~a");
+    CHECK(scopes("n7", "y", "/a/Add_output_0") == "~a+~a");
+    CHECK(scopes("/b/norm/Skip", "y", "/a/Add_output_0") == "b/norm");
+    CHECK(scopes("n7", "/b/norm/Div_output_0", "sum") == "~b/norm");
 }
 
 TEST_CASE("ends_in_own_scope: what was fused in behind is in the scope of the operator") {

@@ -20,6 +20,7 @@ struct found_scope {
     std::optional<scoped_name> name; ///< of the operator
     std::optional<scoped_name> end;  ///< of its result, if different: the scope of an operator
                                      ///< fused with it
+    std::optional<scoped_name> sum;  ///< of an addition fused into it whose sum it returns as well
 };
 
 /// Returns: the name of an operator's first result if it has the form used by exporters that write
@@ -91,10 +92,22 @@ template <named_operators Ops>
            result.find('/', around.size()) == result.npos && !is_own_result(result, name);
 }
 
-/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
-/// write as `<operator>_output_0`; else in what an optimizer left of one.
+/// Returns: the scope in the name of the sum that a fused normalization returns beside its result.
 template <named_operators Ops>
-[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
+[[nodiscard]] std::optional<scoped_name> find_sum_scope(const Ops& ops, operator_t<Ops> v) {
+    if constexpr (requires {
+                      { ops.sum_name(v) } -> std::convertible_to<std::string_view>;
+                  }) {
+        const std::string_view sum = ops.sum_name(v);
+        return is_result_name(sum) ? split_leftover_name(sum) : std::nullopt;
+    } else {
+        return std::nullopt;
+    }
+}
+
+/// As `find_scope`, without looking at sums.
+template <named_operators Ops>
+[[nodiscard]] found_scope find_main_scope(const Ops& ops, operator_t<Ops> v) {
     if constexpr (folded_operators<Ops>) {
         if (ops.is_folded(v)) {
             return {};
@@ -103,10 +116,10 @@ template <named_operators Ops>
     const std::string_view name = ops.name(v);
     const std::string_view op_type = ops.op_type(v);
     if (const auto inlined = find_inlined_scope(ops, v)) {
-        return {*inlined, std::nullopt};
+        return {*inlined, std::nullopt, std::nullopt};
     }
     const auto result = scoped_result(ops, v);
-    found_scope outcome{split_scoped_name(name, op_type), std::nullopt};
+    found_scope outcome{split_scoped_name(name, op_type), std::nullopt, std::nullopt};
     if constexpr (calling_operators<Ops>) {
         // The root within a function is not that of the model.
         if (outcome.name && outcome.name->scope.empty() &&
@@ -129,18 +142,30 @@ template <named_operators Ops>
     drop_tool_suffixes(maker);
     auto end = split_scoped_name(maker, op_type);
     if (!outcome.name && end) {
-        return {end, std::nullopt};
+        return {end, std::nullopt, std::nullopt};
     }
     end = end ? end : split_leftover_name(result);
     if (!outcome.name && name.find('/') != name.npos) {
         outcome.name = split_leftover_name(name);
     }
     if (!outcome.name) {
-        return {end, std::nullopt};
+        return {end, std::nullopt, std::nullopt};
     }
     if (end && outcome.name->style == scope_style::called && outcome.name->scope != end->scope) {
         outcome.name->exact = false;
         outcome.end = end;
+    }
+    return outcome;
+}
+
+/// Returns: the scope in an operator's name; else in the name of its first result, which exporters
+/// write as `<operator>_output_0`; else in what an optimizer left of one, or of what it joined.
+template <named_operators Ops>
+[[nodiscard]] found_scope find_scope(const Ops& ops, operator_t<Ops> v) {
+    auto outcome = find_main_scope(ops, v);
+    if (!outcome.name || !outcome.name->exact) {
+        outcome.sum = find_sum_scope(ops, v);
+        outcome.name = outcome.name ? outcome.name : outcome.sum;
     }
     return outcome;
 }

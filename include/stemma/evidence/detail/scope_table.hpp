@@ -80,8 +80,8 @@ struct scope_table {
     std::vector<id> scope_of;  ///< by vertex index; `no_id` for a name without a scope
     std::vector<id> leftover;  ///< operators with the scope of one they replaced, ascending
     std::vector<id> within;    ///< those of them with the scope of a function around, ascending
-    std::vector<std::pair<id, id>> ends; ///< operators fused with later ones, and the scope of the
-                                         ///< last of these; ascending
+    std::vector<std::pair<id, id>> ends; ///< operators fused with others, and the scopes of the
+                                         ///< last of these, and of sums; ascending
     std::vector<finding> problems;       ///< unreadable names (up to a limit)
 
     /// Returns: the number of a scope, or `no_id`. Complexity: O(length) on average.
@@ -241,12 +241,14 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             count(v, before, kind.hash);
             continue;
         }
-        const auto [scoped, end] = find_scope(ops, *it);
+        const auto [scoped, end, sum] = find_scope(ops, *it);
         if (!scoped) {
             continue;
         }
         const char* problem = find_scope_problem(*scoped);
-        problem = problem == nullptr && end ? find_scope_problem(*end) : problem;
+        for (const auto& other : {end, sum}) {
+            problem = problem == nullptr && other ? find_scope_problem(*other) : problem;
+        }
         if (problem != nullptr) {
             if (table.problems.size() < max_scope_problems) {
                 table.problems.push_back({"scope.unreadable", v, problem});
@@ -266,8 +268,10 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
             if (scoped->within) {
                 table.within.push_back(v);
             }
-            if (end) {
-                table.ends.emplace_back(v, follow(*end));
+            for (const auto& other : {end, sum}) {
+                if (other) {
+                    table.ends.emplace_back(v, follow(*other));
+                }
             }
             continue;
         }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/evidence/detail/find_quantized.hpp>
+
+#include "../../catch.hpp"
+#include "../../operator_scene.hpp"
+
+#include <optional>
+
+namespace test::evidence_detail_find_quantized {
+
+TEST_CASE("find_quantized: a conversion follows what computes its input") {
+    test::operator_scene ops;
+    const auto scale = ops.add({}, "", "Constant");
+    const auto relu = ops.add({}, "", "Relu");
+    const auto quantize = ops.add({scale, relu}, "", "QuantizeLinear");
+    const auto first = ops.add({}, "", "DynamicQuantizeLinear");
+    CHECK(stemma::detail::find_quantized(ops, quantize) == relu);
+    CHECK_FALSE(stemma::detail::find_quantized(ops, first).has_value());
+    CHECK_FALSE(stemma::detail::find_quantized(ops, relu).has_value());
+}
+
+TEST_CASE("find_quantized: a product of integers is scaled behind it") {
+    test::operator_scene ops;
+    const auto product = ops.add({}, "", "MatMulInteger");
+    const auto cast = ops.add({product}, "", "Cast");
+    const auto scaled = ops.add({cast}, "", "Mul");
+    const auto again = ops.add({scaled}, "", "Mul");
+    const auto other = ops.add({again}, "", "Cast");
+    CHECK(stemma::detail::find_quantized(ops, cast) == product);
+    CHECK(stemma::detail::find_quantized(ops, scaled) == cast);
+    CHECK_FALSE(stemma::detail::find_quantized(ops, again).has_value());
+    CHECK_FALSE(stemma::detail::find_quantized(ops, other).has_value());
+}
+
+} // namespace test::evidence_detail_find_quantized
