@@ -67,6 +67,13 @@ TEST_CASE("find_scope: a result in another scope shows what was fused at the end
     CHECK(one_operator("/conv/Conv", "Conv", "/conv/Relu_output_0").scopes() == "conv");
 }
 
+TEST_CASE("find_scope: what computes a gradient is in the scope of what it differentiates") {
+    const auto* const result = "/enc/act/Relu_output_0_grad";
+    CHECK(one_operator("/head/Gemm_Grad/MatMul_1", "MatMul", result).scopes() == "~head");
+    CHECK(one_operator("Gemm_4_Grad/MatMul_1", "MatMul", result).scopes() == "~enc/act");
+    CHECK(one_operator("n7", "MatMul", result).scopes() == "~enc/act");
+}
+
 TEST_CASE("find_scope: a sum that is returned as well has a scope of its own") {
     const auto scopes = [](const char* name, const char* result, const char* sum) {
         return one_operator(name, "Skip", result, sum).scopes();

@@ -93,6 +93,12 @@ TEST_CASE("split_scoped_name: gradients and joined names are not exact") {
     CHECK(split("/fc/MatMul_Grad/Gemm/MatMulTransposeFusion/", "Gemm") == "-");
     CHECK(split("/conv_Grad/Relu", "Relu") == "c:conv_Grad");
     CHECK(split("/Net_Grad/Net_Grad.0/Relu", "Relu") == "c:Net_Grad/Net_Grad.0");
+    CHECK(split("conv_Grad/Relu", "Relu") == "r:conv_Grad");
+    CHECK(split("net/layers.0/conv_Grad/Relu", "Relu") == "r:net/layers.0/conv_Grad");
+    for (const char* of : {"onnx::Gemm::4", "onnx::Add_12", "aten::linear", "net.fc.weight"}) {
+        CHECK(split(std::string(of) + "_Grad/Sum", "Sum") == "-");
+        CHECK(split_leftover(std::string(of) + "_Grad/AccumulateGrad/Sum") == "-");
+    }
 }
 
 TEST_CASE("split_leftover_name: removes chains of runtimes' suffixes") {

@@ -138,6 +138,12 @@ template <named_operators Ops>
         }
         return outcome;
     }
+    if (!outcome.name && differentiated(name).size() != name.size()) {
+        // The result is the gradient of what another module computes, not another part.
+        if (const auto forward = split_leftover_name(name)) {
+            return {forward, std::nullopt, std::nullopt};
+        }
+    }
     auto maker = result;
     drop_tool_suffixes(maker);
     auto end = split_scoped_name(maker, op_type);

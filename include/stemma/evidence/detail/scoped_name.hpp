@@ -101,8 +101,9 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     drop_numbered(name, "_output_");
 }
 
-/// Returns: the name of the operator whose gradient another one computes, `/fc/Gemm` for
-/// `/fc/Gemm_Grad/ReduceSum_2`; other names unchanged, as modules may be called `conv_Grad`.
+/// Returns: the name of the operator or value whose gradient another one computes, `/fc/Gemm` for
+/// `/fc/Gemm_Grad/ReduceSum_2`, `onnx::Gemm_4`, `fc.weight`; other names unchanged, as modules may
+/// be called `conv_Grad`.
 [[nodiscard]] constexpr std::string_view differentiated(std::string_view name) noexcept {
     constexpr std::string_view gradient = "_Grad";
     const auto is_type = [](std::string_view part) {
@@ -111,7 +112,9 @@ constexpr void drop_tool_suffixes(std::string_view& name) noexcept {
     for (auto at = name.find(gradient); at != name.npos; at = name.find(gradient, at + 1)) {
         const auto before = name.substr(0, at);
         auto behind = name.substr(at + gradient.size());
-        bool is_gradient = is_type(before.substr(before.rfind('/') + 1)) &&
+        const bool is_value = before.find('/') == before.npos &&
+                              (before.find('.') != before.npos || before.find("::") != before.npos);
+        bool is_gradient = (is_value || is_type(before.substr(before.rfind('/') + 1))) &&
                            (behind.empty() || behind.front() == '/' || behind.front() == '_');
         while (is_gradient && behind.starts_with('/')) { // operators, and what fused them
             behind.remove_prefix(1);
