@@ -286,6 +286,34 @@ TEST_CASE("find_recorded_origins: a mark copied to another node does not count")
     CHECK(modules_of(longer, {{6, 1000}}).back() == no_id);
 }
 
+TEST_CASE("find_recorded_origins: marks exchanged between equal operators are doubtful") {
+    std::vector<test::message> nodes;
+    for (int i = 0; i < 16; ++i) {
+        nodes.push_back(node("Relu", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)}));
+    }
+    const stemma::tree_index many(std::vector<id>(17, 0));
+    const auto bytes = test::model(test::graph(nodes, {"v0"}, {"v16"})).bytes();
+    const stemma::wire_model model(bytes);
+    std::vector<stemma::attribution> made(model.node_count());
+    for (std::size_t i = 0; i < made.size(); ++i) {
+        made[i] = {static_cast<id>(i + 1), no_id, 0.95F, stemma::provenance::scope, false};
+    }
+    const auto then =
+        *stemma::detail::graph_sketch::read(stemma::detail::sketch_of(model, made), many.size());
+    std::vector<test::message> renamed;
+    std::vector<stemma::detail::node_mark_found> marks;
+    for (id i = 0; i < 16; ++i) {
+        renamed.push_back(node("Relu", {"r" + std::to_string(i)}, {"r" + std::to_string(i + 1)}));
+        marks.push_back({i, i == 2 ? 12 : i == 12 ? 2 : i});
+    }
+    const auto after = test::model(test::graph(renamed, {"r0"}, {"r16"})).bytes();
+    const stemma::wire_model now(after);
+    const auto found = stemma::detail::find_recorded_origins(now, then, many, marks).of;
+    for (id i = 0; i < 16; ++i) {
+        CHECK((found[i].confidence > 0.5F) == (i != 2 && i != 12));
+    }
+}
+
 TEST_CASE("find_recorded_origins: several marks on a node are several origins") {
     const auto merged =
         bytes_of({node("Conv", {"x", "w"}, {"1"}), node("MaxPool", {"1"}, {"2"})}, "2");

@@ -43,6 +43,8 @@ TEST_CASE("sketch_types: a function that nobody calls any more was inlined") {
     CHECK(types.are_same(1, 1));
     CHECK(types.are_same(2, 2));
     CHECK_FALSE(types.are_same(0, 0));
+    CHECK(types.is_part(1, 1));
+    CHECK_FALSE(types.is_part(1, 2));
     CHECK(types.are_kept([](stemma::id node) { return node; }));
     CHECK_FALSE(types.are_kept([](stemma::id node) { return 3 - node; }));
     CHECK(types.are_kept([](stemma::id) { return stemma::no_id; }));

@@ -10,6 +10,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
 #include <stemma/onnx/onnx_model.hpp>
+#include <stemma/record/detail/exchanged_marks.hpp>
 #include <stemma/record/detail/found_marks.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 #include <stemma/record/detail/inserted_nodes.hpp>
@@ -75,13 +76,9 @@ public:
     /// Returns: for each node its own number in the sketch, or that of the first node it was made
     /// from; `no_id` if unknown.
     [[nodiscard]] std::vector<id> find_numbers() {
-        std::vector<id> numbers(now_.node_count(), no_id);
-        for (id node = 0; node < now_.node_count(); ++node) {
-            const auto marks = marks_of(node);
-            numbers[node] = found_[node].node != no_id ? found_[node].node
-                            : marks.empty()            ? no_id
-                                                       : marks.front().number;
-        }
+        std::vector<id> numbers(now_.node_count());
+        std::generate(numbers.begin(), numbers.end(),
+                      [&, node = id{0}]() mutable { return number_of(node++); });
         return numbers;
     }
 
@@ -136,15 +133,10 @@ private:
             if (from == no_id || found_[from].node == no_id || found_[node].node != no_id) {
                 continue;
             }
-            auto transpose = no_id;
-            std::size_t count = 0;
-            for (const auto reader : some(lookup_.readers(found_[from].node))) {
-                if (then_.type(reader) == "Transpose" && holder_[reader] == no_id) {
-                    transpose = reader;
-                    ++count;
-                }
-            }
-            if (count == 1) {
+            const auto transpose = lookup_.only_reader(found_[from].node, [&](id reader) {
+                return then_.type(reader) == "Transpose" && holder_[reader] == no_id;
+            });
+            if (transpose != no_id) {
                 found_[node] = {transpose, true};
                 holder_[transpose] = node;
             }
@@ -181,6 +173,14 @@ private:
 
     [[nodiscard]] std::span<const node_mark_found> marks_of(id node) const {
         return marks_on(marks_, node);
+    }
+
+    /// Returns: the number of a node in the sketch by its values, else by its first mark.
+    [[nodiscard]] id number_of(id node) const {
+        const auto marks = marks_of(node);
+        return found_[node].node != no_id ? found_[node].node
+               : marks.empty()            ? no_id
+                                          : marks.front().number;
     }
 
     /// Whether a mark is on an operator of the same type as before, or near those whose neighbours
@@ -290,12 +290,8 @@ private:
 
     /// Whether a node of the sketch gave a reader of `node` its type, as Conv does for FusedConv.
     [[nodiscard]] bool is_of_reader(id before, id node) {
-        const auto spelled = then_.type(before);
-        const auto domain = spelled.rfind("::");
-        const auto type = domain == spelled.npos ? spelled : spelled.substr(domain + 2);
-        return detail::range::any_of(some(readers_[node]), [&](id reader) {
-            return now_.op_type(reader).find(type) != std::string_view::npos;
-        });
+        return detail::range::any_of(some(readers_[node]),
+                                     [&](id reader) { return types_.is_part(before, reader); });
     }
 
     /// Whether all data that a node of the sketch reads come from `region_` or `near_`.
@@ -378,9 +374,14 @@ private:
         // Its name is that of one of several operators.
         candidate.doubtful = !sure && candidate.module != first.module && !marks_of(node).empty() &&
                              marks_of(node).front().number == region_.front();
+        const bool exchanged =
+            found_[node].node == no_id &&
+            is_exchanged({now_, then_, types_, lookup_, readers_, holder_, marked_}, node,
+                         region_.front(), [&](id one) { return number_of(one); });
         candidate.confidence =
-            std::min(candidate.confidence,
-                     sure ? detail::confidence::recorded : detail::confidence::recorded_alone);
+            std::min(candidate.confidence, sure        ? detail::confidence::recorded
+                                           : exchanged ? detail::confidence::common_ancestor
+                                                       : detail::confidence::recorded_alone);
         return candidate.confidence > 0 ? candidate : claim{};
     }
 

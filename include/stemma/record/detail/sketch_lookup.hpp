@@ -44,10 +44,22 @@ public:
     /// Returns: the only reader of a node, `no_id` for none or several.
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
-        const auto all = readers_[node];
-        const bool one = !all.empty() &&
-                         detail::range::all_of(all, [&](id other) { return other == all.front(); });
-        return one ? all.front() : no_id;
+        return only_reader(node, [](id) { return true; });
+    }
+
+    /// The same among those that `fits` accepts. Complexity: O(readers).
+    template <class Fits>
+    [[nodiscard]] id only_reader(id node, Fits fits) const {
+        auto only = no_id;
+        for (const auto reader : readers_[node]) {
+            if (fits(reader) && only != reader) {
+                if (only != no_id) {
+                    return no_id;
+                }
+                only = reader;
+            }
+        }
+        return only;
     }
 
     /// Returns: the node of the sketch that produced a value with that name, `no_id` for none or

@@ -42,6 +42,15 @@ public:
                type.starts_with(domain) && type.ends_with(now_.op_type(node));
     }
 
+    /// Whether the type of a node of the sketch, without its domain, is part of that of one now, as
+    /// Conv is of FusedConv.
+    [[nodiscard]] bool is_part(id before, id node) const {
+        const auto spelled = then_.type(before);
+        const auto domain = spelled.rfind("::");
+        return now_.op_type(node).find(spelled.substr(domain == spelled.npos ? 0 : domain + 2)) !=
+               std::string_view::npos;
+    }
+
     /// Whether nothing is left of the type of a node of the sketch.
     [[nodiscard]] bool is_gone(id before) const {
         return !types_.contains(std::string(then_.type(before)));
