@@ -59,6 +59,29 @@ TEST_CASE("class_tags: ambiguous or repeated tags mean the common ancestor") {
     CHECK(scene.paths<class_tags>("node_v3") == texts{"enc.layer"});
 }
 
+TEST_CASE("class_tags: tags are a tree where nothing else names a module") {
+    test::evidence_scene scene(
+        test::chain_of({tag("/Net/Block.0/Linear"), tag("/Net/Block.0"), tag("/Net/Block.1/Linear"),
+                        tag("/Net/Linear"), tag("/Net"), tag("/Net//Linear"), tag("")}));
+    const auto& modules = scene.modules();
+    texts paths;
+    texts classes;
+    for (stemma::id m = 0; m < modules.size(); ++m) {
+        paths.emplace_back(modules.path(m));
+        classes.emplace_back(modules.class_name(m));
+    }
+    CHECK(paths ==
+          texts{"", "Block", "Block.0", "Block.0.Linear", "Block.1", "Block.1.Linear", "Linear"});
+    CHECK(classes == texts{"Net", "", "Block", "Linear", "Block", "Linear", "Linear"});
+    CHECK(modules.calls(1) == 0);
+    CHECK(scene.paths<class_tags>("node_v0") == texts{"Block.0.Linear"});
+    CHECK(scene.paths<class_tags>("node_v1") == texts{"Block.0"});
+    CHECK(scene.paths<class_tags>("node_v3") == texts{"Linear"});
+    CHECK(scene.paths<class_tags>("node_v4") == texts{"/"});
+    CHECK(scene.claims<class_tags>("node_v5").empty());
+    CHECK(scene.claims<class_tags>("node_v6").empty());
+}
+
 TEST_CASE("class_tags: a tag that leads nowhere, or only to the root, claims nothing") {
     test::evidence_scene scene(
         tagged({tag("/Net"), tag("/Net/Decoder"), tag(""), tag("/"), tag("Net/Encoder"), {}}));

@@ -29,8 +29,10 @@ TEST_CASE("detect_dialects: each operator has its own, within one model") {
              plain("Relu", "/m/Relu", "c", "d"), plain("Relu", "m/Relu_node_3", "d", "e"),
              plain("Relu", "app.Net::/app.M::m/Relu", "e", "f"),
              plain("FusedConv", "fused /m/Conv", "f", "g"), plain("Relu", "Relu_12", "g", "h"),
-             test::node("F", {"h"}, {"i"}, "call", "lib")},
-            {"x"}, {"i"}),
+             test::node("F", {"h"}, {"i"}, "call", "lib"),
+             test::described(plain("Relu", "w", "i", "j"),
+                             {{"winml.hierarchy.tag", "/Net/Block.0"}})},
+            {"x"}, {"j"}),
         10);
     model.inner(
         25, test::function("lib", "F", {"a"}, {"b"}, {test::node("Relu", {"a"}, {"b"}, "body")}));
@@ -48,6 +50,7 @@ TEST_CASE("detect_dialects: each operator has its own, within one model") {
     check("m/Relu_node_3", dialect::builder_name, scope_quality::path);
     check("app.Net::/app.M::m/Relu", dialect::torchscript, scope_quality::path_and_class);
     check("fused /m/Conv", dialect::optimized, scope_quality::path);
+    check("w", dialect::winml, scope_quality::path_and_class);
     check("Relu_12", dialect::none, scope_quality::operator_only);
     check("call", dialect::function, scope_quality::path_and_class);
     check("body", dialect::function, scope_quality::operator_only);

@@ -7,6 +7,8 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/grow_class_tags.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/confidence.hpp>
@@ -24,7 +26,8 @@ namespace stemma::inline STEMMA_ABI {
 ///
 /// A segment is a class, followed by a number if that is the module's name, or a child name.
 /// Modules without a segment may be in between, and below; a tag that matches several modules
-/// denotes their common ancestor, as do several tags on one operator.
+/// denotes their common ancestor, as do several tags on one operator. Where nothing else names a
+/// module, the tree is that of the tags.
 struct class_tags {
     using policy_category = evidence_category;
 
@@ -57,14 +60,18 @@ struct class_tags {
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
         std::unordered_map<id, id> by_node;
         std::unordered_map<std::string_view, id> by_tag;
+        const bool alone = !context.hierarchies().class_tags.empty() && tell_alone(context);
         for (const auto& [v, tag] : context.hierarchies().class_tags) {
             const auto [read, is_new] = by_tag.emplace(tag, no_id);
             if (is_new) {
                 read->second = find(context.modules(), tag);
+                if (read->second == 0 && !(alone && detail::is_class_path(tag))) {
+                    read->second = no_id; // written for every operator without a scope
+                }
             }
             if (read->second != no_id) {
-                const auto [first, alone] = by_node.emplace(v, read->second);
-                if (!alone) {
+                const auto [first, is_first] = by_node.emplace(v, read->second);
+                if (!is_first) {
                     first->second = context.index().lca(first->second, read->second);
                 }
             }
@@ -73,7 +80,22 @@ struct class_tags {
     }
 
 private:
-    /// Returns: the module that a tag denotes, `no_id` if only the root.
+    /// Whether nothing else in the operators names a module. Complexity: O(parameters).
+    template <class Ops, class Modules>
+    [[nodiscard]] static bool tell_alone(evidence_context<Ops, Modules>& context) {
+        if constexpr (named_operators<Ops> && parameter_readers<Ops>) {
+            bool owned = false;
+            for (id p = 0; p < context.ops().parameter_count(); ++p) {
+                owned = owned || !context.owners().of(p).empty();
+            }
+            return !owned && context.hierarchies().chains.empty() &&
+                   context.scopes().scopes.size() == detail::scope_style_count;
+        } else {
+            return false;
+        }
+    }
+
+    /// Returns: the module that a tag denotes; `no_id` if none.
     template <class Modules>
     [[nodiscard]] static id find(const Modules& modules, std::string_view tag) {
         const tree_index& tree = modules.index();
@@ -95,23 +117,35 @@ private:
         for (const auto m : here) {
             module = tree.lca(module, m);
         }
-        return module == 0 ? no_id : module;
+        return module;
     }
 
     /// Appends the nearest modules below another one that a segment may denote, none below another
-    /// of them.
+    /// of them; if possible without modules between that would have a segment of their own.
     template <class Modules>
     static void add_nearest(const Modules& modules, id above, std::string_view segment,
                             std::vector<id>& nearest) {
         const tree_index& tree = modules.index();
-        for (id m = above + 1; m < tree.end(above);) {
-            if (fits(modules, m, segment)) {
-                nearest.push_back(m);
-                m = tree.end(m);
-            } else {
-                ++m;
+        const auto size = nearest.size();
+        for (const bool strict : {true, false}) {
+            if (nearest.size() > size) {
+                return;
+            }
+            for (id m = above + 1; m < tree.end(above);) {
+                const bool is_match = fits(modules, m, segment);
+                if (is_match) {
+                    nearest.push_back(m);
+                }
+                m = is_match || (strict && has_segment(modules, m)) ? tree.end(m) : m + 1;
             }
         }
+    }
+
+    /// Whether a module has a segment in tags: those of torch.nn mostly have none.
+    template <class Modules>
+    [[nodiscard]] static bool has_segment(const Modules& modules, id m) {
+        const std::string_view class_name = modules.qualified_class(m);
+        return !class_name.empty() && !class_name.starts_with("torch.");
     }
 
     template <class Modules>
@@ -119,7 +153,7 @@ private:
         const std::string_view name = modules.name(m);
         const std::string_view class_name = modules.class_name(m);
         if (!detail::is_number(name)) {
-            return segment == class_name || segment == name;
+            return !segment.empty() && (segment == class_name || segment == name);
         }
         return segment.size() == class_name.size() + 1 + name.size() &&
                segment.starts_with(class_name) && segment[class_name.size()] == '.' &&

@@ -28,19 +28,21 @@ enum class dialect : std::uint8_t {
     builder_name, ///< names from model builders, without a leading slash
     function,     ///< a call of a local function, or inside one
     optimized,    ///< remains of a name left by an optimizer
+    winml,        ///< tags of winml-cli alone
 };
 
 namespace detail {
 
 /// The number of dialects.
-inline constexpr std::size_t dialect_count = 7;
+inline constexpr std::size_t dialect_count = 8;
 
 } // namespace detail
 
 /// Returns: the name used in reports.
 [[nodiscard]] constexpr std::string_view to_string(dialect d) noexcept {
     constexpr std::array<std::string_view, detail::dialect_count> names{
-        "none", "dynamo", "builder", "torchscript", "builder-names", "function", "optimized"};
+        "none",          "dynamo",   "builder",   "torchscript",
+        "builder-names", "function", "optimized", "winml"};
     return names[static_cast<std::size_t>(d)];
 }
 
@@ -96,6 +98,13 @@ template <named_operators Ops, module_view Modules>
         }
         const auto scope = scopes.scope_of[v];
         if (scope == no_id) {
+            const auto& tags = hierarchies.class_tags;
+            const auto tag = std::lower_bound(tags.begin(), tags.end(), v,
+                                              [](const auto& one, id u) { return one.first < u; });
+            if (tag != tags.end() && tag->first == v) {
+                entry = dialect::winml;
+                quality = scope_quality::path_and_class;
+            }
             continue;
         }
         const bool is_leftover =

@@ -5,6 +5,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/function_names.hpp>
+#include <stemma/evidence/detail/grow_class_tags.hpp>
 #include <stemma/evidence/detail/hierarchy_modules.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/owner_paths.hpp>
@@ -72,7 +73,7 @@ struct named_modules {
 namespace detail {
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
-/// in the names of operators.
+/// in the names of operators; without any, the classes in tags.
 /// Requires: `ops` may be read by as many threads as are given.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
@@ -103,6 +104,11 @@ template <named_operators Ops>
     task_beside owners(threads, size, grow_owners);
     result.scopes = collect_scopes(ops, threads.without_one());
     owners.wait();
+    if (result.builder.size() == 1 && result.scopes.scopes.size() == scope_style_count) {
+        grow_class_tags(result.hierarchies, result.builder);
+        result.size = static_cast<id>(result.builder.size());
+        result.modules = result.builder.build();
+    }
     return result;
 }
 
