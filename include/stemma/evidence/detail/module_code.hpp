@@ -10,6 +10,7 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <cstddef>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,7 @@ concept declaring_modules = requires(const Modules& modules, id m) {
 template <module_view Modules>
 class module_code {
 public:
-    /// Complexity: O(modules + parameters).
+    /// Complexity: O(modules + parameters + reads), times the logarithm of the types.
     template <parameter_readers Ops>
     module_code(const Ops& ops, const Modules& modules, const parameter_owners& owners)
         : tree_(modules.index())
@@ -45,14 +46,14 @@ public:
             holds_only_numbers_[above] = true;
             other[above] = other[above] || !is_number(modules.name(m));
         }
+        const auto anonymous = types_without_owners(ops, modules, owners);
         for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
             const auto above = tree_.parent(m);
             owns_below_[above] = owns_below_[above] || owns_below_[m];
             if constexpr (declaring_modules<Modules>) {
                 const bool declares = modules.parameter_count(m) > 0;
                 declares_below_[m] = declares_below_[m] || declares;
-                stays_below_[m] =
-                    stays_below_[m] || (declares && stays(modules.qualified_class(m)));
+                stays_below_[m] = stays_below_[m] || (declares && stays(modules, m, anonymous));
             }
             declares_below_[above] = declares_below_[above] || declares_below_[m];
             stays_below_[above] = stays_below_[above] || stays_below_[m];
@@ -87,18 +88,57 @@ public:
     }
 
 private:
-    /// Whether modules of a class are not folded into others. Of torch's own, those are that apply
-    /// nothing but constants to each channel.
-    [[nodiscard]] static bool stays(std::string_view qualified_class) {
-        return qualified_class.starts_with("torch.nn.") &&
-               qualified_class.find("BatchNorm") == qualified_class.npos;
+    using types = std::set<std::string_view>;
+
+    /// Returns: the types of operators that read a parameter without an owner, if modules declare
+    /// parameters.
+    template <parameter_readers Ops>
+    [[nodiscard]] static types types_without_owners(const Ops& ops, const Modules& modules,
+                                                    const parameter_owners& owners) {
+        types result;
+        if constexpr (declaring_modules<Modules> && named_operators<Ops>) {
+            bool declared = false;
+            for (id m = 0; m < modules.index().size() && !declared; ++m) {
+                declared = modules.parameter_count(m) > 0;
+            }
+            if (!declared) {
+                return result;
+            }
+            for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+                const auto v = *it;
+                ops.for_each_parameter(v, [&](id p) {
+                    if (owners.of(p).empty()) {
+                        result.insert(ops.op_type(v));
+                    }
+                });
+            }
+        }
+        return result;
+    }
+
+    /// Whether a module is not folded into another: it has a matrix, or one of the operators with
+    /// `anonymous` parameters is called like its class, as InstanceNormalization like
+    /// InstanceNorm2d.
+    [[nodiscard]] static bool stays(const Modules& modules, id m, const types& anonymous) {
+        for (std::size_t i = 0; i < modules.parameter_count(m); ++i) {
+            if (modules.parameter(m, i).shape.size() > 1) {
+                return true;
+            }
+        }
+        std::string_view stem = modules.class_name(m);
+        if (stem.ends_with('d')) {
+            stem.remove_suffix(1);
+            stem = stem.substr(0, stem.find_last_not_of("0123456789") + 1);
+        }
+        const auto type = anonymous.lower_bound(stem);
+        return !stem.empty() && type != anonymous.end() && type->starts_with(stem);
     }
 
     const tree_index& tree_;
     std::vector<bool> holds_only_numbers_;
     std::vector<bool> owns_below_;
     std::vector<bool> declares_below_;
-    std::vector<bool> stays_below_; // declares parameters of a class that is never folded
+    std::vector<bool> stays_below_; // declares parameters that are not folded
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
