@@ -57,6 +57,9 @@ TEST_CASE("class_tags: ambiguous or repeated tags mean the common ancestor") {
     test::evidence_scene scene(tagged({tag("/Net/Encoder/Attention"), twice}));
     CHECK(scene.paths<class_tags>("node_v2") == texts{"enc.layer"});
     CHECK(scene.paths<class_tags>("node_v3") == texts{"enc.layer"});
+    for (const auto* name : {"node_v2", "node_v3"}) {
+        CHECK(scene.claims<class_tags>(name).front().confidence <= 0.5F);
+    }
 }
 
 TEST_CASE("class_tags: tags are a tree where nothing else names a module") {

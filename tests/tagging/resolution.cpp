@@ -80,6 +80,21 @@ TEST_CASE("by_trust: an aligned operation picks among the modules a parameter al
     }
 }
 
+TEST_CASE("by_trust: a surer claim picks among the modules below that a parameter allows") {
+    const auto module_for = [](float sureness, id module) {
+        return resolve({{1, no_id, 0.6F, provenance::parameter, false},
+                        {module, no_id, sureness, provenance::leftover, false}})
+            .module;
+    };
+    CHECK(module_for(0.7F, 2) == 2);
+    CHECK(module_for(0.5F, 2) == 1);
+    CHECK(module_for(0.7F, 0) == 1); // the module that contains it
+    const auto several = resolve({{1, no_id, 0.85F, provenance::function, false},
+                                  {2, no_id, 0.92F, provenance::function, false},
+                                  {3, no_id, 0.92F, provenance::function, false}});
+    CHECK(several.module == 1); // alternatives of one source
+}
+
 TEST_CASE("by_trust: an aligned operation overrules a parameter only if it is sure",
           "[resolution]") {
     const auto parameter = says(provenance::parameter, 1, 0.85F, false);

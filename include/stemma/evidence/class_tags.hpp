@@ -31,10 +31,17 @@ namespace stemma::inline STEMMA_ABI {
 struct class_tags {
     using policy_category = evidence_category;
 
+private:
+    struct denoted {
+        id module = no_id;
+        bool alone = true; ///< otherwise it is the common ancestor of several
+    };
+
+public:
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::unordered_map<id, id> modules)
+        claims(const Ops& ops, std::unordered_map<id, denoted> modules)
             : ops_(&ops), found_(std::move(modules)) {}
 
         template <class Function>
@@ -45,35 +52,37 @@ struct class_tags {
             const auto entry =
                 found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (entry != found_.end()) {
-                f(claim{entry->second, no_id, detail::confidence::class_tag, provenance::leftover,
-                        false});
+                const auto& [module, alone] = entry->second;
+                f(claim{module, no_id,
+                        alone ? detail::confidence::class_tag : detail::confidence::common_ancestor,
+                        provenance::leftover, false});
             }
         }
 
     private:
         const Ops* ops_;
-        std::unordered_map<id, id> found_;
+        std::unordered_map<id, denoted> found_;
     };
 
     /// Complexity: O(operators with tags), and O(modules * length) for each distinct tag.
     template <operator_view Ops, module_view Modules>
     [[nodiscard]] claims<Ops> prepare(evidence_context<Ops, Modules>& context) const {
-        std::unordered_map<id, id> by_node;
-        std::unordered_map<std::string_view, id> by_tag;
-        const bool alone = !context.hierarchies().class_tags.empty() && tell_alone(context);
+        std::unordered_map<id, denoted> by_node;
+        std::unordered_map<std::string_view, denoted> by_tag;
+        const bool only = !context.hierarchies().class_tags.empty() && tell_alone(context);
         for (const auto& [v, tag] : context.hierarchies().class_tags) {
-            const auto [read, is_new] = by_tag.emplace(tag, no_id);
+            const auto [entry, is_new] = by_tag.try_emplace(tag);
+            auto& read = entry->second;
             if (is_new) {
-                read->second = find(context.modules(), tag);
-                if (read->second == 0 && !(alone && detail::is_class_path(tag))) {
-                    read->second = no_id; // written for every operator without a scope
+                read = find(context.modules(), tag);
+                if (read.module == 0 && !(only && detail::is_class_path(tag))) {
+                    read.module = no_id; // written for every operator without a scope
                 }
             }
-            if (read->second != no_id) {
-                const auto [first, is_first] = by_node.emplace(v, read->second);
-                if (!is_first) {
-                    first->second = context.index().lca(first->second, read->second);
-                }
+            if (read.module != no_id) {
+                auto& [module, alone] = by_node.try_emplace(v, read).first->second;
+                alone = alone && module == read.module;
+                module = context.index().lca(module, read.module);
             }
         }
         return {context.ops(), std::move(by_node)};
@@ -97,7 +106,7 @@ private:
 
     /// Returns: the module that a tag denotes; `no_id` if none.
     template <class Modules>
-    [[nodiscard]] static id find(const Modules& modules, std::string_view tag) {
+    [[nodiscard]] static denoted find(const Modules& modules, std::string_view tag) {
         const tree_index& tree = modules.index();
         std::vector<id> here{0};
         bool is_root = true;
@@ -117,7 +126,7 @@ private:
         for (const auto m : here) {
             module = tree.lca(module, m);
         }
-        return module;
+        return {module, here.size() < 2};
     }
 
     /// Appends the nearest modules below another one that a segment may denote, none below another

@@ -57,11 +57,11 @@ concept resolution_policy = policy_for<P, resolution_category> && detail::has_re
 /// Believes the most trusted source, with more confidence if an independent one agrees.
 ///
 /// Trust is the order of `provenance`. A claim that is not exact agrees with every module above or
-/// below its own; if it leads, an aligned operation decides between them. Several claims of one
-/// source are alternatives: the one that fits the rest counts; if none does, the most confident
-/// one, or the common ancestor of those equally confident or doubtful. A doubtful claim yields to
-/// the common ancestor of it and whatever contradicts it, or stands for an ancestor. Any
-/// disagreement is a conflict.
+/// below its own; if it leads, an aligned operation decides between them, or a surer claim that it
+/// is one below. Several claims of one source are alternatives: the one that fits the rest counts;
+/// if none does, the most confident one, or the common ancestor of those equally confident or
+/// doubtful. A doubtful claim yields to the common ancestor of it and whatever contradicts it, or
+/// stands for an ancestor. Any disagreement is a conflict.
 struct by_trust {
     using policy_category = resolution_category;
     static constexpr std::string_view name = "trust";
@@ -131,7 +131,8 @@ private:
     }
 
     /// Lets an aligned operation decide which of the modules allowed by the leading claim it is, or
-    /// even overrule the claim if it is sure, as it knows the same parameters and more.
+    /// even overrule the claim if it is sure, as it knows the same parameters and more; or another
+    /// claim decide that is surer of a deeper one.
     static void refine(const tree_index& modules, std::span<const claim> claims,
                        const claim& leading, attribution& result) {
         for (const auto& c : claims) {
@@ -140,7 +141,11 @@ private:
             const float needed = agrees(modules, leading, c.module)
                                      ? detail::confidence::refining
                                      : detail::confidence::overruling;
-            if (aligned && c.exact && c.confidence >= needed && c.module != result.module) {
+            const bool deeper = !aligned && !c.exact && c.source != leading.source &&
+                                c.confidence > leading.confidence &&
+                                modules.is_ancestor(leading.module, c.module);
+            if (c.module != result.module &&
+                (deeper || (aligned && c.exact && c.confidence >= needed))) {
                 result.module = c.module;
                 result.call = c.call;
                 result.source = c.source;

@@ -53,10 +53,10 @@ TEST_CASE("is_attention_type: attentions that tools fuse") {
 }
 
 TEST_CASE("names_attention: a word of the name") {
-    for (const char* name : {"attn", "self_attn", "attention", "EncDecAttention", "attn1", "att"}) {
+    for (const char* name : {"attention", "self_attention", "EncDecAttention", "attention_1"}) {
         CHECK(stemma::detail::names_attention(name));
     }
-    for (const char* name : {"flatten", "pattern", "attributes", "lattn", ""}) {
+    for (const char* name : {"flatten", "attn", "inattention", ""}) {
         CHECK_FALSE(stemma::detail::names_attention(name));
     }
 }
@@ -65,9 +65,9 @@ TEST_CASE("find_attention: the attention around what reads the result") {
     const auto quantized = GENERATE(false, true);
     CHECK(module_between({"b.0.output"}, "b.1.attention.output.dense", quantized) ==
           "b.1.attention");
-    CHECK(module_between({"-"}, "b.1.attns.0.out", quantized) == "b.1.attns.0");
+    CHECK(module_between({"-"}, "b.1.attentions.0.out", quantized) == "b.1.attentions.0");
     CHECK(module_between({"-"}, "b.1.mix.out", quantized) == "-");
-    CHECK(module_between({"-"}, "-", quantized, {"b.attn"}) == "-");
+    CHECK(module_between({"-"}, "-", quantized, {"b.attention"}) == "-");
 }
 
 TEST_CASE("find_attention: by class") {

@@ -22,14 +22,12 @@ namespace stemma::inline STEMMA_ABI::detail {
     return type.ends_with("Attention");
 }
 
-/// Whether a name is that of an attention, `self_attn`, `attention`, `SelfAttention`, rather than
-/// `flatten`. Complexity: O(length).
+/// Whether one of the words of a name is that of these types, as in `SelfAttention`.
+/// Complexity: O(length).
 [[nodiscard]] constexpr bool names_attention(std::string_view name) noexcept {
     for (std::size_t i = 0; i < name.size(); ++i) {
         const bool begins = i == 0 || is_capital(name[i]) || !is_alphanumeric(name[i - 1]);
-        const auto word = name.substr(i);
-        if (begins && (starts_alike(word, "attn") || starts_alike(word, "attention") ||
-                       (word.size() == 3 && starts_alike(word, "att")))) {
+        if (begins && starts_alike(name.substr(i), "attention")) {
             return true;
         }
     }
