@@ -88,16 +88,18 @@ public:
         result.push_back(node == no_id ? of_call(around) : made_of(node, around));
     }
 
-    /// Appends the attributions of a node that stays and of those in its bodies. Complexity:
-    /// O(these).
+    /// Appends the attributions of a node that stays and of those in its bodies; functions no
+    /// longer tell them. Complexity: O(these).
     void note_unchanged(std::uint32_t position, std::vector<attribution>& result) const {
         const auto node = node_at(position);
         auto first = node;
         while (first > 0 && is_in_bodies_of(first - 1, node)) {
             --first;
         }
-        result.insert(result.end(), attributions_.begin() + first,
-                      attributions_.begin() + node + 1);
+        for (; first <= node; ++first) {
+            auto& one = result.emplace_back(attributions_[first]);
+            one.source = one.source == provenance::function ? provenance::recorded : one.source;
+        }
     }
 
 private:
