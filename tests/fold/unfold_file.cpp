@@ -93,4 +93,22 @@ TEST_CASE("unfold_file: functions that training information calls are not inline
     CHECK_THROWS_WITH(unfold("d"), Catch::Contains("training_info: calls the function 'F'"));
 }
 
+TEST_CASE("unfold_file: functions that define a value twice are not inlined") {
+    const test::scratch_folder folder;
+    const auto bytes =
+        test::model(test::graph({test::node("F", {"x"}, {"y"}, "c", "d")}, {"x"}, {"y"}))
+            .inner(25,
+                   test::function("d", "F", {"a"}, {"b"},
+                                  {test::node("Neg", {"a"}, {"t"}), test::node("Abs", {"t"}, {"t"}),
+                                   test::node("Relu", {"t"}, {"b"})}))
+            .bytes();
+    const auto source = folder.make("model.onnx", bytes);
+    for (const auto names :
+         {stemma::unfolded_names::as_before, stemma::unfolded_names::as_called}) {
+        CHECK_THROWS_WITH(stemma::unfold_file(source, folder.file("flat"), names),
+                          Catch::Contains("t: the model defines this value more than once"));
+    }
+    CHECK(folder.file_count() == 1);
+}
+
 } // namespace test::fold_unfold_file

@@ -129,4 +129,14 @@ TEST_CASE("probe_model: adds outputs at the end of a graph in several chunks",
     CHECK(outputs_of(stemma::model_prober(opened).bytes()) == std::vector<std::string>{"y", "t"});
 }
 
+TEST_CASE("probe_model: refuses a model that defines a value twice", "[numerics][probe_model]") {
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"v"}, "/a/Relu"),
+                                                test::node("Neg", {"v"}, {"v"}, "/b/Neg"),
+                                                test::node("Abs", {"v"}, {"y"}, "/c/Abs")},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    const stemma::attributed_model opened(stemma::mapped_file::holding(bytes, "m"), {});
+    CHECK_THROWS_WITH(stemma::model_prober(opened), Catch::Contains("v: the model defines"));
+}
+
 } // namespace test::numerics_model_prober

@@ -31,6 +31,21 @@ TEST_CASE("definitions_of, definers_text: name all definitions of a value") {
     CHECK(stemma::detail::definitions_of(model, z) == std::vector<id>{z});
 }
 
+TEST_CASE("check_definitions: refuses a value that is defined twice, also in a function") {
+    const auto check = [](const char* again, const char* inner) {
+        const auto relu = [](const char* out) { return test::node("Relu", {"x"}, {out}); };
+        const auto bytes =
+            test::model(test::graph({relu("y"), relu(again)}, {"x"}, {"y"}))
+                .inner(25, test::function("d", "F", {"x"}, {"t"}, {relu("t"), relu(inner)}))
+                .bytes();
+        stemma::detail::check_definitions(stemma::wire_model(bytes, "m"));
+    };
+    CHECK_NOTHROW(check("z", "u"));
+    CHECK_THROWS_WITH(check("y", "u"), Catch::Contains("y: the model defines this value more than "
+                                                       "once: by node #0 and node #1"));
+    CHECK_THROWS_WITH(check("z", "t"), Catch::Contains("t: the model defines"));
+}
+
 TEST_CASE("repeated_definitions: groups all definitions of a name by graph") {
     const auto relu = [](const char* out) { return test::node("Relu", {"x"}, {out}); };
     const auto body = test::graph({relu("b"), relu("y"), relu("b")}, {}, {"b"});

@@ -6,7 +6,6 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/topological_order.hpp>
-#include <stemma/error.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/fold/detail/dissolve_regions.hpp>
 #include <stemma/fold/detail/fold_constants.hpp>
@@ -273,12 +272,7 @@ template <module_view Modules, detail::node_shapes_like Shapes>
 plan_fold(const onnx_model& model, const graph_contents& contents, const Modules& modules,
           std::span<const attribution> attributions, Shapes& shapes,
           const fold_options<Modules>& options = {}, std::span<const id> exposed = {}) {
-    if (!model.redefined().empty()) {
-        STEMMA_THROW(error(error_code::malformed, model.file(),
-                           std::string(model.value_name(model.redefined().front())),
-                           "the model defines this value more than once: by " +
-                               detail::definers_text(model, model.redefined().front())));
-    }
+    detail::check_definitions(model);
     return detail::fold_planner<Modules, Shapes>(model, contents, modules, attributions, shapes,
                                                  options, exposed)
         .plan();

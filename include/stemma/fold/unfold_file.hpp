@@ -24,6 +24,7 @@
 #include <stemma/onnx/graph_contents.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/message_tree.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
@@ -159,6 +160,7 @@ unfold_rope(const untagged_model& source, const attributed_model* tagged, unfold
             inlined.emplace(model, tagged->modules(), tagged->tags().attributions, tagged->calls());
         }
         check_training(model);
+        check_definitions(model);
         function_inliner inliner(model, std::move(inlined));
         unfolded.rope = inliner.build();
         unfolded.report.calls = inliner.calls();
@@ -196,8 +198,8 @@ bool tag_unfolded(const attributed_model& tagged, const untagged_model& source,
 ///
 /// Requires: the model keeps its evidence.
 /// Throws: `error` of `error_code::not_found` if it has no functions, of `unsupported` if training
-/// information calls one that must be inlined; as `function_inliner::build` and
-/// `fold_opener::build`.
+/// information calls one that must be inlined, of `malformed` if a value is defined more than once
+/// where one is; as `function_inliner::build` and `fold_opener::build`.
 /// Complexity: O(bytes), plus that of these.
 [[nodiscard]] inline std::string unfolded_bytes(const attributed_model& opened,
                                                 unfolded_names names = unfolded_names::as_before,

@@ -17,6 +17,7 @@
 #include <stemma/onnx/detail/splices.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/tensor_header.hpp>
+#include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
@@ -69,6 +70,7 @@ enum class probe_omission : std::uint8_t {
 class model_prober {
 public:
     /// Requires: `opened` outlives it, and keeps its evidence.
+    /// Throws: `error` of `error_code::malformed` if a graph defines a value more than once.
     /// Complexity: O(nodes + edges), and that of `shape_inference` if types are missing.
     explicit model_prober(const attributed_model& opened, probe_options options = {})
         : opened_(opened)
@@ -76,6 +78,7 @@ public:
         , borders_(find_module_values(opened))
         , modules_(std::move(options.modules))
         , types_(model_) {
+        detail::check_definitions(model_);
         modules_.resize(opened.modules().size(), modules_.empty());
         collect_values(options.names);
         find_types(options.infer);

@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/hash.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/error.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <cstddef>
@@ -108,6 +109,18 @@ repeated_definitions(const onnx_model& model) {
 /// The same of all definitions of a value. Complexity: O(values).
 [[nodiscard]] inline std::string definers_text(const onnx_model& model, id value) {
     return definers_text(model, definitions_of(model, value));
+}
+
+/// Refuses a model in which it depends on the reader which value a name means.
+/// Throws: `error` of `error_code::malformed` if a graph defines a value more than once.
+/// Complexity: O(1), or else O(values).
+inline void check_definitions(const onnx_model& model) {
+    if (!model.redefined().empty()) {
+        const auto value = model.redefined().front();
+        STEMMA_THROW(error(
+            error_code::malformed, model.file(), std::string(model.value_name(value)),
+            "the model defines this value more than once: by " + definers_text(model, value)));
+    }
 }
 
 } // namespace detail
