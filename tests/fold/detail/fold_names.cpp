@@ -21,6 +21,18 @@ TEST_CASE("common_scope: the prefix up to a slash that nearly all names share") 
     CHECK(common_scope({}).empty());
 }
 
+TEST_CASE("module_scope: that of the module, if it has operators of its own") {
+    using stemma::detail::module_scope;
+    const std::vector<std::string_view> names{"/e/e.1/block/block.0/Mul", "/e/e.1/Add"};
+    CHECK(module_scope("/e/e.1/block", names, "e.1") == "/e/e.1");
+    CHECK(module_scope("/e/e.1/block", names, "e") == "/e/e.1/block");
+    CHECK(module_scope("/e/e.1", names, "e.1") == "/e/e.1");
+    CHECK(module_scope("/e/e.1/block", {"/e/e.1/block/block.0/Mul"}, "e.1") == "/e/e.1/block");
+    CHECK(module_scope("e/e.1", {"e/e.1/Mul_node_1", "e/Add_node_2"}, "e") == "e");
+    CHECK(module_scope("e/e.1", {"e/e.1/block/Mul_node_1"}, "x") == "e/e.1");
+    CHECK(module_scope("", names, "").empty());
+}
+
 TEST_CASE("fold_names: shared bodies lose the scope of the first call, each call has its own") {
     auto scene = test::layered_model(3);
     const auto plan = scene.plan();

@@ -93,6 +93,40 @@ TEST_CASE("inlined_calls: a list called under another name repeats that") {
     CHECK(name_of(bytes, "_inlfunc_F_token_1_/inc.0/Conv") == "/down/conv/conv.0/Conv");
 }
 
+TEST_CASE("inlined_calls: a product that became a Gemm between Reshapes is in the scope of both") {
+    const auto bytes = model_of(
+        {
+            test::node("Gemm", {"x", "w", "blocks.0.fc1.bias"}, {"gemm_output_reshape_arg"},
+                       "_inlfunc_fc1_/MatMul/MatMulAddFusion"),
+            test::node("Reshape", {"gemm_output_reshape_arg", "s"},
+                       {"_inlfunc_blocks_/fc1/Add_output_0"}, "gemm_output_reshape"),
+            test::node("Erf", {"_inlfunc_blocks_/fc1/Add_output_0"}, {"_inlfunc_act_/Erf_output_0"},
+                       "_inlfunc_act_/Erf"),
+            test::node("Mul", {"_inlfunc_act_/Erf_output_0", "_inlfunc_blocks_/fc1/Add_output_0"},
+                       {"_inlfunc_blocks_/act/Mul_output_0"}, "_inlfunc_act_/Mul"),
+            test::node("Relu", {"_inlfunc_blocks_/act/Mul_output_0"}, {"y"}, "/Relu"),
+        },
+        {"w", "s", "blocks.0.fc1.bias"});
+    CHECK(name_of(bytes, "_inlfunc_fc1_/MatMul/MatMulAddFusion") ==
+          "/blocks.0/fc1/MatMul/MatMulAddFusion");
+    CHECK(name_of(bytes, "gemm_output_reshape") == "/blocks.0/fc1/Add");
+    CHECK(name_of(bytes, "_inlfunc_act_/Erf") == "/blocks.0/act/Erf");
+}
+
+TEST_CASE("inlined_calls: what reads a value of a call, reshaped or not, is within that") {
+    const auto bytes = model_of(
+        {
+            test::node("Transpose", {"x"}, {"_inlfunc_attn_/Transpose_output_0"},
+                       "_inlfunc_attn_/Transpose"),
+            test::node("Reshape", {"_inlfunc_attn_/Transpose_output_0", "s"},
+                       {"gemm_input_reshape_arg"}, "gemm_input_reshape"),
+            test::node("Gemm", {"gemm_input_reshape_arg", "w", "layers.1.attn.out.bias"}, {"y"},
+                       "_inlfunc_out_/MatMul/MatMulAddFusion"),
+        },
+        {"w", "s", "layers.1.attn.out.bias"});
+    CHECK(name_of(bytes, "_inlfunc_attn_/Transpose") == "/layers.1/attn/Transpose");
+}
+
 TEST_CASE("inlined_calls: names of a single call may be complete, those of several are not") {
     const auto one = model_of({test::node("Relu", {"x"}, {"y"}, "_inlfunc_F_/a/Relu")});
     CHECK_FALSE(name_of(one, "_inlfunc_F_/a/Relu"));

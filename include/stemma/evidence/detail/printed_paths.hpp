@@ -5,6 +5,7 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/evidence/detail/printed_scope.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -80,21 +81,7 @@ public:
 
     /// Returns: the scope of a module with this path as torch's exporter writes it, where lists
     /// have no level: `encoder/layer.0`.
-    [[nodiscard]] std::string scope_of(std::string_view path) const {
-        std::string scope;
-        std::size_t named = 0; // begin of the last part that is no number
-        for (std::size_t begin = 0; begin < path.size();) {
-            const auto end = std::min(path.find('.', begin), path.size());
-            named = is_number(path.substr(begin, end - begin)) ? named : begin;
-            const auto next = path.substr(std::min(end + 1, path.size()));
-            const bool holds = is_number(next.substr(0, next.find('.'))); // a list, unless called
-            if (!holds || called_.contains(std::string(path.substr(0, end)))) {
-                scope.append(scope.empty() ? "" : "/").append(path.substr(named, end - named));
-            }
-            begin = end + 1;
-        }
-        return scope;
-    }
+    [[nodiscard]] std::string scope_of(std::string_view path) const { return called_.print(path); }
 
 private:
     static constexpr std::size_t max_extension = 8; // words of an attribute
@@ -244,8 +231,8 @@ private:
     std::unordered_map<std::string_view, std::optional<std::string>> paths_; // by name
     std::unordered_map<std::string, std::string> dotted_;                    // by text
     std::unordered_set<std::string> functions_;
-    std::unordered_set<std::string> texts_;  // that may be paths
-    std::unordered_set<std::string> called_; // paths
+    std::unordered_set<std::string> texts_; // that may be paths
+    called_lists called_;
     bool any_known_ = false;
 };
 

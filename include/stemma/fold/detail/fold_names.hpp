@@ -4,6 +4,7 @@
 
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/printed_scope.hpp>
 #include <stemma/fold/detail/fold_plan.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/onnx/graph_contents.hpp>
@@ -44,6 +45,25 @@ namespace stemma::inline STEMMA_ABI::detail {
     }
 }
 
+/// Returns: a scope, or what is around it if that is the scope of the module with this path, and
+/// of some of the names. Complexity: O(levels * (names + length)).
+[[nodiscard]] inline std::string_view module_scope(std::string_view scope,
+                                                   const std::vector<std::string_view>& names,
+                                                   std::string_view path) {
+    for (auto around = scope; !around.empty();) {
+        const bool holds = detail::range::any_of(names, [&](std::string_view name) {
+            return name.starts_with(around) && name.rfind('/') == around.size();
+        });
+        std::string printed;
+        holds ? detail::append_scope(printed, around) : void();
+        if (holds && printed == path) {
+            return around;
+        }
+        around = detail::around_level(around);
+    }
+    return scope;
+}
+
 /// Names in function bodies.
 ///  A function that is called once keeps the original names. A shared function has those of the
 /// first call without its scope (`/encoder/layer.0`), and each call records its scope. Names
@@ -68,7 +88,7 @@ public:
         }
         for (auto r = static_cast<id>(plan.regions.size()); r-- > 0;) {
             if (!plan.is_graph(r) && !keeps_[plan.function[r]]) {
-                own_scope_[r] = find_scope(r);
+                own_scope_[r] = find_scope(r, path_of(modules, plan.regions[r].module));
             }
         }
         for (id r = 0; r < plan.regions.size(); ++r) {
@@ -131,7 +151,7 @@ private:
         });
     }
 
-    [[nodiscard]] std::string find_scope(id region) const {
+    [[nodiscard]] std::string find_scope(id region, std::string_view path) const {
         const auto& items = plan_.regions[region].items;
         std::vector<std::string_view> names;
         for (std::size_t i = 0; i < items.size(); i += 1 + items.size() / sample) {
@@ -141,7 +161,7 @@ private:
                 names.push_back(name);
             }
         }
-        return std::string(detail::common_scope(std::move(names)));
+        return std::string(detail::module_scope(detail::common_scope(names), names, path));
     }
 
     /// Sets the scopes of nested regions from the function body.

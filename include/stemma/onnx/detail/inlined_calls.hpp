@@ -2,15 +2,16 @@
 #ifndef STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 #define STEMMA_ONNX_DETAIL_INLINED_CALLS_HPP
 
-#include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/inlined_name.hpp>
+#include <stemma/evidence/detail/path_mapping.hpp>
+#include <stemma/evidence/detail/printed_scope.hpp>
 #include <stemma/evidence/detail/scoped_name.hpp>
+#include <stemma/onnx/detail/inlined_paths.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,31 +34,28 @@ public:
     /// Requires: the model outlives it. Complexity: O(nodes + bytes of their names), and
     /// O(such nodes * depth of calls) on average.
     explicit inlined_calls(const onnx_model& model) {
-        std::vector<std::pair<id, inlined_name>> nodes;
+        std::vector<inlined_node> nodes;
         for (id node = 0; node < model.node_count(); ++node) {
             if (const auto name = find_name(model, node)) {
-                nodes.emplace_back(node, *name);
-                ++calls_[name->call].nodes;
-                find_witnesses(model, node, *name);
+                nodes.push_back({node, paths_.add(name->call), *name});
+                paths_.add_node(nodes.back().call, name->scope);
             }
         }
-        for (id node = 0; !nodes.empty() && node < model.node_count(); ++node) {
-            if (!find_name(model, node)) {
-                find_fused_witnesses(model, node);
+        if (nodes.empty()) {
+            return;
+        }
+        auto next = nodes.begin();
+        for (id node = 0; node < model.node_count(); ++node) {
+            const bool inlined = next != nodes.end() && next->node == node;
+            if (inlined) {
+                find_facts(model, *next++);
+            }
+            if (!inlined || !split(model.name(node))) {
+                find_fused_facts(model, node);
             }
         }
-        for (const auto& [call, facts] : calls_) {
-            functions_[function_of(call)] += facts.nodes > 0 ? 1U : 0U;
-        }
-        find_scopes();
-        for (const auto& [node, name] : nodes) {
-            const auto& facts = calls_.at(name.call);
-            if (facts.scope) {
-                names_.emplace(node, *facts.scope + name_in(facts, name.rest));
-            } else if (functions_[function_of(name.call)] > 1) {
-                names_.emplace(node, std::string()); // relative to an unknown scope
-            }
-        }
+        paths_.resolve();
+        name_nodes(nodes);
     }
 
     /// Returns: the previous name of an inlined node; "" if it may be from any of several calls;
@@ -69,52 +67,35 @@ public:
     }
 
 private:
-    /// `_inlfunc_Out_token_4_/dense/Add`: a call, and a name in the body.
+    /// `_inlfunc_Out_token_4_/dense/MatMul/MatMulAddFusion`: a call, and a name in the body.
     struct inlined_name {
-        std::string_view call; ///< up to the last `_`
-        std::string_view rest; ///< with a leading slash
+        std::string_view call;  ///< up to the last `_`
+        std::string_view scope; ///< `dense`
+        std::string_view last;  ///< `MatMul/MatMulAddFusion`
     };
 
-    /// The scope of the names in a call's body.
-    struct call_facts {
-        std::size_t nodes = 0;
-        std::optional<std::string> scope{}; // prefix of names in the body
-        // A called list repeats its name in its members: in the body, that of the first call.
-        std::string_view stem{};
-        std::string own_stem{};
+    struct inlined_node {
+        id node = no_id;
+        id call = no_id;
+        inlined_name name;
     };
 
-    static constexpr std::size_t max_rounds = 500; // maximum nesting of calls
-
-    /// The scope of a call extends that of the enclosing call (of the model: "").
-    struct witness {
-        std::string_view call;
-        std::string_view around;
-        std::string more;
-    };
+    /// Returns: the scope in a name, and what is behind it with what a tool appended.
+    [[nodiscard]] static inlined_name split_scope(std::string_view call, std::string_view name) {
+        auto plain = name;
+        detail::drop_tool_suffixes(plain);
+        const auto slash = plain.rfind('/'); // the name starts with one
+        return {call, plain.substr(1, slash == 0 ? 0 : slash - 1), name.substr(slash + 1)};
+    }
 
     [[nodiscard]] static std::optional<inlined_name> split(std::string_view name) {
         name = detail::without_fused(name);
-        const auto end = name.starts_with(inlined_prefix) ? name.find("_/") : name.npos;
+        const bool prefixed =
+            name.starts_with(inlined_prefix) && name.size() <= inlined_paths::max_length;
+        const auto end = prefixed ? name.find("_/") : name.npos;
         return end == name.npos
                    ? std::nullopt
-                   : std::optional(inlined_name{name.substr(0, end), name.substr(end + 1)});
-    }
-
-    /// Returns: the call without the number that distinguishes calls of one function.
-    [[nodiscard]] static std::string_view function_of(std::string_view call) {
-        const auto token = call.rfind("_token_");
-        const bool numbered = token != call.npos && is_number(call.substr(token + 7));
-        return numbered ? call.substr(0, token) : call;
-    }
-
-    /// Returns: the scope of a name, without a trailing slash.
-    [[nodiscard]] static std::string_view scope_in(std::string_view name) {
-        while (name.ends_with("/")) {
-            name.remove_suffix(1);
-        }
-        const auto slash = name.rfind('/');
-        return slash == name.npos ? std::string_view() : name.substr(0, slash);
+                   : std::optional(split_scope(name.substr(0, end), name.substr(end + 1)));
     }
 
     [[nodiscard]] static std::optional<inlined_name> find_name(const onnx_model& model, id node) {
@@ -125,131 +106,141 @@ private:
             return std::nullopt;
         }
         auto name = split(model.value_name(model.first_output(node)));
-        const auto output = name ? name->rest.rfind("_output_") : std::string_view::npos;
+        const auto output = name ? name->last.rfind("_output_") : std::string_view::npos;
         if (output == std::string_view::npos) {
             return std::nullopt;
         }
-        name->rest = name->rest.substr(0, output);
+        name->last = name->last.substr(0, output);
         return name;
     }
 
-    void find_witnesses(const onnx_model& model, id node, const inlined_name& name) {
-        const auto inside = scope_in(name.rest);
-        for (id i = 0; i < model.output_count(node); ++i) {
-            const auto result = model.value_name(model.first_output(node) + i);
-            const auto around = split(result);
-            const auto whole = around ? around->rest : result;
-            if ((!around || around->call != name.call) && is_result_name(whole)) {
-                compare(name.call, inside, around ? around->call : std::string_view(),
-                        scope_in(whole));
+    /// Returns: the type in a name that is perhaps counted: `Mul` for `Mul_1_output_0`.
+    [[nodiscard]] static std::string_view type_in(std::string_view last) {
+        return last.substr(0, last.find_first_of("_/"));
+    }
+
+    void find_facts(const onnx_model& model, const inlined_node& node) {
+        for (id i = 0; i < model.output_count(node.node); ++i) {
+            add_result(model, node, model.first_output(node.node) + i);
+        }
+        const bool named = split(model.name(node.node)).has_value();
+        add_parameters(model, node.node, node.call, node.name.scope, named);
+        for (auto value : model.inputs(node.node)) {
+            if (const auto name = named ? find_value(model, value) : std::nullopt) {
+                paths_.add_value(node.call, paths_.add(name->call));
             }
         }
-        compare_parameters(model, node, name.call, inside);
+    }
+
+    /// Returns: the name of a computed value, or of what was reshaped for a product.
+    [[nodiscard]] static std::optional<inlined_name> find_value(const onnx_model& model, id value) {
+        const auto maker = value == no_id ? no_id : model.producer(value);
+        if (maker == no_id) {
+            return std::nullopt;
+        }
+        const auto inputs = model.inputs(maker);
+        const bool reshapes = detail::is_reshaped_name(model.name(maker)) && !inputs.empty() &&
+                              inputs.front() != no_id;
+        const auto name = model.value_name(reshapes ? inputs.front() : value);
+        return name.starts_with("gemm_input_reshape") ? split(model.name(maker)) : split(name);
+    }
+
+    /// The Reshape that ONNX Runtime inserts behind a product makes what the product made.
+    void follow_reshape(const onnx_model& model, id node) {
+        const auto inputs = model.inputs(node);
+        const auto from = inputs.empty() || inputs[0] == no_id ? no_id : model.producer(inputs[0]);
+        if (from == no_id || !detail::reshapes_product(model.name(node))) {
+            return;
+        }
+        if (const auto name = split(model.name(from))) {
+            add_result(model, {from, paths_.add(name->call), *name}, model.first_output(node));
+        }
+    }
+
+    void add_result(const onnx_model& model, const inlined_node& node, id value) {
+        const auto result = model.value_name(value);
+        const auto around = split(result);
+        if (around ? around->call == node.name.call : !is_result_name(result)) {
+            return;
+        }
+        if (result.size() > inlined_paths::max_length) {
+            return;
+        }
+        const auto whole = around ? *around : split_scope({}, result);
+        const bool same = type_in(whole.last) == type_in(node.name.last);
+        const auto caller = around ? paths_.add(around->call) : no_id;
+        if (!around) {
+            add_scope(whole.scope);
+        }
+        paths_.add_result(node.call, node.name.scope, caller, whole.scope, same);
     }
 
     /// A node that lost its name when it was fused, but reads what only its call knows, reads its
-    /// parameters there.
-    void find_fused_witnesses(const onnx_model& model, id node) {
+    /// parameters there. Others tell what scopes there are.
+    void find_fused_facts(const onnx_model& model, id node) {
+        bool inlined = false;
         for (auto value : model.inputs(node)) {
             if (value != no_id && !model.is_initializer(value)) {
                 if (const auto name = split(model.value_name(value))) {
-                    compare_parameters(model, node, name->call, scope_in(name->rest));
+                    add_parameters(model, node, paths_.add(name->call), name->scope, false);
+                    inlined = true;
                 }
             }
         }
+        follow_reshape(model, node);
+        const auto name = model.name(node);
+        if (!inlined && name.starts_with('/')) {
+            add_scope(split_scope({}, name).scope);
+        }
     }
 
-    void compare_parameters(const onnx_model& model, id node, std::string_view call,
-                            std::string_view inside) {
+    void add_scope(std::string_view scope) {
+        if (scope == last_scope_ || scope.size() > inlined_paths::max_length) {
+            return;
+        }
+        last_scope_ = scope;
+        paths_.add_top(scope);
+        lists_.note({}, scope);
+    }
+
+    void add_parameters(const onnx_model& model, id node, id call, std::string_view scope,
+                        bool surely) {
+        std::string_view before;
         for (auto value : model.inputs(node)) {
             if (value != no_id && model.is_initializer(value)) {
-                if (const auto owner = as_scope(model.value_name(value)); !owner.empty()) {
-                    compare(call, inside, {}, owner);
+                const auto owner = detail::owner_path(model.value_name(value));
+                if (!owner.empty() && owner != before) {
+                    paths_.add_parameter(call, scope, owner, surely);
+                    before = owner;
                 }
             }
         }
     }
 
-    /// Records the scope of a call whose body has scope `inside` for what is `whole` outside.
-    void compare(std::string_view call, std::string_view inside, std::string_view around,
-                 std::string_view whole) {
-        if (whole.ends_with(inside)) {
-            witnesses_.push_back(
-                {call, around, std::string(whole.substr(0, whole.size() - inside.size()))});
-            return;
+    void name_nodes(const std::vector<inlined_node>& nodes) {
+        for (const auto& [node, call, name] : nodes) {
+            paths_.note_lists(call, name.scope, lists_);
         }
-        const auto dot = inside.find('.');
-        const auto tail = dot == inside.npos ? std::string_view() : inside.substr(dot);
-        if (tail.empty() || !whole.ends_with(tail) || inside.find('/', 1) < dot) {
-            return;
-        }
-        const auto before = whole.substr(0, whole.size() - tail.size()); // `/down/conv/conv`
-        const auto more = scope_in(before);
-        const auto stem = before.substr(more.size());
-        if (more.ends_with(stem)) {
-            auto& facts = calls_[call];
-            facts.stem = inside.substr(0, dot);
-            facts.own_stem = stem;
-            witnesses_.push_back({call, around, std::string(more)});
-        }
-    }
-
-    [[nodiscard]] static std::string name_in(const call_facts& facts, std::string_view rest) {
-        const bool changes = !facts.stem.empty() && rest.starts_with(facts.stem) &&
-                             rest.substr(facts.stem.size()).starts_with(".");
-        return changes ? facts.own_stem + std::string(rest.substr(facts.stem.size()))
-                       : std::string(rest);
-    }
-
-    /// Propagates scopes from known calls to those within and around them; among contradictory
-    /// ones, the majority counts.
-    void find_scopes() {
-        for (std::size_t round = 0; round < max_rounds; ++round) {
-            std::map<std::string_view, std::map<std::string, std::size_t>> said;
-            for (const auto& [call, around, more] : witnesses_) {
-                const auto& inner = calls_[call].scope;
-                const auto& outer = around.empty() ? top_ : calls_[around].scope;
-                if (!inner && outer) {
-                    ++said[call][*outer + more];
-                } else if (inner && !outer && inner->ends_with(more)) {
-                    ++said[around][inner->substr(0, inner->size() - more.size())];
-                }
+        std::optional<std::string> around;
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            const auto& [node, call, name] = nodes[i];
+            if (i == 0 || call != nodes[i - 1].call || name.scope != nodes[i - 1].name.scope) {
+                const auto path = paths_.path(call, name.scope);
+                around = path ? std::optional("/" + lists_.print(*path)) : std::nullopt;
+                around ? void(around->append(path->empty() ? "" : "/")) : void();
             }
-            if (said.empty()) {
-                return;
-            }
-            for (const auto& [call, scopes] : said) {
-                calls_[call].scope = std::max_element(scopes.begin(), scopes.end(),
-                                                      [](const auto& a, const auto& b) {
-                                                          return a.second < b.second;
-                                                      })
-                                         ->first;
+            if (around) {
+                names_.emplace(node, *around).first->second.append(name.last);
+            } else if (paths_.is_repeated(call)) {
+                names_.emplace(node, std::string()); // relative to an unknown scope
             }
         }
     }
 
-    /// Returns: the scope of a parameter's owner, with list members named as by torch's exporter;
-    /// "" if the name reveals none.
-    [[nodiscard]] static std::string as_scope(std::string_view parameter) {
-        std::string scope;
-        if (parameter.find_first_of("/:") != parameter.npos) {
-            return scope;
-        }
-        for (std::size_t begin = 0, dot = parameter.find('.'); dot != parameter.npos;
-             begin = dot + 1, dot = parameter.find('.', begin)) {
-            const auto part = parameter.substr(begin, dot - begin);
-            const bool member = !scope.empty() && is_number(part);
-            scope.append(member ? "." : "/").append(part);
-        }
-        return scope;
-    }
-
-    std::unordered_map<std::string_view, call_facts> calls_;
-    std::unordered_map<std::string_view, std::size_t>
-        functions_; // number of remaining calls of each
-    std::vector<witness> witnesses_;
+    inlined_paths paths_;
+    called_lists lists_;
+    std::string_view last_scope_; // that was noted
     std::unordered_map<id, std::string> names_;
-    const std::optional<std::string> top_ = std::string();
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
