@@ -24,6 +24,10 @@ test::message tensor(std::string_view name, std::uint64_t type) {
     return test::message().packed(1, {4, 6}).number(2, type).text(8, name);
 }
 
+test::message scalar(std::string_view name, std::uint64_t type) {
+    return test::message().number(2, type).text(8, name);
+}
+
 /// The roles of the initializers and results of some nodes.
 class scene {
 public:
@@ -106,6 +110,17 @@ TEST_CASE("value_roles: a product of integers may be scaled instead of the weigh
                        {tensor("w", int8), tensor("s", float32), tensor("gain", float32)});
     CHECK(blocks.taken_for("w", role::weight));
     CHECK_FALSE(blocks.taken_for("gain", role::scale));
+}
+
+TEST_CASE("value_roles: a scaled mask is no weight", "[value_roles]") {
+    const auto mask = [](const char* reader) {
+        return scene({test::node("Cast", {"w"}, {"c"}), test::node("Mul", {"c", "s"}, {"m"}),
+                      test::node(reader, {"x", "m"}, {"y"})},
+                     {tensor("w", int8), scalar("s", float32)});
+    };
+    CHECK_FALSE(mask("Add").taken_for("w", role::dequantized));
+    CHECK_FALSE(mask("Add").taken_for("w", role::weight));
+    CHECK(mask("MatMul").taken_for("w", role::weight));
 }
 
 TEST_CASE("value_roles: factors and differences of other values are operands", "[value_roles]") {

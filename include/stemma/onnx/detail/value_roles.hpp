@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -106,10 +106,18 @@ private:
         if (entry == quantized_.end()) {
             return role;
         }
-        return slot == entry->second            ? input_role::dequantized
+        const auto& [quantized, sure] = entry->second;
+        return slot == quantized ? (sure ? input_role::dequantized : input_role::moved)
                : role == input_role::difference ? input_role::zero_point
                                                 : input_role::scale;
     }
+
+    /// What a node without that name dequantizes. A mask may be multiplied by a single number, too:
+    /// then it takes a reader that uses the product as a weight.
+    struct dequantization {
+        std::size_t slot = 0;
+        bool sure = true;
+    };
 
     /// Notes a node that multiplies a constant of narrow integers by its scale, or subtracts its
     /// zero point, instead of a DequantizeLinear. Complexity: that of `integers_in`.
@@ -126,11 +134,21 @@ private:
         }
         const bool first = integers_in(inputs[0]) != integers::none;
         if (role == input_role::difference && first) {
-            quantized_.emplace(node, 0);
+            quantized_.emplace(node, dequantization{0, true});
         } else if (role == input_role::factor &&
                    first != (integers_in(inputs[1]) != integers::none)) {
-            quantized_.emplace(node, first ? 0 : 1);
+            quantized_.emplace(node,
+                               dequantization{first ? 0U : 1U, !is_scalar(inputs[first ? 1 : 0])});
         }
+    }
+
+    /// Whether a constant is stored as a single number. Requires: a call of `integers_in`.
+    [[nodiscard]] bool is_scalar(id value) const {
+        const auto node = model_.producer(value);
+        const auto header = node != no_id && is_constant_node(model_, node)
+                                ? read_constant_header(model_, node)
+                                : std::nullopt;
+        return node == no_id ? scalar_[value] : header && header->elements() == 1;
     }
 
     [[nodiscard]] bool is_constant(id value) const noexcept {
@@ -149,9 +167,12 @@ private:
         };
         if (integers_.empty()) {
             integers_.resize(model_.value_count());
+            scalar_.resize(model_.value_count());
             for (const auto& tensor : model_.tensors()) {
                 if (tensor.value != no_id) {
-                    integers_[tensor.value] = of_type(read_tensor_header(model_, tensor).data_type);
+                    const auto header = read_tensor_header(model_, tensor);
+                    integers_[tensor.value] = of_type(header.data_type);
+                    scalar_[tensor.value] = header.elements() == 1;
                 }
             }
         }
@@ -326,8 +347,9 @@ private:
     std::vector<std::uint8_t> constant_;      // by value: 2 certainly, 1 possibly
     std::vector<std::pair<id, id>> given_;    // formal input of a function, argument of a call
     std::vector<id> open_;                    // values with roles not yet propagated
-    std::unordered_map<id, std::size_t> quantized_; // nodes that dequantize: the quantized input
-    std::vector<integers> integers_;                // by value, once asked
+    std::unordered_map<id, dequantization> quantized_; // nodes that dequantize a constant
+    std::vector<integers> integers_;                   // by value, once asked
+    std::vector<bool> scalar_;                         // by initializer, likewise
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
