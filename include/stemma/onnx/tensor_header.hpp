@@ -186,7 +186,9 @@ namespace detail {
     }
     if (!header && reals > 0) {
         constexpr std::int64_t float32 = 1;
-        header.emplace(tensor_header{.dims = {reals}, .data_type = float32});
+        header.emplace();
+        header->dims = {reals};
+        header->data_type = float32;
     }
     return header;
 }

@@ -92,8 +92,8 @@ public:
 
     /// Complexity: O(facts * depth of calls * length) on average.
     void resolve() {
-        for (const auto& reading : readings_) {
-            note_members(reading);
+        for (const auto& fact : readings_) {
+            note_members(fact);
         }
         for (std::size_t round = 0; round < max_rounds; ++round) {
             const bool more = follow_results() || follow_readings(true) || follow_readings(false) ||
