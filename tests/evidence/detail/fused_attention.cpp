@@ -35,10 +35,11 @@ std::string module_between(const std::vector<std::string>& from, const std::stri
     const auto attention = ops.add(inputs, "", "Attention");
     const auto read = quantized ? ops.add({attention}, "", "QuantizeLinear") : attention;
     known[ops.add({read}, "", "MatMul")] = to;
-    const auto found = stemma::detail::find_attention(ops, modules, attention, [&](id v) {
-        return known[v] == "-" || known[v].empty()
+    const auto found = stemma::detail::find_attention(ops, modules, attention, [&](auto v) {
+        const auto& path = known[static_cast<id>(v)];
+        return path == "-" || path.empty()
                    ? stemma::no_id
-                   : test::module_at(modules, known[v].substr(0, known[v].find(':')));
+                   : test::module_at(modules, path.substr(0, path.find(':')));
     });
     return found == stemma::no_id ? "-" : modules.path(found);
 }
