@@ -133,7 +133,8 @@ private:
             if (from == no_id || found_[from].node == no_id || found_[node].node != no_id) {
                 continue;
             }
-            const auto transpose = lookup_.only_reader(found_[from].node, [&](id reader) {
+            const auto readers = some(lookup_.readers(found_[from].node));
+            const auto transpose = sketch_lookup::only_of(readers, [&](id reader) {
                 return then_.type(reader) == "Transpose" && holder_[reader] == no_id;
             });
             if (transpose != no_id) {

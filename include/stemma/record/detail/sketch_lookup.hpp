@@ -44,19 +44,20 @@ public:
     /// Returns: the only reader of a node, `no_id` for none or several.
     /// Complexity: O(readers).
     [[nodiscard]] id only_reader(id node) const {
-        return only_reader(node, [](id) { return true; });
+        return only_of(readers_[node], [](id) { return true; });
     }
 
-    /// The same among those that `fits` accepts. Complexity: O(readers).
+    /// Returns: the only one of some nodes that `fits` accepts, `no_id` for none or several.
+    /// Complexity: O(nodes).
     template <class Fits>
-    [[nodiscard]] id only_reader(id node, Fits fits) const {
+    [[nodiscard]] static id only_of(std::span<const id> nodes, Fits fits) {
         auto only = no_id;
-        for (const auto reader : readers_[node]) {
-            if (fits(reader) && only != reader) {
+        for (const auto node : nodes) {
+            if (node != only && fits(node)) {
                 if (only != no_id) {
                     return no_id;
                 }
-                only = reader;
+                only = node;
             }
         }
         return only;
