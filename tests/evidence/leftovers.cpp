@@ -154,14 +154,15 @@ TEST_CASE("leftovers: a normalization that also returns a sum belongs to the anc
 
 TEST_CASE("leftovers: an attention without names is around the projection of its result") {
     test::evidence_scene scene(
-        test::model(test::graph({test::node("Relu", {"x"}, {"a"}, "/b.0/act/Relu"),
-                                 test::node("Attention", {"a", "w"}, {"c"}, "Attention_0"),
-                                 test::node("DynamicQuantizeLinear", {"c"}, {"q"}, "c_quantized"),
-                                 test::node("MatMul", {"q", "w"}, {"y"}, "/b.1/attn/out/MatMul")},
-                                {"x"}, {"y"}, {"w"}))
+        test::model(
+            test::graph({test::node("Relu", {"x"}, {"a"}, "/b.0/act/Relu"),
+                         test::node("Attention", {"a", "w"}, {"c"}, "Attention_0"),
+                         test::node("DynamicQuantizeLinear", {"c"}, {"q"}, "c_quantized"),
+                         test::node("MatMul", {"q", "w"}, {"y"}, "/b.1/attention/out/MatMul")},
+                        {"x"}, {"y"}, {"w"}))
             .bytes());
     for (const char* name : {"Attention_0", "c_quantized"}) {
-        CHECK(scene.paths<leftovers>(name) == texts{"b.1.attn"});
+        CHECK(scene.paths<leftovers>(name) == texts{"b.1.attention"});
         CHECK_FALSE(scene.claims<leftovers>(name).at(0).exact);
     }
 }
