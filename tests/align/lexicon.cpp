@@ -78,11 +78,6 @@ TEST_CASE("torch_lexicon: a fused operator counts as what it was fused from", "[
     CHECK(torch_lexicon("relu = Relu", "Both = Conv | Relu").fuses("relu", "Both"));
 }
 
-TEST_CASE("plain_type: a type without its domain", "[lexicon]") {
-    CHECK(stemma::detail::plain_type("com.microsoft::FusedConv") == "FusedConv");
-    CHECK(stemma::detail::plain_type("Conv") == "Conv");
-}
-
 TEST_CASE("torch_lexicon: accepts another table", "[lexicon]") {
     const torch_lexicon lexicon("?twist spin = Twist | Turn | Bend\n\nnonsense\n");
     CHECK(lexicon.correspond("spin", "Twist") == correspondence::head);

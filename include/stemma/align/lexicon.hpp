@@ -6,6 +6,7 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/category.hpp>
 #include <stemma/core/detail/ascii.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -115,16 +116,6 @@ template <lexicon_policy Lexicon>
         return false;
     }
 }
-
-namespace detail {
-
-/// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
-[[nodiscard]] inline std::string_view plain_type(std::string_view type) noexcept {
-    const auto domain = type.rfind("::");
-    return domain == type.npos ? type : type.substr(domain + 2);
-}
-
-} // namespace detail
 
 /// PyTorch's operators and layers, and what its exporters make of them; anything not listed is
 /// compared by name. Fused operators of runtimes count as what they were fused from.

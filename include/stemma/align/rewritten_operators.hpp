@@ -5,6 +5,7 @@
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/align/lexicon.hpp>
 #include <stemma/core/category.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -20,6 +20,11 @@ TEST_CASE("spelled_domain: the standard domain is spelled out, others are unchan
     }
 }
 
+TEST_CASE("plain_type: a type without its domain") {
+    CHECK(stemma::detail::plain_type("com.microsoft::FusedConv") == "FusedConv");
+    CHECK(stemma::detail::plain_type("Conv") == "Conv");
+}
+
 TEST_CASE("is_standard_domain: holds for the standard domain and its subdomains") {
     for (const auto* standard : {"", "ai.onnx", "ai.onnx.ml", "ai.onnx."}) {
         CHECK(stemma::detail::is_standard_domain(standard));

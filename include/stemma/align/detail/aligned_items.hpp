@@ -8,6 +8,7 @@
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/detail/string_pool.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,11 +3,11 @@
 #define STEMMA_ALIGN_DETAIL_STATED_SCORES_HPP
 
 #include <stemma/align/detail/aligned_nodes.hpp>
-#include <stemma/align/lexicon.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/model/stated_module.hpp>
 
 #include <algorithm>

@@ -21,6 +21,13 @@ inline constexpr std::string_view standard_domain = "ai.onnx";
     return domain.empty() ? standard_domain : domain;
 }
 
+/// Returns: a type without its domain: `FusedConv` for `com.microsoft::FusedConv`.
+/// Complexity: O(length).
+[[nodiscard]] constexpr std::string_view plain_type(std::string_view type) noexcept {
+    const auto domain = type.rfind("::");
+    return domain == type.npos ? type : type.substr(domain + 2);
+}
+
 /// Whether a domain is the standard one or a subdomain such as `ai.onnx.ml`: functions in such a
 /// domain could be mistaken for standard operators.
 [[nodiscard]] constexpr bool is_standard_domain(std::string_view domain) noexcept {

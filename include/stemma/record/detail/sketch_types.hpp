@@ -3,6 +3,7 @@
 #define STEMMA_RECORD_DETAIL_SKETCH_TYPES_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/model/detail/operator_domain.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/record/detail/graph_sketch.hpp>
 
@@ -45,10 +46,7 @@ public:
     /// Whether the type of a node of the sketch, without its domain, is part of that of one now, as
     /// Conv is of FusedConv.
     [[nodiscard]] bool is_part(id before, id node) const {
-        const auto spelled = then_.type(before);
-        const auto domain = spelled.rfind("::");
-        return now_.op_type(node).find(spelled.substr(domain == spelled.npos ? 0 : domain + 2)) !=
-               std::string_view::npos;
+        return now_.op_type(node).find(plain_type(then_.type(before))) != std::string_view::npos;
     }
 
     /// Whether nothing is left of the type of a node of the sketch.
