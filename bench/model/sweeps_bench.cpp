@@ -67,7 +67,7 @@ struct aware_scene {
     }
 
     [[nodiscard]] stemma::propagation_problem<aware_operators> problem() const {
-        return {ops, base.tree, order, base.evidence, {}, nullptr};
+        return {ops, base.tree, order, base.evidence};
     }
 
     scene base;

@@ -4,6 +4,7 @@
 // protobuf, which copies them into objects, with and without an arena.
 #include "../generate_model.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/onnx_model.hpp>
@@ -38,10 +39,8 @@ void scan_and_bind(benchmark::State& state) {
 
 /// With one thread per processor, like the program.
 void scan_and_bind_in_threads(benchmark::State& state) {
-    const auto threads = stemma::thread_limit::of_machine();
-    run(state, [&](const std::string& model) {
-        return stemma::wire_model(model, "model", threads).node_count();
-    });
+    const stemma::thread_scope threads(stemma::thread_limit::of_machine());
+    run(state, [](const std::string& model) { return stemma::wire_model(model).node_count(); });
 }
 
 /// What protobuf stores for the operators of the main graph, as positions in the bytes.

@@ -56,7 +56,6 @@ int carry(const carry_options& options) {
     original->forget_evidence();
     auto how = stemma::with_policies(options.common.attribution, options.common.policies,
                                      known_policies());
-    how.threads = threads_of(options.common);
     how.digest = !options.output.path.empty();
     auto opened = stemma::carry_tags(std::move(original), options.common.model, std::move(how));
     for (const auto& text : opened->capture_notes()) {
@@ -81,7 +80,7 @@ int carry(const carry_options& options) {
                               options.output.data);
         const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
-        auto storing = writing(options.output, threads_of(options.common));
+        auto storing = writing(options.output);
         storing.parameters = parameters.empty() ? nullptr : &parameters;
         const auto bytes = stemma::write_tagged(*opened, output, carriers, storing);
         if (prints_text) {

@@ -59,7 +59,7 @@ void command_line::common(common_options& options, const std::string& formats,
     flag("--recompute", how.recompute, "ignore tags in the file");
     format(options.format, formats);
     quiet(options.quiet);
-    threads(options.threads);
+    threads();
     options.rules = rules_;
 }
 
@@ -210,11 +210,6 @@ void command_line::output(output_options& to) const {
         "requires -o");
 }
 
-stemma::thread_limit threads_of(const common_options& options) {
-    return options.threads == 0 ? stemma::thread_limit::of_machine()
-                                : stemma::thread_limit{options.threads};
-}
-
 stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
     stemma::cost_options options;
     for (const auto& text : dims) {
@@ -233,12 +228,8 @@ stemma::cost_options cost_options_of(const std::vector<std::string>& dims) {
     return options;
 }
 
-stemma::write_options writing(const output_options& output, stemma::thread_limit threads) {
-    return {stemma::parse_data_placement(output.data).value(),
-            output.force,
-            !output.no_sync,
-            threads,
-            false,
+stemma::write_options writing(const output_options& output) {
+    return {stemma::parse_data_placement(output.data).value(), output.force, !output.no_sync, false,
             sources_to_write(output)};
 }
 
@@ -321,9 +312,8 @@ std::unique_ptr<stemma::attributed_model>
 open_model(const common_options& options,
            const std::function<void(const stemma::wire_model&)>& meanwhile) {
     auto how = stemma::with_policies(options.attribution, options.policies, known_policies());
-    how.threads = threads_of(options);
-    how.captures = stemma::captures_or_original(options.captures, how.threads);
-    auto file = std::make_unique<const stemma::model_file>(options.model, how.threads);
+    how.captures = stemma::captures_or_original(options.captures);
+    auto file = std::make_unique<const stemma::model_file>(options.model);
     if (options.rules) {
         for (const auto& output : options.rules->outputs) {
             if (!output.second->empty() && *output.second != "-") {
@@ -331,16 +321,15 @@ open_model(const common_options& options,
             }
         }
     }
-    stemma::task_beside beside(meanwhile ? how.threads : stemma::thread_limit(),
-                               file->model().node_count(),
-                               [&meanwhile, &opened_model = file->model()] {
-                                   if (meanwhile) {
-                                       meanwhile(opened_model);
-                                   }
-                               });
-    how.threads = meanwhile ? how.threads.without_one() : how.threads;
+    std::optional<stemma::task_beside> beside;
+    if (meanwhile) {
+        beside.emplace(file->model().node_count(),
+                       [&meanwhile, &opened_model = file->model()] { meanwhile(opened_model); });
+    }
     auto opened = std::make_unique<stemma::attributed_model>(std::move(file), std::move(how));
-    beside.wait();
+    if (beside) {
+        beside->wait();
+    }
     if (!options.quiet) {
         print_notes(*opened);
     }

@@ -64,7 +64,6 @@ struct common_options {
     stemma::policy_names policies;
     std::string format = "text";
     bool quiet = false;
-    unsigned threads = 0;                       ///< 0: as many as the machine has
     std::shared_ptr<const command_rules> rules; ///< of the command
 };
 
@@ -104,6 +103,7 @@ struct command_rules {
     const CLI::App* command = nullptr;
     const std::string* model = nullptr; ///< the file that it reads
     bool in_place = false;              ///< the first output may replace the model
+    unsigned threads = 1;               ///< at most; 0: as many as the machine has
     std::vector<std::pair<std::string, const std::string*>> outputs{}; ///< with their options
     std::vector<option_rule> options{};
 };
@@ -217,8 +217,10 @@ public:
         flag("-q,--quiet", to, text);
     }
     /// Adds `--threads`, for multithreaded commands.
-    void threads(unsigned& to) const {
-        value("--threads", to, "N", "number of threads; 0: one per processor, at most 8", "0");
+    void threads() const {
+        rules_->threads = 0;
+        value("--threads", rules_->threads, "N",
+              "number of threads; 0: one per processor, at most 8", "0");
     }
     /// Adds a required `-o`.
     void output(std::string& to, const char* text) const {
@@ -267,6 +269,9 @@ void add_command(CLI::App& app, action& chosen, const char* name, const char* de
         chosen = [options, run, rules] {
             check_rules(*rules);
             make_way_for_outputs(*rules);
+            const stemma::thread_scope threads(rules->threads == 0
+                                                   ? stemma::thread_limit::of_machine()
+                                                   : stemma::thread_limit{rules->threads});
             return run(*options);
         };
     });
@@ -288,15 +293,12 @@ void warn_of_external_data(const common_options& options, const std::string& out
 void warn_of_external_data(const common_options& options, const std::string& output,
                            const stemma::wire_model& model, std::string_view data);
 
-/// Returns: the thread limit of a command.
-stemma::thread_limit threads_of(const common_options& options);
-
 /// Returns: cost options with values `NAME=N` for symbolic dimensions.
 /// Throws: `error` of `error_code::refused` for malformed ones.
 stemma::cost_options cost_options_of(const std::vector<std::string>& dims);
 
 /// Returns: write options for the library.
-stemma::write_options writing(const output_options& output, stemma::thread_limit threads = {});
+stemma::write_options writing(const output_options& output);
 
 /// Returns: the first few names for a message, shortened.
 std::string first_names(const std::vector<std::string>& names);

@@ -118,7 +118,6 @@ int cut(cut_request asked) {
     how.data = stemma::parse_data_placement(asked.data).value();
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
-    how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;
     how.note = [&](std::string_view text) {
         note(asked.common, fmt::format("{}: {}", asked.common.model, text));

@@ -348,7 +348,6 @@ int diff(const diff_options& options) {
     stemma::diff_options how;
     how.weights = !options.no_weights;
     how.tolerance = options.tolerance;
-    how.threads = threads_of(options.common);
     const auto& first = *models[0];
     const auto& second = *models[1];
     for (std::size_t i = 1; i < models.size(); ++i) {

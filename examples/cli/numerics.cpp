@@ -182,7 +182,6 @@ void isolate(const numerics_request& asked, const stemma::observed_model& a,
     how.force = asked.force;
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
-    how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;
     const auto parts = stemma::isolate_modules(a, b, second, report, asked.isolate, how);
     const auto refused = std::count_if(parts.begin(), parts.end(),

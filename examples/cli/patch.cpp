@@ -53,7 +53,7 @@ int patch(patch_request& asked) {
     if (!asked.adapter.empty()) {
         options.adapter = &adapter.emplace(asked.adapter);
     }
-    options.writing = writing(asked.output, threads_of(asked.common));
+    options.writing = writing(asked.output);
     const auto opened = open_model(asked.common);
     const auto report = stemma::patch_weights(*opened, asked.output.path, options);
     if (report.assumed_epsilon > 0) {

@@ -81,7 +81,7 @@ int list_for_tool(const plan_request& asked) {
         }
         warn_of_external_data(asked.common, asked.output.path, opened->model(), asked.output.data);
         stemma::annotate_layers(*opened, result.nodes, asked.annotation, asked.output.path,
-                                writing(asked.output, threads_of(asked.common)));
+                                writing(asked.output));
         result.unnamed = 0;
     } else {
         const auto format = stemma::parse_plan_format(asked.to).value();

@@ -54,7 +54,7 @@ int probe(const probe_request& asked) {
     const stemma::model_prober prober(*opened, std::move(how));
     stemma::output_file list(manifest);
     prober.write_manifest(list, asked.output.path);
-    prober.write(asked.output.path, writing(asked.output, threads_of(asked.common)));
+    prober.write(asked.output.path, writing(asked.output));
     list.commit(!asked.output.no_sync);
     if (asked.common.format == "json") {
         standard_output out;

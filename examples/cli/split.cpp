@@ -114,7 +114,6 @@ int split(split_request asked) {
     how.data = stemma::parse_data_placement(asked.data).value();
     how.spared = files_read(*asked.common.rules);
     how.sync = !asked.no_sync;
-    how.threads = threads_of(asked.common);
     how.infer = add_inferred_types;
     how.note = [&](std::string_view text) { notes.emplace_back(text); };
     report(asked, stemma::split_to_folder(*opened, asked.folder, how));

@@ -16,8 +16,7 @@ struct strip_options {
 
 int strip(const strip_options& options) {
     const auto& output = options.output.path;
-    const auto sizes = stemma::strip_model(options.common.model, output,
-                                           writing(options.output, threads_of(options.common)));
+    const auto sizes = stemma::strip_model(options.common.model, output, writing(options.output));
     warn_of_external_data(options.common, output, sizes.left_behind);
     note(options.common, fmt::format("{}: {} bytes, {} fewer", output, grouped(sizes.after),
                                      grouped(sizes.before - sizes.after)));
@@ -35,7 +34,7 @@ void add_strip(CLI::App& app, action& chosen) {
                                    takes.data(options.output);
                                    takes.no_sync(options.output.no_sync);
                                    takes.quiet(options.common.quiet);
-                                   takes.threads(options.common.threads);
+                                   takes.threads();
                                    takes.footer(
                                        "Example:\n  stemma strip tagged.onnx -o plain.onnx");
                                });

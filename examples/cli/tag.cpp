@@ -65,7 +65,7 @@ int tag(const tag_options& options) {
         warn_of_external_data(common, options.output.path, opened->model(), options.output.data);
         const auto parameters = parameters_to_write(options.output, *opened);
         opened->forget_evidence();
-        auto how = writing(options.output, threads_of(common));
+        auto how = writing(options.output);
         how.name_nodes = options.name_nodes;
         how.parameters = parameters.empty() ? nullptr : &parameters;
         const auto bytes = stemma::write_tagged(*opened, output, carriers, how);

@@ -77,7 +77,7 @@ void print_origins(const std::vector<stemma::parameter_origin>& origins,
 int show_weights(const weights_request& asked) {
     const auto opened = open_model(asked.common);
     std::optional<stemma::checkpoint> checkpoint;
-    stemma::identify_options options{.threads = threads_of(asked.common)};
+    stemma::identify_options options;
     if (!asked.checkpoint.empty()) {
         options.known = &checkpoint.emplace(stemma::read_checkpoint(asked.checkpoint));
     }

@@ -47,6 +47,7 @@ py::object told(const model_ptr& a, const model_ptr& b, Function answer) {
     std::string json;
     {
         const py::gil_scoped_release others_run;
+        const stemma::thread_scope threads(a->threads);
         json = answer(a->model.parts(), b->model.parts());
     }
     return parsed(json);

@@ -2,6 +2,7 @@
 #ifndef STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
 #define STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/stemma.hpp>
 
 #include <pybind11/pybind11.h>
@@ -25,10 +26,12 @@ namespace py = pybind11;
 
 /// A model, which several threads may ask at once.
 struct opened_model {
-    opened_model(stemma::model opened, double taken) : model(std::move(opened)), seconds(taken) {}
+    opened_model(stemma::model opened, stemma::thread_limit allowed, double taken)
+        : model(std::move(opened)), threads(allowed), seconds(taken) {}
 
     stemma::model model;
-    double seconds = 0; ///< that it took to open
+    stemma::thread_limit threads; ///< that each call may use
+    double seconds = 0;           ///< that it took to open
 };
 
 using model_ptr = std::shared_ptr<opened_model>;
@@ -49,6 +52,7 @@ using py_parameter = held<stemma::parameter_ref>;
 template <class Function>
 auto ask(const model_ptr& of, Function f) {
     const py::gil_scoped_release others_run;
+    const stemma::thread_scope threads(of->threads);
     return f(of->model);
 }
 

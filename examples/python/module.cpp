@@ -134,7 +134,6 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
                     stemma::diff_options how;
                     how.weights = weights;
                     how.tolerance = tolerance;
-                    how.threads = stemma::thread_limit::of_machine();
                     const auto found = stemma::diff_models(one, two, how);
                     return written(
                         [&](auto& sink) { stemma::write_diff(sink, found, one, two, nodes); });

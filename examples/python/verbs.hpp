@@ -44,14 +44,15 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
     how.recompute = asked.recompute;
     how.retag = asked.retag;
     how = stemma::with_policies(std::move(how), asked.names, registry());
-    how.threads = asked.threads == 0 ? stemma::thread_limit::of_machine()
-                                     : stemma::thread_limit{asked.threads};
+    const auto allowed = asked.threads == 0 ? stemma::thread_limit::of_machine()
+                                            : stemma::thread_limit{asked.threads};
+    const stemma::thread_scope threads(allowed);
     if (asked.original != nullptr) {
         how.captures = stemma::carried_from(std::shared_ptr<const stemma::attributed_model>(
             asked.original, &asked.original->model.parts()));
         how.recompute = true;
     } else {
-        how.captures = stemma::captures_or_original(asked.captures, how.threads);
+        how.captures = stemma::captures_or_original(asked.captures);
     }
     auto opened = bytes ? stemma::open_bytes(*std::move(bytes), name, std::move(how))
                         : stemma::open(name, std::move(how));
@@ -60,7 +61,7 @@ inline model_ptr open_model(std::string name, std::optional<std::string> bytes,
                                         asked.original->model.parts().file().path());
     }
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    return std::make_shared<opened_model>(std::move(opened), taken.count());
+    return std::make_shared<opened_model>(std::move(opened), allowed, taken.count());
 }
 
 inline stemma::tag_summary summary_of(const model_ptr& of, const stemma::attributed_model& opened,
@@ -179,7 +180,6 @@ inline stemma::write_options writing(const std::string& data, bool force, bool n
     how.data = placement(data);
     how.replace_data = force;
     how.name_nodes = name_nodes;
-    how.threads = stemma::thread_limit::of_machine();
     return how;
 }
 
@@ -196,7 +196,6 @@ inline stemma::part cut(const model_ptr& of, const std::string& query, const std
         chosen(stemma::parse_pull(pull), "pull", pull, "none, constants, weights, shapes, all"),
         chosen(stemma::parse_gap_rule(gaps), "gaps", gaps, "refuse, runs, absorb")};
     how.data = placement(data);
-    how.threads = stemma::thread_limit::of_machine();
     how.infer = infer_with_onnx;
     notes said;
     how.note = said.listener();
@@ -226,7 +225,6 @@ inline py::object split(const model_ptr& of, const path& folder,
     how.merge = merge;
     how.data = placement(data);
     how.force = force;
-    how.threads = stemma::thread_limit::of_machine();
     how.infer = infer_with_onnx;
     notes said;
     how.note = said.listener();

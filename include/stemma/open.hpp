@@ -13,7 +13,7 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Opens an ONNX file with custom policies, in any order; the rest are defaults. One per role, but
 /// any number of evidence sources. Part of <stemma/stemma.hpp>, unless a program links the facade
-/// as a library. Captures (`captures({path})`) and a `thread_limit` may be among the arguments.
+/// as a library. Captures (`captures({path})`) may be among the arguments.
 /// Throws, Complexity: as `open`, and those of the policies.
 template <class... Ps>
     requires(sizeof...(Ps) > 0 && (!std::convertible_to<Ps, attribution_options> && ...))

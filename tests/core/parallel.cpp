@@ -51,12 +51,49 @@ TEST_CASE("thread_limit: divides work only as far as worthwhile", "[core][parall
     CHECK(four.parts(100000) == 4);
     const stemma::thread_limit none{0, 0};
     CHECK(none.parts(100) == 1);
-    CHECK(four.without_one().most == 3);
-    CHECK(four.without_one().least_bytes == 100);
-    CHECK(alone.without_one().most == 1);
-    CHECK(none.without_one().most == 1);
     CHECK(stemma::thread_limit::of_machine(3).most >= 1);
     CHECK(stemma::thread_limit::of_machine(3).most <= 3);
+}
+
+TEST_CASE("thread_scope: holds for this thread, and until the next or its end", "[parallel]") {
+    const auto most = [] { return stemma::thread_limit::current().most; };
+    CHECK(most() == 1);
+    {
+        const stemma::thread_scope outer({4, 100});
+        CHECK(most() == 4);
+        CHECK(stemma::thread_limit::current().least_bytes == 100);
+        {
+            const stemma::thread_scope inner({2});
+            CHECK(most() == 2);
+        }
+        CHECK(most() == 4);
+        unsigned elsewhere = 0;
+        std::thread([&] { elsewhere = most(); }).join();
+        CHECK(elsewhere == 1);
+    }
+    CHECK(most() == 1);
+}
+
+TEST_CASE("thread_scope: what an algorithm has started counts", "[parallel]") {
+    const auto most = [] { return stemma::thread_limit::current().most; };
+    const stemma::thread_scope threads({4, 1});
+    std::array<unsigned, 3> in_part{};
+    stemma::detail::for_each_part(3, [&](std::size_t part) { in_part[part] = most(); });
+    CHECK(in_part == std::array<unsigned, 3>{2, 1, 1});
+    stemma::detail::for_each_part(1, [&](std::size_t part) { in_part[part] = most(); });
+    CHECK(in_part[0] == 4);
+    stemma::detail::for_each_part(9, [&](std::size_t part) {
+        if (part == 0) {
+            in_part[0] = most();
+        }
+    });
+    CHECK(in_part[0] == 1);
+    unsigned beside = 0;
+    stemma::task_beside task(1000, [&] { beside = most(); });
+    CHECK(most() == 3);
+    task.wait();
+    CHECK(beside == 1);
+    CHECK(most() == 4);
 }
 
 TEST_CASE("for_each_range: the ranges cover everything, in order and of about equal length",
@@ -93,17 +130,17 @@ TEST_CASE("run_tasks: runs every task once, with any number of threads", "[core]
 
 TEST_CASE("task_beside: ends before the wait does, with any number of threads", "[parallel]") {
     for (const unsigned most : {1U, 4U}) {
-        const stemma::thread_limit threads{most, 1};
+        const stemma::thread_scope threads({most, 1});
         int calls = 0;
         std::thread::id where;
-        stemma::task_beside task(threads, 1000, [&] {
+        stemma::task_beside task(1000, [&] {
             ++calls;
             where = std::this_thread::get_id();
         });
         task.wait();
         CHECK(calls == 1);
         CHECK((where == std::this_thread::get_id()) == (most == 1));
-        stemma::task_beside failing(threads, 1000, [] { throw std::runtime_error("failed"); });
+        stemma::task_beside failing(1000, [] { throw std::runtime_error("failed"); });
         CHECK_THROWS_WITH(failing.wait(), "failed");
     }
 }
@@ -111,7 +148,8 @@ TEST_CASE("task_beside: ends before the wait does, with any number of threads", 
 TEST_CASE("task_beside: its thread ends before it is destroyed", "[parallel]") {
     std::atomic<bool> ended = false;
     {
-        const stemma::task_beside task({4, 1}, 1000, [&] { ended = true; });
+        const stemma::thread_scope threads({4, 1});
+        const stemma::task_beside task(1000, [&] { ended = true; });
     }
     CHECK(ended);
 }

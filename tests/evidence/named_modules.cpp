@@ -55,10 +55,9 @@ TEST_CASE("named_modules: nodes without their graph lead to the same tree", "[na
         const stemma::wire_model model(file.bytes(), path);
         const stemma::onnx_operators ops(model);
         const stemma::onnx_nodes nodes(model);
-        const stemma::thread_limit threads{3, 1};
         const auto whole = stemma::rebuild_tree(ops, "net");
-        const auto parts =
-            stemma::rebuild_tree(ops, collect_named_modules(nodes, "net", threads), threads);
+        const stemma::thread_scope threads({3, 1});
+        const auto parts = stemma::rebuild_tree(ops, collect_named_modules(nodes, "net"));
         REQUIRE(parts.modules.size() == whole.modules.size());
         for (id m = 0; m < whole.modules.size(); ++m) {
             REQUIRE(parts.modules.path(m) == whole.modules.path(m));

@@ -9,6 +9,7 @@
 #include "../random_numbers.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
@@ -392,9 +393,9 @@ TEST_CASE("traps: parameters with invalid names add no modules") {
             {op("MatMul", {"x", name}, "/fc/MatMul"), op("MatMul", {"/fc/MatMul", name}, "n")}, "n",
             {name}));
         CHECK(scene.modules().size() == 2);
-        for (const unsigned threads : {1U, 4U}) {
-            const auto problems =
-                stemma::detail::find_unreadable_parameters(scene.context().ops(), {threads, 1});
+        for (const unsigned most : {1U, 4U}) {
+            const stemma::thread_scope threads({most, 1});
+            const auto problems = stemma::detail::find_unreadable_parameters(scene.context().ops());
             REQUIRE(problems.size() == 1);
             CHECK(problems[0].node == 0);
             CHECK(problems[0].code == "parameter.unreadable");

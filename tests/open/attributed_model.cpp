@@ -13,6 +13,7 @@
 #include <stemma/capture/captures.hpp>
 #include <stemma/capture/detail/oracle.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/model/accuracy.hpp>
 #include <stemma/onnx/carrier.hpp>
@@ -462,8 +463,8 @@ TEST_CASE("attributed_model: results and output are independent of the number of
                 options.captures = stemma::captures({capture.string()});
             }
             stemma::attributed_model one(path, options);
-            options.threads = {4, 1};
             options.digest = true;
+            const stemma::thread_scope threads({4, 1});
             stemma::attributed_model several(path, options);
             const bool same_attributions =
                 ranges::equal(one.tags().attributions, several.tags().attributions,
@@ -483,15 +484,13 @@ TEST_CASE("attributed_model: results and output are independent of the number of
 TEST_CASE("attributed_model: an open model can be read concurrently") {
     const auto path = test::fixture("bert_micro/model.onnx");
     for (const unsigned most : {1U, 4U}) {
-        stemma::attribution_options options;
-        options.threads = {most, 1};
-        auto file = std::make_unique<const stemma::model_file>(path, options.threads);
+        const stemma::thread_scope threads({most, 1});
+        auto file = std::make_unique<const stemma::model_file>(path);
         const auto* const model = &file->model();
         id nodes = 0;
-        stemma::task_beside count(options.threads, model->node_count(),
+        stemma::task_beside count(model->node_count(),
                                   [&nodes, model] { nodes = model->node_count(); });
-        options.threads = options.threads.without_one();
-        stemma::attributed_model opened(std::move(file), options);
+        stemma::attributed_model opened(std::move(file), {});
         CHECK(model == &opened.model());
         count.wait();
         CHECK(nodes == opened.model().node_count());

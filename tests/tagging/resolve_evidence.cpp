@@ -65,9 +65,8 @@ struct scene {
     id b = test::module_at(tree, "a.b");
     id c = test::module_at(tree, "c");
 
-    stemma::evidence_result run(float min_confidence = 0, stemma::thread_limit threads = {}) {
-        stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree,
-                                                                                    threads);
+    stemma::evidence_result run(float min_confidence = 0) {
+        stemma::evidence_context<test::operator_scene, stemma::module_tree> context(ops, tree);
         stemma::by_trust resolution;
         resolution.min_confidence = min_confidence;
         return resolve_evidence(context, source, resolution);
@@ -164,7 +163,8 @@ TEST_CASE("resolve_evidence: is independent of the number of threads") {
     const auto itself = [](id module) { return module; };
     CHECK(one.conflicts.size() + one.alternatives.size() + one.callers.size() > 20);
     for (const unsigned most : {2U, 7U}) {
-        const auto several = s.run(0, stemma::thread_limit{most, 1});
+        const stemma::thread_scope threads({most, 1});
+        const auto several = s.run();
         REQUIRE(several.of.size() == one.of.size());
         for (id v = 0; v < one.of.size(); ++v) {
             CHECK(several.of[v].module == one.of[v].module);

@@ -4,6 +4,7 @@
 // folder: TMPDIR=/dev/shm keeps them in memory.
 #include "../../attributed_scene.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/cut/cut_planner.hpp>
 #include <stemma/cut/detail/cut_writer.hpp>
 #include <stemma/cut/detail/write_cuts.hpp>
@@ -143,14 +144,14 @@ void write_files(benchmark::State& state) {
     const stemma::mapped_file source(model);
     stemma::value_types types(*s.model);
     stemma::detail::infer_shapes(*s.model, types);
+    const stemma::thread_scope threads({static_cast<unsigned>(state.range(2))});
     for (auto _ : state) {
         stemma::cut_planner<> planner(*s.model);
         stemma::detail::cut_writer<> writer(*s.model, planner.contents(), types, {});
         const auto parts = folder / "parts";
         std::filesystem::create_directory(parts);
         all_parts job{s, parts.string()};
-        stemma::detail::write_cuts(source, planner, writer, job, s.parts.size(), false,
-                                   {static_cast<unsigned>(state.range(2))});
+        stemma::detail::write_cuts(source, planner, writer, job, s.parts.size(), false);
         state.PauseTiming();
         std::filesystem::remove_all(parts);
         state.ResumeTiming();

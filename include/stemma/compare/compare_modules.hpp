@@ -155,7 +155,7 @@ private:
     });
     result.compared_weights = pairs.size();
     if (options.weights) {
-        for (auto& weight : detail::compare_all_weights(a, b, pairs, options.threads)) {
+        for (auto& weight : detail::compare_all_weights(a, b, pairs)) {
             if (weight && (!weight->comparable || options.tolerance <= 0 ||
                            weight->difference.relative > options.tolerance)) {
                 difference.weights.push_back(*std::move(weight));

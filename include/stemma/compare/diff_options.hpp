@@ -3,7 +3,6 @@
 #define STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 
 #include <span>
 #include <utility>
@@ -12,9 +11,8 @@ namespace stemma::inline STEMMA_ABI {
 
 /// Options for comparing two models by module.
 struct diff_options {
-    bool weights = true;       ///< compare data of weights
-    double tolerance = 0;      ///< weights are equal up to this largest relative difference
-    thread_limit threads = {}; ///< for the data of weights
+    bool weights = true;  ///< compare data of weights
+    double tolerance = 0; ///< weights are equal up to this largest relative difference
     std::span<const std::pair<id, id>> known_partners = {}; ///< nodes known to correspond
 };
 

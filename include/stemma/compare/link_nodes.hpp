@@ -83,7 +83,7 @@ group_links(std::size_t first_count, std::size_t second_count,
                                                                  const diff_options& options = {}) {
     const auto& before = first.model();
     const auto& after = second.model();
-    const auto graphs = options.weights ? detail::comparable_models(before, after, options.threads)
+    const auto graphs = options.weights ? detail::comparable_models(before, after)
                                         : std::array{detail::comparable_model(before, false),
                                                      detail::comparable_model(after, false)};
     const auto alignment = align_graphs(graphs[0], graphs[1]);

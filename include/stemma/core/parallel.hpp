@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -16,9 +17,7 @@
 
 namespace stemma::inline STEMMA_ABI {
 
-/// How many threads a call may use. Results and output do not depend on it.
-///
-/// A library has no business starting threads in its host process, so the default is one.
+/// How many threads may work at once. Results and output do not depend on it.
 struct thread_limit {
     unsigned most = 1;                               ///< threads at once; 0 counts as 1
     std::size_t least_bytes = std::size_t{1} << 23U; ///< file size that justifies a thread
@@ -28,6 +27,10 @@ struct thread_limit {
     [[nodiscard]] static thread_limit of_machine(unsigned ceiling = 8) {
         return {std::clamp(std::thread::hardware_concurrency(), 1U, ceiling)};
     }
+
+    /// Returns: the limit that applies to calls of this thread: that of its innermost
+    /// `thread_scope`.
+    [[nodiscard]] static thread_limit current() noexcept;
 
     /// Returns: the number of parts to divide so many bytes into, at least one.
     [[nodiscard]] std::size_t parts(std::size_t bytes) const noexcept {
@@ -40,12 +43,32 @@ struct thread_limit {
         constexpr std::size_t bytes_of_one = 256;
         return parts(operators * bytes_of_one);
     }
-
-    /// Returns: the limit while one of these threads is otherwise busy; at least one.
-    [[nodiscard]] thread_limit without_one() const noexcept {
-        return {std::max(most, 2U) - 1, least_bytes};
-    }
 };
+
+/// While it exists, calls of this thread may use several threads. A library has no business
+/// starting threads in its host process, so without one they use no other thread; nor do calls
+/// that policies make in threads that an algorithm has started.
+class thread_scope {
+public:
+    /// Requires: destroyed by the same thread, inner scopes first.
+    explicit thread_scope(thread_limit threads) noexcept
+        : before_(std::exchange(current_, threads)) {}
+
+    thread_scope(const thread_scope&) = delete;
+    thread_scope& operator=(const thread_scope&) = delete;
+
+    ~thread_scope() { current_ = before_; }
+
+private:
+    friend thread_limit;
+
+    inline static constinit thread_local thread_limit current_{};
+    thread_limit before_;
+};
+
+inline thread_limit thread_limit::current() noexcept {
+    return thread_scope::current_;
+}
 
 namespace detail {
 
@@ -86,6 +109,13 @@ inline void rethrow([[maybe_unused]] const std::exception_ptr& thrown) {
 #endif
 }
 
+/// Returns: the limit of this thread while others are busy for it.
+[[nodiscard]] inline thread_limit remaining_threads(std::size_t others) noexcept {
+    auto threads = thread_limit::current();
+    threads.most = threads.most > others ? threads.most - static_cast<unsigned>(others) : 1;
+    return threads;
+}
+
 /// Calls `f(part)` for every part in [0, count), each in a thread of its own except the first,
 /// which runs in this one, and waits for all.
 ///
@@ -118,6 +148,7 @@ inline void for_each_part(std::size_t count, const std::function<void(std::size_
                 run(part);
             }
         }
+        const thread_scope rest(remaining_threads(count - 1));
         run(0);
     }
     for (const auto& exception : thrown) {
@@ -145,16 +176,17 @@ inline void for_each_range(std::size_t size, std::size_t count,
 
 } // namespace detail
 
-/// A task beside the caller's work: in another thread if `threads` allows several and the number of
-/// operators justifies one; otherwise in this one, when the caller waits for it. The caller
-/// meanwhile has `threads.without_one()`.
+/// A task beside the caller's work: in another thread if a `thread_scope` allows several and the
+/// number of operators justifies one; otherwise in this one, when the caller waits for it.
+/// Meanwhile calls of this thread may use one thread less.
 class task_beside {
 public:
-    /// Starts it. Requires: everything the task refers to outlives this object.
-    task_beside(thread_limit threads, std::size_t operators, std::function<void()> task)
-        : task_(std::move(task)) {
-        if (threads.parts_of_operators(operators) > 1) {
+    /// Starts it. Requires: everything the task refers to outlives this object; scopes that begin
+    /// after it end before the wait.
+    task_beside(std::size_t operators, std::function<void()> task) : task_(std::move(task)) {
+        if (thread_limit::current().parts_of_operators(operators) > 1) {
             thread_ = detail::start_thread([this] { thrown_ = detail::thrown_by(task_); });
+            rest_.emplace(detail::remaining_threads(1));
         }
     }
 
@@ -170,6 +202,7 @@ public:
 
     /// Waits until it has ended. Requires: called once. Throws: what the task threw.
     void wait() {
+        rest_.reset();
         if (thread_.joinable()) {
             thread_.join();
             detail::rethrow(thrown_);
@@ -182,11 +215,13 @@ private:
     std::function<void()> task_;
     std::exception_ptr thrown_;
     std::thread thread_;
+    std::optional<thread_scope> rest_;
 };
 
 namespace detail {
 
-/// Runs all tasks, each once, in at most so many threads including this one, and waits for all.
+/// Runs all tasks, each once, in at most so many threads including this one, which takes the first,
+/// and waits for all.
 ///
 /// Requires: tasks are independent of each other.
 /// Throws: what a task threw.

@@ -2,7 +2,6 @@
 #ifndef STEMMA_CUT_CUT_OPTIONS_HPP
 #define STEMMA_CUT_CUT_OPTIONS_HPP
 
-#include <stemma/core/parallel.hpp>
 #include <stemma/cut/cut.hpp>
 #include <stemma/onnx/data_placement.hpp>
 
@@ -34,7 +33,6 @@ struct cut_options {
     bool force = false;                         ///< replace existing files
     std::vector<std::string> spared{};          ///< files never replaced, like the model
     bool sync = true;                           ///< wait until the bytes are on the medium
-    thread_limit threads{};                     ///< for many parts
     type_inference infer{}; ///< called at most once, if the type of a boundary value is unknown
     std::function<void(std::string_view)> note{}; ///< receives notes for the user
 };

@@ -173,7 +173,7 @@ inline split_manifest split_to_folder(const attributed_model& opened, const std:
     if (options.data == data_placement::link && !beside) {
         detail::place_external_data(model, inside, options.data, options.force, options.sync);
     }
-    auto manifest = writer.write(parts, names, folder, options.sync, options.threads);
+    auto manifest = writer.write(parts, names, folder, options.sync);
     detail::remove_old(folder, old, names, spared);
     if (options.note &&
         std::any_of(parts.begin(), parts.end(), [](const auto& p) { return p.plan.random; })) {

@@ -2,7 +2,6 @@
 #ifndef STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 #define STEMMA_EVIDENCE_EVIDENCE_CONTEXT_HPP
 
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/find_scope.hpp>
@@ -42,15 +41,13 @@ struct evidence_facts {
 template <operator_view Ops, module_view Modules>
 class evidence_context {
 public:
-    /// Requires: both outlive the context; as many threads as are given may read them concurrently,
-    /// and query what sources prepare.
-    evidence_context(const Ops& ops, const Modules& modules, thread_limit threads = {})
-        : ops_(&ops), modules_(&modules), threads_(threads) {}
+    /// Requires: both outlive the context; if a `thread_scope` allows several threads, these may
+    /// read them concurrently, and query what sources prepare.
+    evidence_context(const Ops& ops, const Modules& modules) : ops_(&ops), modules_(&modules) {}
 
     /// As above, reusing known facts. Requires: they are for these operators and modules.
-    evidence_context(const Ops& ops, const Modules& modules, evidence_facts facts,
-                     thread_limit threads = {})
-        : ops_(&ops), modules_(&modules), threads_(threads), known_(std::move(facts)) {}
+    evidence_context(const Ops& ops, const Modules& modules, evidence_facts facts)
+        : ops_(&ops), modules_(&modules), known_(std::move(facts)) {}
 
     /// Returns: the given facts and those computed since.
     [[nodiscard]] evidence_facts release() && { return std::move(known_); }
@@ -64,16 +61,13 @@ public:
     /// The ancestry of modules; claims refer to modules by rank in it.
     [[nodiscard]] const tree_index& index() const { return modules_->index(); }
 
-    /// How many threads may read the operators and modules.
-    [[nodiscard]] thread_limit threads() const noexcept { return threads_; }
-
     /// The names of the sources; a named source adds its own when it prepares itself.
     [[nodiscard]] provenance_names& provenances() noexcept { return provenances_; }
 
     /// The scopes in the names of the operators.
     [[nodiscard]] const detail::scope_table& scopes() requires named_operators<Ops> {
         if (!known_.scopes) {
-            known_.scopes = detail::collect_scopes(*ops_, threads_);
+            known_.scopes = detail::collect_scopes(*ops_);
         }
         return *known_.scopes;
     }
@@ -94,7 +88,7 @@ public:
     [[nodiscard]] const detail::scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
         if (!known_.bound) {
-            known_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners(), threads_);
+            known_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners());
         }
         return *known_.bound;
     }
@@ -251,7 +245,6 @@ private:
 
     const Ops* ops_;
     const Modules* modules_;
-    thread_limit threads_;
     provenance_names provenances_;
     evidence_facts known_;
     std::optional<detail::hierarchy_modules> bound_hierarchies_;

@@ -74,12 +74,11 @@ namespace detail {
 
 /// Collects the modules in the metadata of operators and in the names of parameters, and the scopes
 /// in the names of operators; without any, the classes in tags.
-/// Requires: `ops` may be read by as many threads as are given.
+/// Requires: `ops` may be read concurrently if a `thread_scope` allows it.
 /// Complexity: O(bytes of names and metadata) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "",
-                                                  thread_limit threads = {}) {
+[[nodiscard]] named_modules collect_named_modules(const Ops& ops, std::string_view root_name = "") {
     named_modules result;
     result.builder.set_root_name(root_name);
     const auto grow_owners = [&] {
@@ -101,8 +100,8 @@ template <named_operators Ops>
         result.modules = result.builder.build();
     };
     const auto size = static_cast<std::size_t>(num_vertices(ops.graph()));
-    task_beside owners(threads, size, grow_owners);
-    result.scopes = collect_scopes(ops, threads.without_one());
+    task_beside owners(size, grow_owners);
+    result.scopes = collect_scopes(ops);
     owners.wait();
     if (result.builder.size() == 1 && result.scopes.scopes.size() == scope_style_count) {
         grow_class_tags(result.hierarchies, result.builder);

@@ -3,7 +3,6 @@
 #define STEMMA_EVIDENCE_REBUILD_TREE_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/hierarchy_table.hpp>
 #include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -53,9 +52,9 @@ void renumber(scope_modules& scopes, Number number) {
 /// builder. Returns: whether there were any.
 template <class Ops>
 [[nodiscard]] bool add_missing_members(const Ops& ops, rebuilt_tree& tree,
-                                       std::span<const id> module_at, module_tree_builder& builder,
-                                       thread_limit threads) {
-    evidence_context<Ops, module_tree> context(ops, tree.modules, std::move(tree.facts), threads);
+                                       std::span<const id> module_at,
+                                       module_tree_builder& builder) {
+    evidence_context<Ops, module_tree> context(ops, tree.modules, std::move(tree.facts));
     const auto missing = parameter_regions::find_missing_members(context);
     tree.facts = std::move(context).release();
     for (const auto& [sequence, number] : missing) {
@@ -68,13 +67,11 @@ template <class Ops>
 
 /// Reconstructs a module tree from the hierarchies in operator metadata, the paths in parameter
 /// names and the scopes in operator names. Classes come from metadata, call numbers from scopes.
-/// Requires: `ops` may be read by as many threads as are given; `named` was collected from the same
-/// operators.
-/// Complexity: O(operators + parameters + depth * scopes) expected.
+/// Requires: `ops` may be read concurrently if a `thread_scope` allows it; `named` was collected
+/// from the same operators. Complexity: O(operators + parameters + depth * scopes) expected.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named,
-                                        thread_limit threads = {}) {
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, named_modules named) {
     auto& builder = named.builder;
     rebuilt_tree result;
     result.modules = std::move(named.modules);
@@ -100,8 +97,7 @@ template <named_operators Ops>
         }
         return owners;
     };
-    auto bound_scopes =
-        detail::grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder, threads);
+    auto bound_scopes = detail::grow_scopes(ops, scopes, result.modules, owners_by_rank(), builder);
     std::vector<id> first_use(builder.size(), no_id);
     for (id s = 0; s < scopes.scopes.size(); ++s) {
         const auto m = bound_scopes.of_scope[s].module;
@@ -128,7 +124,7 @@ template <named_operators Ops>
     for (id m = 0; m < module_at.size(); ++m) {
         module_at[builder.rank_of(m)] = m;
     }
-    if (detail::add_missing_members(ops, result, module_at, builder, threads)) {
+    if (detail::add_missing_members(ops, result, module_at, builder)) {
         first_use.resize(builder.size(), no_id);
         result.modules = builder.build(detail::sibling_order(builder, named.size, first_use));
         result.facts.owners = owners_by_rank();
@@ -141,9 +137,8 @@ template <named_operators Ops>
 /// As above, collecting names first; the root is called `root_name`.
 template <named_operators Ops>
     requires parameter_readers<Ops>
-[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "",
-                                        thread_limit threads = {}) {
-    return rebuild_tree(ops, detail::collect_named_modules(ops, root_name, threads), threads);
+[[nodiscard]] rebuilt_tree rebuild_tree(const Ops& ops, std::string_view root_name = "") {
+    return rebuild_tree(ops, detail::collect_named_modules(ops, root_name));
 }
 
 /// Rejects types that are no operator views, with an explanation.

@@ -4,7 +4,6 @@
 
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
@@ -29,7 +28,6 @@ struct propagation_problem {
     /// The deepest module if known, else `no_id`. An owner of bodies without evidence of its own
     /// has the common ancestor of the evidence in its bodies here.
     std::span<const id> evidence;
-    thread_limit threads{}; ///< may read `ops` concurrently; results do not depend on it
     /// `data_independent(ops)` if already computed, else null.
     const std::vector<bool>* independent = nullptr;
 };

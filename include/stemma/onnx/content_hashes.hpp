@@ -40,11 +40,11 @@ private:
 
 /// Returns: the hashes of all initializers, numbered as in `wire_model::tensors`. Data are read
 /// once, in sequence. Complexity: O(bytes).
-[[nodiscard]] inline std::vector<content_hash> hash_contents(const wire_model& model,
-                                                             thread_limit threads = {}) {
+[[nodiscard]] inline std::vector<content_hash> hash_contents(const wire_model& model) {
     const auto tensors = model.tensors();
     std::vector<content_hash> result(tensors.size());
-    const auto parts = tensors.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+    const auto parts =
+        tensors.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
     detail::for_each_range(tensors.size(), parts,
                            [&](std::size_t, std::size_t begin, std::size_t end) {
                                detail::content_hasher hasher(model);

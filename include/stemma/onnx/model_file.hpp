@@ -2,7 +2,6 @@
 #ifndef STEMMA_ONNX_MODEL_FILE_HPP
 #define STEMMA_ONNX_MODEL_FILE_HPP
 
-#include <stemma/core/parallel.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/onnx/map_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -17,12 +16,11 @@ class model_file {
 public:
     /// Throws: `error` if the file cannot be read or is damaged.
     /// Complexity: linear in everything except tensor data.
-    explicit model_file(const std::string& path, thread_limit threads = {})
-        : model_file(map_model(path), threads) {}
+    explicit model_file(const std::string& path) : model_file(map_model(path)) {}
 
     /// The same for a mapped file, or bytes in memory: `mapped_file::holding`.
-    explicit model_file(mapped_file file, thread_limit threads = {})
-        : file_(std::move(file)), model_(file_.bytes(), file_.path(), threads) {}
+    explicit model_file(mapped_file file)
+        : file_(std::move(file)), model_(file_.bytes(), file_.path()) {}
 
     model_file(const model_file&) = delete;
     model_file& operator=(const model_file&) = delete;

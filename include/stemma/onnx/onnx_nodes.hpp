@@ -4,7 +4,6 @@
 
 #include <stemma/align/fused_operators.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/python_text.hpp>
 #include <stemma/model/detail/edgeless_graph.hpp>
 #include <stemma/model/operator_view.hpp>
@@ -42,10 +41,10 @@ public:
 
     /// Requires: `model` outlives the view.
     /// Complexity: O(nodes + inputs + values).
-    explicit onnx_nodes(const Model& model, thread_limit threads = {})
+    explicit onnx_nodes(const Model& model)
         : model_(&model)
         , graph_(model.node_count())
-        , parameters_(model, detail::find_constant_weights(model), threads) {
+        , parameters_(model, detail::find_constant_weights(model)) {
         for (id op = 0; op < model.operator_count(); ++op) {
             const auto type = model.operator_type(op);
             hides_data_.push_back(model.operator_domain(op).empty() &&

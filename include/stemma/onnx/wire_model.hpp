@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_WIRE_MODEL_HPP
 
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/onnx/detail/model_scan.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -33,8 +32,7 @@ public:
     /// Throws: `error` if the bytes are not a model (`malformed`), or are 4 GiB or more, or nest
     /// bodies deeper than protobuf allows (`unsupported`).
     /// Complexity: O(bytes that are not tensor data).
-    explicit wire_model(std::string_view bytes, std::string file = "model",
-                        thread_limit threads = {})
+    explicit wire_model(std::string_view bytes, std::string file = "model")
         : model_scan(bytes, std::move(file)) {
         if (bytes.size() > 0xffff'ffffU) {
             STEMMA_THROW(error(error_code::unsupported, file_, "",
@@ -44,7 +42,7 @@ public:
             STEMMA_THROW(error(error_code::malformed, file_, "", "the file is empty"));
         }
         add_graph(graph_kind::main);
-        const auto bound = finish(scan_model(threads));
+        const auto bound = finish(scan_model());
         for (auto& tensor : tensors_) {
             tensor.value = bound[tensor.value];
         }

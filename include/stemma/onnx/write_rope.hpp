@@ -3,7 +3,6 @@
 #define STEMMA_ONNX_WRITE_ROPE_HPP
 
 #include <stemma/config.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/system_files.hpp>
 #include <stemma/io/mapped_file.hpp>
@@ -32,7 +31,6 @@ struct write_options {
     data_placement data = data_placement::keep; ///< what happens to external data files
     bool replace_data = false;                  ///< whether those may replace existing files
     bool sync = true;        ///< whether to wait until the bytes are on the medium
-    thread_limit threads{};  ///< for writing, where that can be parallel
     bool name_nodes = false; ///< for `write_tagged`: names unnamed nodes
     written_sources sources = written_sources::as_before; ///< of tagged files and sidecars
     const std::vector<std::string>* parameters = nullptr; ///< for `write_tagged`: by initializer

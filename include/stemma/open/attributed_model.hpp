@@ -63,13 +63,11 @@ public:
     /// Throws: `error` if the file cannot be read or is damaged, and of `error_code::refused` for a
     /// policy with invalid answers.
     attributed_model(const std::string& path, attribution_options options)
-        : attributed_model(std::make_unique<model_file>(path, options.threads),
-                           std::move(options)) {}
+        : attributed_model(std::make_unique<model_file>(path), std::move(options)) {}
 
     /// As above, for a mapped file or bytes in memory: `mapped_file::holding`.
     attributed_model(mapped_file file, attribution_options options)
-        : attributed_model(std::make_unique<model_file>(std::move(file), options.threads),
-                           std::move(options)) {}
+        : attributed_model(std::make_unique<model_file>(std::move(file)), std::move(options)) {}
 
     /// As above, for an opened model.
     attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
@@ -221,13 +219,13 @@ private:
         fresh_ = record_ && digests_ && record_->fits(model().node_count(), *digests_) &&
                  !detail::has_lost_metadata(model(), record_->carriers);
         std::vector<bool> independent;
-        task_beside rest(options_.threads, model().node_count(), [&] {
+        task_beside rest(model().node_count(), [&] {
             independent = data_independent(*ops_, sweep_order(ops_->graph()));
         });
-        auto facts = make_tree(std::move(names), options_.threads.without_one());
+        auto facts = make_tree(std::move(names));
         rest.wait();
         facts.independent = std::move(independent);
-        context_.emplace(*ops_, modules_, std::move(facts), options_.threads);
+        context_.emplace(*ops_, modules_, std::move(facts));
         const bool takes_tags = uses_record_ && fresh_ && !options_.retag;
         std::optional<detail::edited_tags> edited;
         if (takes_tags && detail::decide_otherwise(options_, *record_)) {
@@ -252,9 +250,9 @@ private:
 
     /// Creates operators, and a digest if needed. Returns: facts from names, if a tree needs them.
     [[nodiscard]] std::optional<named_modules> make_operators() {
-        onnx_nodes<wire_model> nodes(model(), options_.threads);
+        onnx_nodes<wire_model> nodes(model());
         operator_graph graph;
-        task_beside rest(options_.threads, model().node_count(), [&] {
+        task_beside rest(model().node_count(), [&] {
             graph = detail::flat_graph(model());
             if (options_.digest || (record_ && record_->nodes == model().node_count())) {
                 digests_ = detail::find_digests(model());
@@ -262,7 +260,7 @@ private:
         });
         std::optional<named_modules> names;
         if (options_.captures.empty() && !(record_ && !options_.recompute) && !is_folded()) {
-            names = detail::collect_named_modules(nodes, "", options_.threads.without_one());
+            names = detail::collect_named_modules(nodes, "");
         }
         rest.wait();
         ops_.emplace(std::move(nodes), std::move(graph));
@@ -274,8 +272,7 @@ private:
     }
 
     /// Determines the tree. Returns: facts learnt on the way.
-    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names,
-                                           thread_limit threads) {
+    [[nodiscard]] evidence_facts make_tree(std::optional<named_modules> names) {
         if (use_capture()) {
             return {};
         }
@@ -293,8 +290,8 @@ private:
         // The exporter's name of the graph is not that of a module; a record keeps its own.
         const auto root_name =
             uses_record_ && !options_.retag ? record_->modules.name(0) : std::string_view();
-        auto rebuilt = names ? rebuild_tree(*ops_, std::move(*names), threads)
-                             : rebuild_tree(*ops_, root_name, threads);
+        auto rebuilt =
+            names ? rebuild_tree(*ops_, std::move(*names)) : rebuild_tree(*ops_, root_name);
         tree_from_model_ =
             !uses_record_ || detail::has_all_modules(rebuilt.modules, record_->modules);
         modules_ = std::move(tree_from_model_ ? rebuilt.modules : record_->modules);

@@ -4,7 +4,6 @@
 
 #include <stemma/capture/capture_source.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/policies.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/evidence/class_tags.hpp>
@@ -61,12 +60,11 @@ struct attribution_options {
     bool retag = false;       ///< use the file's tree and evidence, but not its tags
     bool digest = false;      ///< compute what `record` needs while reading the file
     any_frames frames{};      ///< which frames of call stacks are the user's
-    thread_limit threads{};   ///< for reading; results do not depend on it
     /// Resolves policy names in a record beyond those of the library; must outlive the model.
     const onnx_policy_registry* known = nullptr;
 
-    /// Chooses policies, in any order: one per role, any number of evidence sources. Captures and a
-    /// thread limit may be among them.
+    /// Chooses policies, in any order: one per role, any number of evidence sources. Captures
+    /// may be among them.
     template <class... Ps>
     attribution_options& set(Ps... chosen) {
         static_assert((has_category<Ps> && ...),
@@ -82,8 +80,7 @@ struct attribution_options {
 
 private:
     template <class P>
-    static constexpr bool is_other_choice =
-        std::same_as<P, capture_source> || std::same_as<P, thread_limit>;
+    static constexpr bool is_other_choice = std::same_as<P, capture_source>;
 
     template <class P>
     static constexpr bool has_category =
@@ -111,8 +108,6 @@ private:
             evidence.emplace_back(std::move(chosen));
         } else if constexpr (std::same_as<P, capture_source>) {
             captures = std::move(chosen);
-        } else if constexpr (std::same_as<P, thread_limit>) {
-            threads = chosen;
         }
     }
 };
@@ -211,9 +206,9 @@ recorded_options(const attribution_options& options) {
     return recorded;
 }
 
-/// Returns: options with the same frames, known policies and threads, but no other choices.
+/// Returns: options with the same frames and known policies, but no other choices.
 [[nodiscard]] inline attribution_options without_choices(const attribution_options& options) {
-    return {.frames = options.frames, .threads = options.threads, .known = options.known};
+    return {.frames = options.frames, .known = options.known};
 }
 
 /// Whether some options decide the modules of nodes by other rules than those of a record.

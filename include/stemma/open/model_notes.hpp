@@ -120,8 +120,7 @@ private:
         auto findings = opened_.hierarchies().problems;
         const auto& names = opened_.scopes().problems;
         findings.insert(findings.end(), names.begin(), names.end());
-        const auto parameters =
-            find_unreadable_parameters(opened_.operators(), opened_.options().threads);
+        const auto parameters = find_unreadable_parameters(opened_.operators());
         findings.insert(findings.end(), parameters.begin(), parameters.end());
         if (findings.empty()) {
             return;

@@ -11,7 +11,6 @@
 #include <stemma/config.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/text_list.hpp>
 #include <stemma/error.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
@@ -71,8 +70,7 @@ public:
 
     [[nodiscard]] std::optional<std::string> is_foreign(const onnx_operators<wire_model>& ops,
                                                         const module_tree&) override {
-        const auto [before, after] =
-            comparable_models(original_->model(), ops.model(), original_->options().threads);
+        const auto [before, after] = comparable_models(original_->model(), ops.model());
         alignment_ = align_graphs(before, after);
         return alignment_.size() == 0 || find_overlap(before, after, alignment_).is_related()
                    ? std::nullopt
@@ -274,14 +272,13 @@ private:
 /// its original, which the captures then belong to. See `carried_from`.
 /// Throws: when the model is attributed, as `captures` and `attributed_model`, and `error` of
 /// `error_code::refused` if there are several ONNX files.
-[[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths,
-                                                         thread_limit threads = {}) {
+[[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths) {
     if (paths.empty()) {
         return {};
     }
     auto name = detail::join_list(paths);
     return capture_source(
-        [paths = std::move(paths), threads]() -> std::unique_ptr<opened_capture> {
+        [paths = std::move(paths)]() -> std::unique_ptr<opened_capture> {
             auto others = paths;
             const auto model =
                 std::stable_partition(others.begin(), others.end(), [](const std::string& path) {
@@ -298,7 +295,6 @@ private:
             others.erase(model, others.end());
             attribution_options options;
             options.captures = captures(std::move(others));
-            options.threads = threads;
             return carried_from(original, std::move(options)).open();
         },
         std::move(name));

@@ -43,9 +43,9 @@ struct stripped_sizes {
 inline stripped_sizes strip_model(const std::string& input, const std::string& output,
                                   const write_options& options = {}) {
     const auto file = map_model(input);
-    const wire_model model(file.bytes(), input, options.threads);
+    const wire_model model(file.bytes(), input);
     detail::strip_editor editor(model);
-    detail::rewrite plan(model, editor, options.threads);
+    detail::rewrite plan(model, editor);
     output_file written(output);
     plan.write(file, written);
     detail::place_external_data(model, output, options.data, options.replace_data, options.sync);

@@ -69,15 +69,14 @@ template <carrier_policy Carrier>
 template <carrier_policy Carrier, class Record>
 [[nodiscard]] tag_editor<Carrier>
 make_tag_editor(const wire_model& model, const module_tree& modules, const tagging& tags,
-                Record record, const Carrier& carrier, thread_limit threads = {},
-                std::string_view sources = {}) {
+                Record record, const Carrier& carrier, std::string_view sources = {}) {
     const auto carriers = detail::recorded_carriers(carrier);
     std::string recorded;
     std::string sketch;
     value_tags values;
     const bool carries_values =
         carriers.metadata && !(model.tensors().empty() && model.value_infos().empty());
-    run_tasks(threads.parts_of_operators(model.node_count()),
+    run_tasks(thread_limit::current().parts_of_operators(model.node_count()),
               {[&] { recorded = detail::to_json(record(carriers), modules); },
                [&] {
                    if (carries_values) {
@@ -85,7 +84,7 @@ make_tag_editor(const wire_model& model, const module_tree& modules, const taggi
                    }
                }});
     if (carriers.mark) {
-        sketch = detail::to_json(detail::sketch_of(model, tags.attributions, threads));
+        sketch = detail::to_json(detail::sketch_of(model, tags.attributions));
     }
     const auto table = carriers.model ? detail::to_json(to_table(tags)) : std::string();
     return tag_editor<Carrier>(model, modules, tags, carrier, std::move(values), recorded, table,
@@ -126,12 +125,12 @@ struct sources_to_write {
 /// Requires: the model outlives it. Complexity: that of `find_value_tags` and `sketch_of`.
 template <carrier_policy Carrier>
 [[nodiscard]] tag_editor<Carrier>
-make_tag_editor(const attributed_model& opened, const Carrier& carrier, thread_limit threads = {},
+make_tag_editor(const attributed_model& opened, const Carrier& carrier,
                 written_sources written = written_sources::as_before) {
     const auto sources = detail::find_sources_to_write(opened, written);
     auto editor = detail::make_tag_editor(
         opened.model(), opened.modules(), opened.tags(),
-        [&](const carrier_set& carriers) { return opened.record(carriers); }, carrier, threads,
+        [&](const carrier_set& carriers) { return opened.record(carriers); }, carrier,
         sources.text);
     if (sources.lines != nullptr) {
         editor.write_sources(*sources.lines);
@@ -162,7 +161,7 @@ namespace detail {
 template <carrier_policy Carrier>
 [[nodiscard]] auto editor_for(const attributed_model& opened, const Carrier& carrier,
                               const write_options& options) {
-    auto editor = make_tag_editor(opened, carrier, options.threads, options.sources);
+    auto editor = make_tag_editor(opened, carrier, options.sources);
     const bool keeps = keeps_additions(opened);
     if (options.name_nodes || (keeps && has_given_names(opened.model()))) {
         editor.name_nodes(opened.model());
@@ -189,7 +188,7 @@ std::uint64_t write_tagged(const attributed_model& opened, const std::string& ou
                            const Carrier& carrier = usual_carriers,
                            const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
-    detail::rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor);
     output_file written(output);
     plan.write(opened.file(), written);
     detail::place_external_data(opened.model(), output, options.data, options.replace_data,
@@ -204,7 +203,7 @@ template <text_sink Sink, carrier_policy Carrier = carrier_set>
 void write_tagged(Sink& sink, const attributed_model& opened,
                   const Carrier& carrier = usual_carriers, const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
-    detail::rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor);
     detail::view_splice splice(opened.model().bytes(), sink);
     plan.write(splice);
 }
@@ -216,7 +215,7 @@ template <carrier_policy Carrier = carrier_set>
                                        const Carrier& carrier = usual_carriers,
                                        const write_options& options = {}) {
     auto editor = detail::editor_for(opened, carrier, options);
-    detail::rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor);
     detail::string_splice bytes(opened.model().bytes());
     plan.write(bytes);
     return std::move(bytes.text);

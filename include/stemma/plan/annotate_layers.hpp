@@ -75,7 +75,7 @@ inline void annotate_layers(const attributed_model& opened, std::span<const id> 
                             std::string annotation, const std::string& output,
                             const write_options& options = {}) {
     detail::layer_annotator editor(opened.model(), nodes, std::move(annotation));
-    detail::rewrite plan(opened.model(), editor, options.threads);
+    detail::rewrite plan(opened.model(), editor);
     output_file written(output);
     plan.write(opened.file(), written);
     detail::place_external_data(opened.model(), output, options.data, options.replace_data,

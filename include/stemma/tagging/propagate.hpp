@@ -6,7 +6,6 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/policy_answer.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/model/attribution.hpp>
@@ -86,13 +85,12 @@ void hear_bodies(const Ops& ops, const tree_index& modules, std::span<attributio
 /// `result` is by vertex index. An owner of bodies without evidence is settled first, from the
 /// evidence in its bodies; the rest is up to the policy, which is not called if nothing remains. No
 /// operator has more confidence than those it follows. `independent` is the result of
-/// `data_independent` for `ops`, if known. Requires: `ops` may be read by as many threads as are
-/// given.
+/// `data_independent` for `ops`, if known. Requires: `ops` may be read concurrently if
+/// a `thread_scope` allows it.
 /// Complexity: that of the policy, plus O(V + E), and that of `limit_confidence`.
 template <operator_view Ops, propagation_policy<Ops> Policy = both_sides>
 void propagate(const Ops& ops, const tree_index& modules, std::span<attribution> result,
-               const Policy& policy = {}, thread_limit threads = {},
-               const std::vector<bool>* independent = nullptr) {
+               const Policy& policy = {}, const std::vector<bool>* independent = nullptr) {
     STEMMA_ASSERT(result.size() == num_vertices(ops.graph()), "one attribution per operator");
     const sweep_order order(ops.graph());
     if (detail::propagates(policy)) {
@@ -105,8 +103,7 @@ void propagate(const Ops& ops, const tree_index& modules, std::span<attribution>
     if (std::find(evidence.begin(), evidence.end(), no_id) == evidence.end()) {
         return;
     }
-    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, threads, independent},
-                     result);
+    policy.propagate(propagation_problem<Ops>{ops, modules, order, evidence, independent}, result);
     for (std::size_t v = 0; v < result.size(); ++v) {
         if (result[v].module >= modules.size()) {
             detail::refuse_answer(policy, "propagation",

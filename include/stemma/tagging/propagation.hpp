@@ -85,7 +85,7 @@ struct both_sides {
         std::vector<bool> independent;
         std::vector<bool> steers;
         std::vector<bool> settled;
-        detail::run_tasks(problem.threads.parts_of_operators(result.size()),
+        detail::run_tasks(thread_limit::current().parts_of_operators(result.size()),
                           {[&] {
                                down = common_reader_modules(problem);
                                settled = settled_by_readers(problem, down, result);

@@ -209,8 +209,8 @@ void resolve_evidence(const Sources& sources, const Graph& graph, const tree_ind
 
 } // namespace detail
 
-/// Queries the sources about every operator and resolves their claims, in as many threads as the
-/// context allows.
+/// Queries the sources about every operator and resolves their claims, in as many threads as
+/// allowed.
 /// Complexity: that of the sources and the resolution policy.
 template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> Evidence,
           resolution_policy Resolution = by_weight>
@@ -222,7 +222,7 @@ template <operator_view Ops, module_view Modules, evidence_policy<Ops, Modules> 
     const auto sources = detail::prepare_source(evidence, context);
     std::vector<attribution> of(size);
     // Operators vary in cost, so there are more parts than threads.
-    const auto workers = context.threads().parts_of_operators(size);
+    const auto workers = thread_limit::current().parts_of_operators(size);
     std::vector<evidence_result> parts(workers == 1 ? 1 : 8 * workers);
     detail::for_each_item(parts.size(), workers, [&](std::size_t part, std::size_t) {
         const auto [first, last] = detail::vertex_range(graph, parts.size(), part);

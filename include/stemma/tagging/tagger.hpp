@@ -79,7 +79,7 @@ consteval bool are_for_this_tagging() {
 /// Queries the evidence, resolves its claims, propagates to operators without any, and names
 /// modules. Policies not passed are the defaults: the sources that need only names, `by_weight`,
 /// `both_sides`, `not_infrastructure`, `class_paths`.
-/// Requires: with several threads in the context, policies that support concurrent calls.
+/// Requires: policies that support concurrent calls if a `thread_scope` allows several threads.
 /// Complexity: linear in operators, edges and modules, times the cap on tag sets.
 template <operator_view Ops, module_view Modules, policy... Ps>
 [[nodiscard]] tagging tag_operators(evidence_context<Ops, Modules>& context,
@@ -98,7 +98,6 @@ template <operator_view Ops, module_view Modules, policy... Ps>
     tagging result;
     evidence_result resolved;
     std::vector<bool> has_evidence;
-    const auto threads = context.threads();
     const auto resolve_all = [&] {
         resolved = resolve_evidence(context, evidence, resolution);
         for (const auto& [v, before, readers, least] :
@@ -118,11 +117,10 @@ template <operator_view Ops, module_view Modules, policy... Ps>
         has_evidence.resize(resolved.of.size());
         std::transform(resolved.of.begin(), resolved.of.end(), has_evidence.begin(),
                        [](const attribution& entry) { return entry.module != no_id; });
-        propagate(context.ops(), context.index(), resolved.of, propagation, threads.without_one(),
-                  &context.independent());
+        propagate(context.ops(), context.index(), resolved.of, propagation, &context.independent());
     };
     detail::run_tasks(
-        threads.parts_of_operators(num_vertices(context.ops().graph())),
+        thread_limit::current().parts_of_operators(num_vertices(context.ops().graph())),
         {resolve_all, [&] { result.tags = name_modules(context.modules(), selection, naming); }});
     result.provenances = context.provenances();
     result.attributions = std::move(resolved.of);

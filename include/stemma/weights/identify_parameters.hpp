@@ -4,7 +4,6 @@
 
 #include <stemma/checkpoint/checkpoint.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
@@ -36,7 +35,6 @@ struct identify_options {
     const checkpoint* known = nullptr; ///< whose entries they are; without it, what the tree of
                                        ///< modules declares, else what modules usually have
     bool contents = true;              ///< whether the checkpoint has the model's values
-    thread_limit threads{};            ///< for hashing
     std::string prefix{};              ///< of the names of the model's entries; "" if to be found
 };
 
@@ -186,7 +184,7 @@ identify_parameters(const attributed_model& opened, const identify_options& opti
                     : detail::state_entries(opened.modules()));
     std::optional<detail::content_entries> contents;
     if (of_checkpoint && options.contents) {
-        contents.emplace(search, *options.known, options.threads);
+        contents.emplace(search, *options.known);
         contents->find();
         detail::derived_entries derived(search, *contents);
         derived.find_gates();

@@ -80,11 +80,10 @@ public:
         }
         const auto* const present = options.known != nullptr ? options.known : options.weights;
         report_.origins = identify_parameters(
-            opened, {present, options.known != nullptr, options.writing.threads,
+            opened, {present, options.known != nullptr,
                      options.known != nullptr ? std::string() : options.prefix});
-        values_ =
-            std::make_unique<new_values>(opened, options.weights, options.adapter, options.known,
-                                         report_.origins, options.writing.threads, options.prefix);
+        values_ = std::make_unique<new_values>(opened, options.weights, options.adapter,
+                                               options.known, report_.origins, options.prefix);
         choose();
     }
 

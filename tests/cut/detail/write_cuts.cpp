@@ -5,6 +5,7 @@
 #include "../../model_files.hpp"
 #include "../../scratch_folder.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/cut/detail/cut_obstacles.hpp>
 #include <stemma/cut/detail/random_nodes.hpp>
 #include <stemma/error.hpp>
@@ -138,12 +139,13 @@ TEST_CASE("write_cuts: files and order of events do not depend on the number of 
         std::vector<std::string> asked;
         std::vector<std::string> heard;
         std::string weights;
-        for (unsigned threads : {1U, 2U, 5U}) {
+        for (const unsigned most : {1U, 2U, 5U}) {
+            const stemma::thread_scope threads({most});
             const test::scratch_folder folder;
             new_store(store);
             all_modules job{from, folder.path(), &*store};
             stemma::detail::write_cuts(from.opened.file(), from.planner, from.writer, job,
-                                       from.size(), false, {threads});
+                                       from.size(), false);
             CHECK(files_in(folder.path()) == expected);
             const auto file = folder.make("weights.bin", "");
             store->save(file, false);
@@ -154,7 +156,7 @@ TEST_CASE("write_cuts: files and order of events do not depend on the number of 
                     line.erase(line.find(folder.path()), folder.path().size());
                 }
             }
-            if (threads == 1) {
+            if (most == 1) {
                 asked = job.asked;
                 heard = job.heard;
                 weights = bytes;
@@ -174,7 +176,8 @@ TEST_CASE("write_cuts: an error leaves only the parts before it", "[onnx][write_
                                false);
     const auto expected = files_in(whole.path());
     for (std::size_t failing : {std::size_t{0}, from.size() / 2, from.size() - 1}) {
-        for (unsigned threads : {1U, 4U}) {
+        for (const unsigned most : {1U, 4U}) {
+            const stemma::thread_scope threads({most});
             for (const bool in_the_way : {false, true}) {
                 const test::scratch_folder folder;
                 all_modules job{from, folder.path()};
@@ -186,8 +189,8 @@ TEST_CASE("write_cuts: an error leaves only the parts before it", "[onnx][write_
                     }
                     std::filesystem::create_directory(job.file(failing, 0));
                     CHECK_THROWS_AS(stemma::detail::write_cuts(from.opened.file(), from.planner,
-                                                               from.writer, job, from.size(), false,
-                                                               {threads}),
+                                                               from.writer, job, from.size(),
+                                                               false),
                                     stemma::error);
                 } else {
                     job.failing = failing;
@@ -196,8 +199,8 @@ TEST_CASE("write_cuts: an error leaves only the parts before it", "[onnx][write_
                         continue;
                     }
                     CHECK_THROWS_AS(stemma::detail::write_cuts(from.opened.file(), from.planner,
-                                                               from.writer, job, from.size(), false,
-                                                               {threads}),
+                                                               from.writer, job, from.size(),
+                                                               false),
                                     std::runtime_error);
                 }
                 for (auto entry = before.begin(); entry != before.end();) {

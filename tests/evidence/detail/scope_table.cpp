@@ -150,7 +150,8 @@ TEST_CASE("collect_scopes: is independent of the number of threads") {
         }
         const auto one = stemma::detail::collect_scopes(ops);
         for (const unsigned most : {2U, 5U}) {
-            const auto several = stemma::detail::collect_scopes(ops, stemma::thread_limit{most, 1});
+            const stemma::thread_scope threads({most, 1});
+            const auto several = stemma::detail::collect_scopes(ops);
             REQUIRE(several.scope_of == one.scope_of);
             REQUIRE(several.leftover == one.leftover);
             REQUIRE(several.problems.size() == one.problems.size());

@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../wire_builder.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
 #include <stemma/onnx/wire_model.hpp>
@@ -114,8 +115,9 @@ TEST_CASE("common_contents: tells apart what hashes of all data tell apart", "[o
         auto expected = stemma::hash_contents(models[0]);
         const auto more = stemma::hash_contents(models[1]);
         expected.insert(expected.end(), more.begin(), more.end());
-        for (const unsigned threads : {1U, 3U}) {
-            const stemma::detail::common_contents common(stored[0], stored[1], {threads, 1});
+        for (const unsigned most : {1U, 3U}) {
+            const stemma::thread_scope threads({most, 1});
+            const stemma::detail::common_contents common(stored[0], stored[1]);
             auto hashes = common.of(0);
             hashes.insert(hashes.end(), common.of(1).begin(), common.of(1).end());
             REQUIRE(hashes.size() == expected.size());
@@ -169,7 +171,7 @@ TEST_CASE("common_contents: of all widths of elements", "[onnx]") {
         const stemma::wire_model after(second);
         const stemma::detail::stored_tensors old(before);
         const stemma::detail::stored_tensors now(after);
-        const stemma::detail::common_contents common(old, now, {});
+        const stemma::detail::common_contents common(old, now);
         CHECK(common.of(0)[0].loose == common.of(1)[0].loose);
         CHECK(common.of(0)[0].loose != common.of(1)[1].loose);
         CHECK(common.of(0)[0].exact != common.of(1)[0].exact);

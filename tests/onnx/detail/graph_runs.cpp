@@ -20,12 +20,12 @@ namespace test::onnx_detail_graph_runs {
 namespace {
 
 /// Returns: the runs of a model's main graph, whatever its size; checks that they cover all of it.
-std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, unsigned threads) {
+std::vector<stemma::detail::graph_run> runs_of(const stemma::wire_model& model, unsigned most) {
+    const stemma::thread_scope threads({most, 1});
     const auto& graph = model.containers()[0];
-    auto runs = stemma::detail::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size,
-                                           stemma::thread_limit{threads, 1});
+    auto runs = stemma::detail::guess_runs(model.bytes(), graph.begin, graph.begin + graph.size);
     REQUIRE(!runs.empty());
-    CHECK(runs.size() <= threads);
+    CHECK(runs.size() <= most);
     auto at = graph.begin;
     for (const auto& run : runs) {
         CHECK(run.begin == at);
@@ -80,11 +80,11 @@ TEST_CASE("guess_runs: boundaries are in structure, not in tensor data", "[onnx]
 TEST_CASE("guess_runs: small graphs get no extra threads", "[onnx][graph_runs]") {
     const auto bytes = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const auto size = static_cast<std::uint32_t>(bytes.size());
-    CHECK(stemma::detail::guess_runs(bytes, 0, size, {}).size() == 1);
-    CHECK(
-        stemma::detail::guess_runs(bytes, 0, size, stemma::thread_limit{8, bytes.size()}).size() ==
-        1);
-    CHECK(stemma::detail::guess_runs(bytes, 0, 0, stemma::thread_limit{8, 1}).size() == 1);
+    CHECK(stemma::detail::guess_runs(bytes, 0, size).size() == 1);
+    const stemma::thread_scope threads({8, bytes.size()});
+    CHECK(stemma::detail::guess_runs(bytes, 0, size).size() == 1);
+    const stemma::thread_scope more({8, 1});
+    CHECK(stemma::detail::guess_runs(bytes, 0, 0).size() == 1);
 }
 
 } // namespace test::onnx_detail_graph_runs

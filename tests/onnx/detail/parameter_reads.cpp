@@ -22,13 +22,13 @@ TEST_CASE("parameter_reads: finds what each node reads, with any number of threa
         }
         return reads;
     };
-    for (const unsigned threads : {1U, 4U}) {
-        const stemma::detail::parameter_reads all(
-            nodes, {threads, 1}, [&](id node, std::vector<id>& reads) {
-                const auto own = reads_of(node);
-                reads.insert(reads.end(), own.begin(), own.end());
-                return static_cast<id>(own.size());
-            });
+    for (const unsigned most : {1U, 4U}) {
+        const stemma::thread_scope threads({most, 1});
+        const stemma::detail::parameter_reads all(nodes, [&](id node, std::vector<id>& reads) {
+            const auto own = reads_of(node);
+            reads.insert(reads.end(), own.begin(), own.end());
+            return static_cast<id>(own.size());
+        });
         bool same = true;
         for (id node = 0; node < nodes; ++node) {
             const auto found = all.of(node);

@@ -10,6 +10,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/mapped_file.hpp>
 #include <stemma/io/output_file.hpp>
@@ -160,9 +161,10 @@ TEST_CASE("rewrite: output is independent of the number of threads", "[onnx][rew
             const std::string mark(size, '.');
             appends_everywhere editor{&model, test::message().text(999, mark).bytes()};
             const auto expected = written(model, editor);
-            for (const unsigned threads : {2U, 3U, 16U}) {
-                CAPTURE(seed, size, threads);
-                stemma::detail::rewrite plan(model, editor, stemma::thread_limit{threads, 1});
+            for (const unsigned most : {2U, 3U, 16U}) {
+                CAPTURE(seed, size, most);
+                const stemma::thread_scope threads({most, 1});
+                stemma::detail::rewrite plan(model, editor);
                 REQUIRE(plan.size() == static_cast<std::int64_t>(expected.size()));
                 stemma::detail::string_splice in_one_go(model.bytes());
                 plan.write(in_one_go);

@@ -15,7 +15,6 @@
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/open/attributed_model.hpp>
 
@@ -152,7 +151,7 @@ private:
         if (!options_.weights) {
             return;
         }
-        auto differences = compare_all_weights(a_, b_, pairs, options_.threads);
+        auto differences = compare_all_weights(a_, b_, pairs);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             if (!differences[i] || (differences[i]->comparable && options_.tolerance > 0 &&
                                     differences[i]->difference.relative <= options_.tolerance)) {

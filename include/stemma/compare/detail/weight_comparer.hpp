@@ -132,13 +132,14 @@ struct weight_pair {
 /// Complexity: O(data).
 [[nodiscard]] inline std::vector<std::optional<weight_difference>>
 compare_all_weights(const compared_model& a, const compared_model& b,
-                    const std::vector<weight_pair>& pairs, thread_limit threads) {
+                    const std::vector<weight_pair>& pairs) {
     std::vector<std::optional<weight_difference>> differences(pairs.size());
     std::size_t bytes = 0;
     for (const auto& pair : pairs) {
         bytes += a.constants()[pair.first].bytes;
     }
-    const auto parts = std::clamp<std::size_t>(pairs.size(), 1, threads.parts(bytes));
+    const auto parts =
+        std::clamp<std::size_t>(pairs.size(), 1, thread_limit::current().parts(bytes));
     for_each_range(pairs.size(), parts, [&](std::size_t, std::size_t i, std::size_t end) {
         tensor_content_reader in_a(a.model());
         tensor_content_reader in_b(b.model());

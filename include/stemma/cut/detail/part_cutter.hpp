@@ -157,8 +157,8 @@ public:
         nothing_there_ = !folder_.empty() && std::filesystem::is_empty(folder_, unknown);
         job<Request, Path> task{*this, modules, request, path, {}};
         const on_failure keep_store([&] { commit_store(); }); // for the parts that are in place
-        write_cuts(source_.file, basis_.planner, basis_.writer, task, modules.size(), options_.sync,
-                   options_.threads);
+        write_cuts(source_.file, basis_.planner, basis_.writer, task, modules.size(),
+                   options_.sync);
         commit_store();
         return std::move(task.records);
     }

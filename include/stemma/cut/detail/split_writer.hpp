@@ -79,14 +79,14 @@ public:
     /// `cannot_write`, or of `too_large` for a part of 2 GiB. Complexity: O(bytes); weights are
     /// copied from file to file.
     split_manifest write(std::span<const split_part> parts, std::span<const split_part_names> names,
-                         const std::string& folder, bool sync, thread_limit threads = {}) {
+                         const std::string& folder, bool sync) {
         const auto path = [&](std::string_view file) {
             return (std::filesystem::path(folder) / file).string();
         };
         split_manifest manifest;
         manifest.source.file = std::filesystem::path(source_.path()).filename().string();
         manifest.parts.resize(parts.size());
-        const std::size_t workers = std::max(threads.most, 1U);
+        const std::size_t workers = std::max(thread_limit::current().most, 1U);
         std::vector<cut_writer<Policy>> writers(workers - 1, cuts_);
         std::vector<std::unique_ptr<output_file>> files(parts.size());
         // The first item is the source, which is only hashed.

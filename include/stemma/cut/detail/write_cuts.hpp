@@ -226,11 +226,11 @@ private:
 /// Complexity: that of planning, and O(bytes) of the parts.
 template <cut_policy Policy, cut_job Job>
 void write_cuts(const mapped_file& source, cut_planner<Policy>& planner,
-                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true,
-                thread_limit threads = {}) {
+                const cut_writer<Policy>& writer, Job& job, std::size_t count, bool sync = true) {
     constexpr std::size_t most_at_once = 8; // as many parts are small
     constexpr std::size_t in_flight = 6;    // so that one slow thread does not block others
-    const auto workers = std::clamp<std::size_t>(threads.most, 1, std::max<std::size_t>(count, 1));
+    const auto workers =
+        std::clamp<std::size_t>(thread_limit::current().most, 1, std::max<std::size_t>(count, 1));
     detail::cut_run<Policy, Job> run(source, planner, writer, job, sync, count, workers);
     run_pipeline(
         count,

@@ -72,12 +72,11 @@ template <module_view Modules>
 }
 
 /// Returns: the parameters whose names cannot be read, each with the first operator that reads it.
-/// Requires: `ops` may be read by as many threads as are given.
+/// Requires: `ops` may be read concurrently if a `thread_scope` allows it.
 /// Complexity: O(bytes of names), and O(operators) if there are any.
 template <parameter_readers Ops>
-[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops,
-                                                              thread_limit threads = {}) {
-    const auto parts = threads.parts_of_operators(num_vertices(ops.graph()));
+[[nodiscard]] std::vector<finding> find_unreadable_parameters(const Ops& ops) {
+    const auto parts = thread_limit::current().parts_of_operators(num_vertices(ops.graph()));
     std::vector<std::unordered_map<id, const char*>> unreadable(parts);
     for_each_range(ops.parameter_count(), parts,
                    [&](std::size_t part, std::size_t p, std::size_t end) {

@@ -55,13 +55,13 @@ struct scope_modules {
 template <module_view Modules>
 [[nodiscard]] std::vector<scope_module>
 resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver, id base,
-               std::optional<std::string_view> strip, thread_limit threads) {
+               std::optional<std::string_view> strip) {
     constexpr auto roots = static_cast<std::size_t>(scope_style_count);
     constexpr std::size_t ahead = 16; // segments are far apart, in the names
     const scope_module root{base, no_id, no_id, detail::confidence::scope};
     std::vector<scope_module> result(table.scopes.size(), root);
     const auto count = table.scopes.size() - roots;
-    const auto parts = threads.parts_of_operators(count);
+    const auto parts = thread_limit::current().parts_of_operators(count);
     for_each_range(count, parts, [&](std::size_t, std::size_t first, std::size_t last) {
         const auto begin = static_cast<id>(roots + first);
         const auto end = static_cast<id>(roots + last);
@@ -104,7 +104,7 @@ resolve_scopes(const scope_table& table, const scope_resolver<Modules>& resolver
 template <parameter_readers Ops, module_view Modules>
 void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules& modules,
                         const parameter_owners& owners, const scope_resolver<Modules>& resolver,
-                        scope_modules& result, thread_limit threads) {
+                        scope_modules& result) {
     const auto& graph = ops.graph();
     const tree_index& tree = modules.index();
     const auto is_scope = [](id s) { return s != no_id && s >= scope_style_count; };
@@ -131,7 +131,7 @@ void part_shared_scopes(const Ops& ops, const scope_table& table, const Modules&
         return outcome;
     };
     // In most models no operator contradicts its scope.
-    const auto count = threads.parts_of_operators(num_vertices(graph));
+    const auto count = thread_limit::current().parts_of_operators(num_vertices(graph));
     std::vector<std::uint8_t> contradicted(count);
     for_each_vertex_range(graph, count, [&](std::size_t part, auto first, auto last) {
         contradicted[part] = std::any_of(first, last, [&](const operator_t<Ops>& vertex) {
@@ -236,19 +236,18 @@ inline void note_calls(const scope_table& table, const scope_modules& bound,
 ///
 /// `owners` are those of the operators' parameters in that tree; they decide ambiguous names, for a
 /// whole scope and for individual operators.
-/// Requires: `ops` may be read by as many threads as are given.
+/// Requires: `ops` may be read concurrently if a `thread_scope` allows it.
 /// Complexity: O(operators + scopes * depth) expected.
 template <parameter_readers Ops, module_view Modules>
 [[nodiscard]] scope_modules bind_scopes(const Ops& ops, const scope_table& table,
-                                        const Modules& modules, const parameter_owners& owners,
-                                        thread_limit threads = {}) {
+                                        const Modules& modules, const parameter_owners& owners) {
     const detail::scope_resolver<Modules> resolver(
-        table, modules, detail::collect_witnesses(ops, table, modules, owners, threads), true,
+        table, modules, detail::collect_witnesses(ops, table, modules, owners), true,
         [&] { return detail::find_weighted(ops, table, owners); });
     scope_modules result;
     result.of_scope =
-        detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip, threads);
-    detail::part_shared_scopes(ops, table, modules, owners, resolver, result, threads);
+        detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip);
+    detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
     detail::repeated_parter(ops, table, result.of_scope)
         .run([&](id m) { return resolver.calls(m); }, result.of_operator);
     detail::number_scopes(ops, table, result, modules.index().size());
@@ -263,16 +262,16 @@ template <parameter_readers Ops, module_view Modules>
 template <parameter_readers Ops>
 [[nodiscard]] scope_modules grow_scopes(const Ops& ops, const scope_table& table,
                                         const module_tree& tree, const parameter_owners& owners,
-                                        module_tree_builder& builder, thread_limit threads = {}) {
+                                        module_tree_builder& builder) {
     const detail::scope_resolver<module_tree> resolver(
-        table, tree, detail::collect_witnesses(ops, table, tree, owners, threads), false, {},
+        table, tree, detail::collect_witnesses(ops, table, tree, owners), false, {},
         [&] { return detail::find_weights_read(ops, table); });
     std::vector<id> builder_id(tree.size());
     for (id m = 0; m < builder.size(); ++m) {
         builder_id[builder.rank_of(m)] = m;
     }
     scope_modules ranks; // in `tree`, if the module is there
-    ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt, threads);
+    ranks.of_scope = detail::resolve_scopes(table, resolver, 0, std::nullopt);
     auto result = ranks;
     const auto has_inside = detail::find_enclosing(table);
     const detail::lent_modules<module_tree> lent(
@@ -404,7 +403,7 @@ template <parameter_readers Ops>
                               qualified.substr(dot == qualified.npos ? 0 : dot + 1), qualified);
         }
     }
-    detail::part_shared_scopes(ops, table, tree, owners, resolver, ranks, threads);
+    detail::part_shared_scopes(ops, table, tree, owners, resolver, ranks);
     for (const auto& [v, own] : ranks.of_operator) {
         result.of_operator[v] = {builder_id[own.module], own.call, no_id, own.confidence};
     }

@@ -320,13 +320,13 @@ void collect_scopes(const Ops& ops, Iterator it, Iterator last, std::vector<id>&
 
 /// Collects the scopes in the names of all operators.
 ///
-/// Requires: names outlive the table; `ops` may be read by as many threads as are given.
+/// Requires: names outlive the table; `ops` may be read concurrently if a `thread_scope` allows it.
 /// Complexity: O(bytes of names); a look-up only for segments not shared with the previous name.
 template <named_operators Ops>
-[[nodiscard]] scope_table collect_scopes(const Ops& ops, thread_limit threads = {}) {
+[[nodiscard]] scope_table collect_scopes(const Ops& ops) {
     const auto& graph = ops.graph();
     const auto size = static_cast<std::size_t>(num_vertices(graph));
-    const auto workers = threads.parts_of_operators(size);
+    const auto workers = thread_limit::current().parts_of_operators(size);
     const auto count = workers == 1 ? 1 : workers * 4; // as their costs vary
     std::vector<id> scope_of(size, no_id);
     std::vector<scope_table> parts(count);

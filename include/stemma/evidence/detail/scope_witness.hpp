@@ -42,10 +42,10 @@ template <operator_view Ops>
 }
 
 template <parameter_readers Ops, module_view Modules>
-[[nodiscard]] std::vector<scope_witness>
-collect_witnesses(const Ops& ops, const scope_table& table, const Modules& modules,
-                  const parameter_owners& owners, thread_limit threads) {
-    const auto count = threads.parts_of_operators(num_vertices(ops.graph()));
+[[nodiscard]] std::vector<scope_witness> collect_witnesses(const Ops& ops, const scope_table& table,
+                                                           const Modules& modules,
+                                                           const parameter_owners& owners) {
+    const auto count = thread_limit::current().parts_of_operators(num_vertices(ops.graph()));
     std::vector<std::vector<scope_witness>> parts(count);
     for_each_vertex_range(ops.graph(), count, [&](std::size_t part, auto it, auto last) {
         auto& seen = parts[part];

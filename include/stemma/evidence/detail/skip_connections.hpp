@@ -66,8 +66,8 @@ public:
     /// Returns: by vertex index, the module where a skip connection ends, or `no_id`.
     /// Complexity: O(V + E), and a bounded number of operators for each join.
     [[nodiscard]] std::vector<id> run(const sweep_order<graph_of<Ops>>& order) {
-        auto modules = residual_modules(
-            propagation_problem<Ops>{ops_, tree_, order, owner_, thread_limit(), &steady_});
+        auto modules =
+            residual_modules(propagation_problem<Ops>{ops_, tree_, order, owner_, &steady_});
         for (std::size_t v = 0; v < modules.size(); ++v) {
             // A single call that is skipped says little about its caller.
             if (modules[v] != no_id && around(tree_, modules[v]) != modules[v]) {

@@ -28,8 +28,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 class common_contents {
 public:
     /// Requires: both outlive this. Complexity: O(bytes), and O(n log n) in tensors.
-    common_contents(const stored_tensors& before, const stored_tensors& after, thread_limit threads)
-        : models_{&before, &after}, threads_(threads) {
+    common_contents(const stored_tensors& before, const stored_tensors& after)
+        : models_{&before, &after} {
         for (std::size_t side = 0; side < 2; ++side) {
             hashes_[side].resize(models_[side]->size());
             begin(side);
@@ -185,11 +185,10 @@ private:
     }
 
     [[nodiscard]] std::size_t parts_of(std::size_t tensors) const noexcept {
-        return tensors < 2 ? 1 : threads_.parts(std::size_t{1} << 30U);
+        return tensors < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
     }
 
     std::array<const stored_tensors*, 2> models_;
-    thread_limit threads_;
     std::array<std::vector<content_hash>, 2> hashes_;
     std::vector<large_tensor> large_;
 };

@@ -4,7 +4,6 @@
 
 #include <stemma/align/comparable_graph.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/attribute_hasher.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
@@ -115,11 +114,11 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// and values; bodies and functions are included. With `contents`, the contents of initializers are
 /// hashed, which reads all of them once; those of Constants always are. Requires: `model` outlives
 /// the result. Complexity: O(bytes); without `contents`, of everything except tensor data.
-[[nodiscard]] inline comparable_graph
-comparable_model(const wire_model& model, bool contents = true, thread_limit threads = {}) {
+[[nodiscard]] inline comparable_graph comparable_model(const wire_model& model,
+                                                       bool contents = true) {
     const stored_tensors stored(model);
-    auto hashes = contents ? hash_contents(model, threads)
-                           : std::vector<content_hash>(model.tensors().size());
+    auto hashes =
+        contents ? hash_contents(model) : std::vector<content_hash>(model.tensors().size());
     content_hasher hasher(model);
     for (auto i = hashes.size(); i < stored.size(); ++i) {
         hashes.push_back(hasher.hash(stored[i]));
@@ -130,11 +129,11 @@ comparable_model(const wire_model& model, bool contents = true, thread_limit thr
 /// Returns: two models as `comparable_model` returns each. They are compared only with each other,
 /// so most contents that only one of them has get an arbitrary, distinct hash, and are read without
 /// being hashed. Complexity: O(bytes), and O(n log n) in tensors.
-[[nodiscard]] inline std::array<comparable_graph, 2>
-comparable_models(const wire_model& before, const wire_model& after, thread_limit threads = {}) {
+[[nodiscard]] inline std::array<comparable_graph, 2> comparable_models(const wire_model& before,
+                                                                       const wire_model& after) {
     const stored_tensors first(before);
     const stored_tensors second(after);
-    const common_contents contents(first, second, threads);
+    const common_contents contents(first, second);
     return {comparable_model(first, contents.of(0)), comparable_model(second, contents.of(1))};
 }
 

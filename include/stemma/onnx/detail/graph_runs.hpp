@@ -93,7 +93,7 @@ struct guessed_field {
     return at < end ? at : 0;
 }
 
-/// Divides the fields of a graph into runs for that many threads, of about equal size.
+/// Divides the fields of a graph into runs for the threads allowed, of about equal size.
 ///
 /// Field boundaries are guessed at some places in the file: stepping from field to field would take
 /// half as long as reading them. So a run is only valid if reading the preceding ones ends where it
@@ -104,11 +104,11 @@ struct guessed_field {
 /// Returns: at least one run; together they are [begin, end).
 /// Complexity: O(threads) plus a constant.
 [[nodiscard]] inline std::vector<graph_run> guess_runs(std::string_view bytes, std::uint32_t begin,
-                                                       std::uint32_t end, thread_limit threads) {
+                                                       std::uint32_t end) {
     constexpr std::size_t places = 128;
     constexpr std::uint32_t window = 1U << 14U;
     std::vector<graph_run> runs{{begin, end}};
-    const auto count = threads.parts(end - begin);
+    const auto count = thread_limit::current().parts(end - begin);
     if (count == 1) {
         return runs;
     }

@@ -4,7 +4,6 @@
 
 #include <stemma/core/detail/ranked_ids.hpp>
 #include <stemma/core/id.hpp>
-#include <stemma/core/parallel.hpp>
 #include <stemma/evidence/detail/path_mapping.hpp>
 #include <stemma/onnx/detail/constant_node.hpp>
 #include <stemma/onnx/detail/parameter_reads.hpp>
@@ -48,8 +47,7 @@ class model_parameters {
 public:
     /// Requires: `model` outlives this; `constants` are the Constants that hold weights, ascending.
     /// Complexity: O(nodes + inputs + values).
-    explicit model_parameters(const onnx_model& model, std::span<const id> constants = {},
-                              thread_limit threads = {})
+    explicit model_parameters(const onnx_model& model, std::span<const id> constants = {})
         : model_(&model), are_parameters_(model.value_count()) {
         for (id value = 0; value < model.value_count(); ++value) {
             if (model.is_initializer(value)) {
@@ -60,7 +58,7 @@ public:
         initializers_ = static_cast<id>(values_.size());
         find_results(constants);
         static_cast<void>(are_parameters_.count());
-        reads_ = parameter_reads(model.node_count(), threads, [&](id node, std::vector<id>& reads) {
+        reads_ = parameter_reads(model.node_count(), [&](id node, std::vector<id>& reads) {
             return append_reads(node, reads);
         });
     }

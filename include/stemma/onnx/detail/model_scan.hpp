@@ -30,14 +30,14 @@ protected:
     using graph_scan::graph_scan;
 
     /// Returns: the number of threads that read the main graph.
-    std::size_t scan_model(thread_limit threads) {
+    std::size_t scan_model() {
         auto fields = reader();
         bool has_graph = false;
         std::size_t used = 1;
         for (wire_field field; fields.next(field);) {
             if (field.is_bytes(at_model::graph)) {
                 has_graph = true;
-                used = std::max(used, scan_main_graph(field, threads));
+                used = std::max(used, scan_main_graph(field));
             } else if (field.is_bytes(at_model::functions)) {
                 scan_function(fields, field);
             } else if (field.is_bytes(at_model::opset_import)) {
@@ -75,10 +75,10 @@ private:
         end = scan_graph_fields(run, run, begin_container(graph, 0, no_id));
     }
 
-    std::size_t scan_main_graph(const wire_field& where, thread_limit threads) {
+    std::size_t scan_main_graph(const wire_field& where) {
         const auto container = begin_container(where, 0, no_id);
         const graph_run all{where.content, where.end};
-        const auto runs = guess_runs(bytes_, all.begin, all.end, threads);
+        const auto runs = guess_runs(bytes_, all.begin, all.end);
         std::vector<std::optional<model_scan>> parts(runs.size());
         std::vector<std::uint32_t> ends(runs.size());
         for_each_part(runs.size(), [&](std::size_t i) {

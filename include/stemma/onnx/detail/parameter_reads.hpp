@@ -20,16 +20,16 @@ public:
     parameter_reads() = default;
 
     /// `append(node, reads)` appends the parameters a node reads, and returns how many there are.
-    /// Requires: it may be called by as many threads as are given.
+    /// Requires: it may be called concurrently if a `thread_scope` allows it.
     /// Complexity: O(nodes + reads).
     template <class Append>
-    parameter_reads(std::size_t nodes, thread_limit threads, Append append) : readers_(nodes) {
+    parameter_reads(std::size_t nodes, Append append) : readers_(nodes) {
         struct part {
             std::vector<id> count; // by node with any
             std::vector<id> reads;
         };
         constexpr auto word = ranked_ids::word_size;
-        const auto count = threads.parts_of_operators(nodes);
+        const auto count = thread_limit::current().parts_of_operators(nodes);
         std::vector<part> parts(count);
         for_each_range((nodes + word - 1) / word, count,
                        [&](std::size_t i, std::size_t first, std::size_t last) {

@@ -53,11 +53,10 @@ public:
     /// that cannot be copied is used by this thread only.
     /// Throws: `error` of `error_code::too_large` if the result would reach 2 GiB.
     /// Complexity: O(messages), and that of the editor.
-    rewrite(const wire_model& model, Editor& editor, thread_limit threads = {})
-        : model_(model), editor_(editor) {
+    rewrite(const wire_model& model, Editor& editor) : model_(model), editor_(editor) {
         find_owners();
         const bool copies = std::copy_constructible<Editor>;
-        const auto workers = copies ? threads.parts(model.bytes().size()) : 1;
+        const auto workers = copies ? thread_limit::current().parts(model.bytes().size()) : 1;
         // More than threads, as their costs vary.
         constexpr std::size_t parts_for_each = 8;
         for (const auto& p :

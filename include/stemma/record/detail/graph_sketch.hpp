@@ -175,10 +175,9 @@ private:
 /// Returns: the stored form of the sketch of a model with these attributions.
 /// Complexity: O(nodes + inputs + length of names).
 [[nodiscard]] inline graph_sketch::texts sketch_of(const onnx_model& model,
-                                                   std::span<const attribution> attributions,
-                                                   thread_limit threads = {}) {
+                                                   std::span<const attribution> attributions) {
     detail::sketch_speller speller(model);
-    const auto count = threads.parts_of_operators(model.node_count());
+    const auto count = thread_limit::current().parts_of_operators(model.node_count());
     std::vector<std::string> parts(count);
     for_each_range(model.node_count(), count,
                    [&](std::size_t part, std::size_t first, std::size_t last) {

@@ -49,10 +49,10 @@ class content_entries {
 public:
     /// Requires: both outlive it; the entries are those of the checkpoint.
     /// Complexity: O(bytes of tensors of equal size on both sides).
-    content_entries(weight_search& search, const checkpoint& saved, thread_limit threads = {})
+    content_entries(weight_search& search, const checkpoint& saved)
         : search_(search), known_(saved), reader_(search.model) {
-        hash_tensors(threads);
-        hash_entries(threads);
+        hash_tensors();
+        hash_entries();
     }
 
     /// Notes matches. Complexity: O(bytes compared).
@@ -142,7 +142,7 @@ private:
                 sum_of_elements(bytes, bits_of_type(type))};
     }
 
-    void hash_tensors(thread_limit threads) {
+    void hash_tensors() {
         std::set<std::uint64_t> counts;
         for (const auto& entry : known_.entries()) {
             counts.insert(count_of(entry.shape));
@@ -150,7 +150,8 @@ private:
         const auto tensors = search_.model.tensors();
         hashes_.resize(tensors.size());
         uniform_.assign(tensors.size(), 0);
-        const auto parts = tensors.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+        const auto parts =
+            tensors.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
         for_each_range(tensors.size(), parts, [&](std::size_t, std::size_t t, std::size_t end) {
             tensor_content_reader reader(search_.model);
             for (; t < end; ++t) {
@@ -166,7 +167,7 @@ private:
         });
     }
 
-    void hash_entries(thread_limit threads) {
+    void hash_entries() {
         std::set<std::pair<std::uint64_t, std::int64_t>> wanted;
         for (std::size_t t = 0; t < hashes_.size(); ++t) {
             wanted.emplace(search_.headers[t].elements(), search_.headers[t].data_type);
@@ -177,7 +178,8 @@ private:
             content_hash hash;
         };
         const auto entries = known_.entries();
-        const auto parts = entries.size() < 2 ? 1 : threads.parts(std::size_t{1} << 30U);
+        const auto parts =
+            entries.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
         std::vector<std::vector<hashed>> hashes(parts);
         for_each_range(
             entries.size(), parts, [&](std::size_t part, std::size_t e, std::size_t end) {

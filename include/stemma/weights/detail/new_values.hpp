@@ -42,13 +42,8 @@ public:
     /// that no initializer was made from, or if the weights are of several models.
     new_values(const attributed_model& opened, const checkpoint* weights,
                const low_rank_adapter* adapter, const checkpoint* saved,
-               std::span<const parameter_origin> origins, thread_limit threads,
-               std::string_view prefix = {})
-        : model_(opened.model())
-        , weights_(weights)
-        , adapter_(adapter)
-        , known_(saved)
-        , threads_(threads) {
+               std::span<const parameter_origin> origins, std::string_view prefix = {})
+        : model_(opened.model()), weights_(weights), adapter_(adapter), known_(saved) {
         if (weights != nullptr) {
             new_entries_.emplace(*weights, opened.modules(), prefix);
         }
@@ -318,7 +313,7 @@ private:
             const auto count = std::min(most, columns - first);
             buffer.resize(count * rows * width);
             const auto* const from = weights_->mapped_bytes(*entry).data();
-            for_each_range(count, threads_.parts(4 * buffer.size()),
+            for_each_range(count, thread_limit::current().parts(4 * buffer.size()),
                            [&](std::size_t, std::size_t begin, std::size_t end) {
                                transpose_columns(width, from, rows, columns, first + begin,
                                                  end - begin, buffer.data() + begin * rows * width);
@@ -404,7 +399,6 @@ private:
     const checkpoint* weights_;
     const low_rank_adapter* adapter_;
     const checkpoint* known_;
-    thread_limit threads_;
     std::optional<state_entries> new_entries_;
     std::optional<state_entries> old_entries_;
     std::map<std::string, std::string> changed_; // by entry: the adapter's name
