@@ -52,7 +52,7 @@ public:
     explicit by_hand(const tagged_scene& scene)
         : graph_(scene.bare)
         , modules_(scene.base.tree)
-        , found_(scene.found)
+        , attributions_(scene.found)
         , apart_(scene.apart)
         , inside_(graph_.count)
         , first_(modules_.size(), no_id)
@@ -64,7 +64,7 @@ public:
         id here = 0;
         for (id v = 0; v < graph_.count; ++v) {
             if (!apart_[v]) {
-                const auto m = found_[v].module;
+                const auto m = attributions_[v].module;
                 first_[m] = std::min(first_[m], v);
                 end_[m] = v + 1;
                 ++members_[m];
@@ -89,7 +89,7 @@ public:
             return result;
         }
         led_by_.resize(graph_.count);
-        const stemma::detail::module_members all(modules_, found_);
+        const stemma::detail::module_members all(modules_, attributions_);
         for (const auto m : scattered) {
             const auto above = modules_.parent(m);
             if (all.count(m) == all.count(above)) {
@@ -165,7 +165,7 @@ private:
 
     const stemma_bench::bare_graph& graph_;
     const stemma::tree_index& modules_;
-    const std::vector<stemma::attribution>& found_;
+    const std::vector<stemma::attribution>& attributions_;
     const std::vector<bool>& apart_;
     std::vector<bool> inside_;
     std::vector<id> first_;

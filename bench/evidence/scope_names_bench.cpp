@@ -98,10 +98,10 @@ struct scopes_found {
 class scope_reader {
 public:
     explicit scope_reader(const stemma_bench::named_arrays& ops) : ops_(ops) {
-        found_.scope_of.assign(ops.names.size(), no_id);
-        found_.scopes.resize(stemma::detail::scope_style_count);
+        scopes_.scope_of.assign(ops.names.size(), no_id);
+        scopes_.scopes.resize(stemma::detail::scope_style_count);
         for (id root = 0; root < stemma::detail::scope_style_count; ++root) {
-            found_.scopes[root].style = static_cast<stemma::detail::scope_style>(root);
+            scopes_.scopes[root].style = static_cast<stemma::detail::scope_style>(root);
         }
     }
 
@@ -124,13 +124,13 @@ public:
                 scope = find(path);
                 around = name.substr(0, slash + 1);
             }
-            auto& in = found_.scopes[scope];
-            found_.scope_of[v] = scope;
+            auto& in = scopes_.scopes[scope];
+            scopes_.scope_of[v] = scope;
             in.first_operator = in.operators == 0 ? v : in.first_operator;
             ++in.operators;
             in.kinds += stemma::detail::hash_bytes(type);
         }
-        return std::move(found_);
+        return std::move(scopes_);
     }
 
 private:
@@ -185,7 +185,7 @@ private:
     }
 
     id child(id parent, std::string_view segment) {
-        auto& scopes = found_.scopes;
+        auto& scopes = scopes_.scopes;
         const auto hash = stemma::detail::hash_bytes(segment);
         const auto next = static_cast<id>(scopes.size());
         const auto place = index_.insert(stemma::detail::hash_mix(hash, parent), next, [&](id s) {
@@ -199,7 +199,7 @@ private:
     }
 
     const stemma_bench::named_arrays& ops_;
-    scopes_found found_;
+    scopes_found scopes_;
     stemma::detail::flat_index index_;
     std::string_view last_;
     std::vector<level> levels_;

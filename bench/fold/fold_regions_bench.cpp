@@ -85,7 +85,7 @@ constexpr std::size_t least = 3;
 /// Divides a region, then its children.
 class divider {
 public:
-    explicit divider(const nested_scene& scene) : made_(scene), place_(scene.bare.count, no_id) {
+    explicit divider(const nested_scene& scene) : scene_(scene), place_(scene.bare.count, no_id) {
         result_.regions.emplace_back();
         divide(0, scene.order);
     }
@@ -106,7 +106,7 @@ private:
         std::vector<id> module(all.size());
         bool deeper = false;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            module[i] = made_.folded.next_below(top, made_.base.evidence[all[i]]);
+            module[i] = scene_.folded.next_below(top, scene_.base.evidence[all[i]]);
             deeper = deeper || module[i] != no_id;
         }
         if (deeper) {
@@ -167,7 +167,7 @@ private:
     }
 
     stemma::induced_edges edges_between(const std::vector<id>& all) {
-        const auto& graph = made_.bare;
+        const auto& graph = scene_.bare;
         for (id i = 0; i < all.size(); ++i) {
             place_[all[i]] = i;
         }
@@ -199,7 +199,7 @@ private:
         const auto& readers = edges.readers;
         std::vector<id> call(size, no_id);
         for (id i = 0; i < size; ++i) {
-            call[i] = module[i] == no_id ? no_id : made_.call[all[i]];
+            call[i] = module[i] == no_id ? no_id : scene_.call[all[i]];
         }
         for (id i = 0; i < size; ++i) {
             for (auto at = first[i]; at < first[i + 1] && module[i] != no_id; ++at) {
@@ -229,7 +229,7 @@ private:
         }
         for (auto i = size; i-- > 0;) {
             bool shared = false;
-            if (of[i] != no_id && made_.constant[all[i]] != 0) {
+            if (of[i] != no_id && scene_.constant[all[i]] != 0) {
                 for (auto at = first[i]; at < first[i + 1] && !shared; ++at) {
                     shared = of[readers[at]] != of[i];
                 }
@@ -280,7 +280,7 @@ private:
         return result;
     }
 
-    const nested_scene& made_;
+    const nested_scene& scene_;
     std::vector<id> place_; // by operator: scratch
     fold_regions_result result_;
 };

@@ -249,10 +249,10 @@ void nearest_modules(benchmark::State& state) {
 /// back to another, among the operators considered; `no_id` if there is no path.
 class way_back {
 public:
-    explicit way_back(const aware_scene& scene) : made_(scene), mark_(scene.bare.count, 0) {}
+    explicit way_back(const aware_scene& scene) : scene_(scene), mark_(scene.bare.count, 0) {}
 
     id operator()(id from, id goal) {
-        const auto& graph = made_.bare;
+        const auto& graph = scene_.bare;
         ++stamp_;
         id low = no_id;
         id behind = 0;
@@ -261,8 +261,8 @@ public:
         mark_[from] = stamp_;
         for (std::size_t i = 0; i < seen_.size() && i < 64; ++i) {
             const auto v = seen_[i];
-            low = std::min(low, made_.base.evidence[v]);
-            behind = std::max(behind, made_.base.evidence[v] + 1);
+            low = std::min(low, scene_.base.evidence[v]);
+            behind = std::max(behind, scene_.base.evidence[v] + 1);
             for (auto at = graph.in[v]; at < graph.in[v + 1]; ++at) {
                 const auto u = graph.producer[at];
                 if (u == goal) {
@@ -273,11 +273,11 @@ public:
                 }
             }
         }
-        return reached && low != no_id ? made_.base.tree.lca(low, behind - 1) : no_id;
+        return reached && low != no_id ? scene_.base.tree.lca(low, behind - 1) : no_id;
     }
 
 private:
-    const aware_scene& made_;
+    const aware_scene& scene_;
     std::vector<std::size_t> mark_;
     std::vector<id> seen_;
     std::size_t stamp_ = 0;

@@ -145,25 +145,25 @@ class diff_printer {
 public:
     diff_printer(const stemma::model_diff& difference, const stemma::attributed_model& first,
                  const stemma::attributed_model& second, const diff_options& options)
-        : found_(difference), first_(first), second_(second), options_(options) {}
+        : differences_(difference), first_(first), second_(second), options_(options) {}
 
     void print() {
-        for (const auto& one : found_.header) {
+        for (const auto& one : differences_.header) {
             put("{}: {} -> {}\n", one.what, one.first.empty() ? "none" : one.first,
                 one.second.empty() ? "none" : one.second);
         }
         std::size_t shown = 0;
-        for (const auto& entry : found_.modules) {
+        for (const auto& entry : differences_.modules) {
             if (shown++ < options_.rows) {
                 print(entry);
             }
         }
         print_rest(shown, options_.rows);
         put("{} and {}: {} matched, {} the same; {} and {}: {} matched\n",
-            grouped(found_.first_modules), counted(found_.second_modules, "module"),
-            grouped(found_.paired_modules), grouped(found_.same_modules),
-            grouped(found_.first_nodes), counted(found_.second_nodes, "node"),
-            grouped(found_.matched_nodes));
+            grouped(differences_.first_modules), counted(differences_.second_modules, "module"),
+            grouped(differences_.paired_modules), grouped(differences_.same_modules),
+            grouped(differences_.first_nodes), counted(differences_.second_nodes, "node"),
+            grouped(differences_.matched_nodes));
     }
 
 private:
@@ -228,7 +228,7 @@ private:
         std::vector<id> added;
         id m = no_id;
         for (auto above = tree.parent(n); above != no_id; above = tree.parent(above)) {
-            m = found_.pairs.to_first[above];
+            m = differences_.pairs.to_first[above];
             if (m != no_id) {
                 break;
             }
@@ -278,7 +278,7 @@ private:
         return text;
     }
 
-    const stemma::model_diff& found_;
+    const stemma::model_diff& differences_;
     const stemma::attributed_model& first_;
     const stemma::attributed_model& second_;
     const diff_options& options_;

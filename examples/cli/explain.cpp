@@ -43,7 +43,7 @@ public:
         , opened_(opened)
         , explainer_(explainer)
         , model_(opened.model())
-        , found_(opened.tags())
+        , tags_(opened.tags())
         , texts_(texts) {}
 
     /// Values only if no node has the name, and parameters if no value has.
@@ -89,12 +89,12 @@ private:
         row("tag", shaded(one.tag, shade::name));
         if (one.tags.size() > 1) {
             print_some("serves", one.tags.size(), [&](std::size_t i) {
-                return shaded(found_.tags.text(one.tags[i]),
+                return shaded(tags_.tags.text(one.tags[i]),
                               one.tags[i] == one.selected ? shade::name : shade::plain);
             });
         }
         row("evidence",
-            fmt::format("{}, confidence {:.2f}{}", found_.provenances[one.source], one.confidence,
+            fmt::format("{}, confidence {:.2f}{}", tags_.provenances[one.source], one.confidence,
                         one.call == no_id ? "" : fmt::format(", call {}", one.call)));
         print_origins(one.node);
         print_source(one.chain);
@@ -104,7 +104,7 @@ private:
         using relation = stemma::claim_relation;
         for (const auto& [claim, how] : one.claims) {
             row("claim",
-                fmt::format("{} says {} ({:.2f}){}", found_.provenances[claim.source],
+                fmt::format("{} says {} ({:.2f}){}", tags_.provenances[claim.source],
                             path_text(opened_, claim.module), claim.confidence,
                             how == relation::decided  ? ""
                             : how == relation::agrees ? ", which agrees"
@@ -119,7 +119,7 @@ private:
             const auto from =
                 input.node == no_id
                     ? std::string(stemma::to_string(model_.kind(input.value)))
-                    : "from " + path_text(opened_, found_.attributions[input.node].module);
+                    : "from " + path_text(opened_, tags_.attributions[input.node].module);
             row("reads",
                 fmt::format("{}  {}", typed(input.value, input.type), shaded(from, shade::dim)));
         }
@@ -167,7 +167,7 @@ private:
 
     /// The origins, if tags were carried over from an original.
     void print_origins(id node) {
-        const auto& origins = found_.origins;
+        const auto& origins = tags_.origins;
         const auto numbers = origins.of(node);
         const auto kind = origins.kind(node);
         if (kind == stemma::origin_kind::inserted || kind == stemma::origin_kind::served) {
@@ -200,7 +200,7 @@ private:
                             one.origin->confidence));
         }
         for (auto m : one.tags) {
-            row("tag", shaded(found_.tags.text(m), shade::name));
+            row("tag", shaded(tags_.tags.text(m), shade::name));
         }
         if (one.producer != no_id) {
             row("made by", node_line(one.producer));
@@ -218,8 +218,8 @@ private:
         if (const auto at = opened_.lines().frame_of_module(m); at != no_id) {
             print_line("source", at);
         }
-        row("tag", shaded(found_.tags.text(m), shade::name) +
-                       (found_.tags.is_selected(m) ? "" : ", of the module around it"));
+        row("tag", shaded(tags_.tags.text(m), shade::name) +
+                       (tags_.tags.is_selected(m) ? "" : ", of the module around it"));
         row("calls", grouped(modules.calls(m)), modules.calls(m) == no_id);
         for (const auto& alias : one.aliases) {
             row("also called", alias);
@@ -336,16 +336,15 @@ private:
     }
 
     [[nodiscard]] std::string node_line(id node) const {
-        return fmt::format(
-            "{}  {}", node_text(node),
-            shaded(path_text(opened_, found_.attributions[node].module), shade::dim));
+        return fmt::format("{}  {}", node_text(node),
+                           shaded(path_text(opened_, tags_.attributions[node].module), shade::dim));
     }
 
     std::string& text_;
     const stemma::attributed_model& opened_;
     const stemma::explainer& explainer_;
     const stemma::wire_model& model_;
-    const stemma::tagging& found_;
+    const stemma::tagging& tags_;
     stemma::source_folder* texts_;
 };
 

@@ -117,7 +117,7 @@ public:
         , modules_(opened.modules())
         , tree_(modules_.index())
         , depth_(options.depth)
-        , known_(numbers)
+        , numbers_(numbers)
         , counts_(numbers.counts)
         , sorted_by_(find_column(options.sort)) {
         for (const auto& name : options.columns) {
@@ -134,7 +134,7 @@ public:
             };
         }
         if (sorted_by_ != nullptr) {
-            how.largest = [&](id m) { return sorted_by_->number(known_, m); };
+            how.largest = [&](id m) { return sorted_by_->number(numbers_, m); };
         }
         rows_ = stemma::list_tree(tree_, shown, how);
         find_widths();
@@ -158,10 +158,11 @@ public:
                                        counted(opened_.model().node_count(), "node"),
                                        counted(counts_.parameters[0], "parameter"), stored()),
                            shade::dim));
-        for (const auto& text : known_.cost ? known_.cost->gaps() : std::vector<std::string>()) {
+        for (const auto& text :
+             numbers_.cost ? numbers_.cost->gaps() : std::vector<std::string>()) {
             put("{}\n", shaded(text, shade::dim));
         }
-        if (known_.times) {
+        if (numbers_.times) {
             print_times();
         }
     }
@@ -170,7 +171,7 @@ private:
     static constexpr std::size_t max_branches = 64;
 
     void print_times() const {
-        const auto& times = *known_.times;
+        const auto& times = *numbers_.times;
         const auto rest = times.unmatched().empty()
                               ? std::string()
                               : fmt::format(", of which {:.3f} ms without a node",
@@ -222,7 +223,7 @@ private:
                 return true;
             }
             for (id i = 0; a + i < tree_.end(a); ++i) {
-                if (column->number(known_, a + i) != column->number(known_, b + i)) {
+                if (column->number(numbers_, a + i) != column->number(numbers_, b + i)) {
                     return false;
                 }
             }
@@ -290,8 +291,8 @@ private:
 
     /// Bright for large parts of the model, dim for tiny ones.
     [[nodiscard]] shade shade_of(const number_column& column, id m) const {
-        const auto all = column.number(known_, 0);
-        const auto part = column.number(known_, m);
+        const auto all = column.number(numbers_, 0);
+        const auto part = column.number(numbers_, m);
         return part * 4 >= all && part > 0 ? shade::strong
                : part * 100 < all          ? shade::dim
                                            : shade::number;
@@ -319,9 +320,9 @@ private:
         auto line = label_in(row, widest_ > width_of(indent) + 8 ? widest_ - width_of(indent) : 8);
         std::size_t used = widest_;
         for (const auto* column : columns_) {
-            line +=
-                " " + shaded(right_aligned(column->text(column->number(known_, m)), column->width),
-                             shade_of(*column, m));
+            line += " " +
+                    shaded(right_aligned(column->text(column->number(numbers_, m)), column->width),
+                           shade_of(*column, m));
             used += column->width + 1;
         }
         const bool hides = tree_.depth(m) == depth_ && tree_.end(m) > m + 1;
@@ -349,7 +350,7 @@ private:
     const stemma::module_tree& modules_;
     const stemma::tree_index& tree_;
     id depth_;
-    const tree_numbers& known_;
+    const tree_numbers& numbers_;
     const stemma::module_statistics& counts_;
     const number_column* sorted_by_; // null for the order of the tree
     std::vector<const number_column*> columns_;

@@ -52,7 +52,7 @@ public:
         }
         arguments.front() = {root, {}, {}, false, {}};
         call(*method.graph(), arguments, model_.number_of(root._ivalue().get()));
-        return std::move(made_);
+        return std::move(operations_);
     }
 
 private:
@@ -173,16 +173,16 @@ private:
     }
 
     void add_operation(const node& each, scope& known, place at) {
-        const auto number = made_.add({at.module, at.call}, each.kind().toQualString());
+        const auto number = operations_.add({at.module, at.call}, each.kind().toQualString());
         for (const auto& input : inputs_of(each, known)) {
             for (const auto& tensor : input.parameters) {
-                made_.add_parameter(model_.name_of(tensor), tensor.sizes());
+                operations_.add_parameter(model_.name_of(tensor), tensor.sizes());
             }
             for (const auto maker : input.makers) {
-                made_.add_source(maker);
+                operations_.add_source(maker);
             }
             if (input.is_input) {
-                made_.add_input();
+                operations_.add_input();
             }
         }
         for (const auto* output : each.outputs()) {
@@ -191,7 +191,7 @@ private:
     }
 
     model_record& model_;
-    stemma::captured_operations made_;
+    stemma::captured_operations operations_;
 };
 
 } // namespace detail

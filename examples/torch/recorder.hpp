@@ -44,7 +44,7 @@ public:
             const watch watching(this);
             f();
         }
-        return model_.finish(std::move(made_), false);
+        return model_.finish(std::move(operations_), false);
     }
 
 private:
@@ -100,11 +100,11 @@ private:
     /// What runs below an operator is part of it.
     void begin_operator(const at::RecordFunction& function) {
         if (depth_++ > 0) {
-            made_.add_name(function.name());
+            operations_.add_name(function.name());
             return;
         }
         const auto at = open_.back();
-        made_.add({at.module, at.call}, function.name());
+        operations_.add({at.module, at.call}, function.name());
         for (const auto& input : function.inputs()) {
             for_each_tensor(input, [&](const at::Tensor& tensor) { note_input(tensor); });
         }
@@ -113,23 +113,23 @@ private:
     void note_input(const at::Tensor& tensor) {
         const auto maker = makers_.find(tensor.unsafeGetTensorImpl());
         if (maker != makers_.end()) {
-            made_.add_source(maker->second.first);
+            operations_.add_source(maker->second.first);
         } else if (const auto name = model_.name_of(tensor); !name.empty()) {
-            made_.add_parameter(name, tensor.sizes());
+            operations_.add_parameter(name, tensor.sizes());
         } else {
-            made_.add_input();
+            operations_.add_input();
         }
     }
 
     void end_operator(const at::RecordFunction& function) {
-        if (--depth_ > 0 || made_.empty()) {
+        if (--depth_ > 0 || operations_.empty()) {
             return;
         }
         for (const auto& output : function.outputs()) {
             for_each_tensor(output, [&](const at::Tensor& tensor) {
                 if (model_.name_of(tensor).empty()) {
                     makers_.insert_or_assign(tensor.unsafeGetTensorImpl(),
-                                             std::pair(made_.size() - 1, weak(tensor)));
+                                             std::pair(operations_.size() - 1, weak(tensor)));
                 }
             });
         }
@@ -154,7 +154,7 @@ private:
     }
 
     detail::model_record model_;
-    stemma::captured_operations made_;
+    stemma::captured_operations operations_;
     std::vector<open_module> open_;
     std::unordered_map<const at::TensorImpl*, std::pair<stemma::id, weak_tensor>> makers_;
     int depth_ = 0;

@@ -78,7 +78,7 @@ private:
 class session::answers {
 public:
     [[nodiscard]] std::string call(std::string_view request);
-    [[nodiscard]] const std::string& made() const noexcept { return made_; }
+    [[nodiscard]] const std::string& made() const noexcept { return output_; }
 
 private:
     struct slot {
@@ -119,7 +119,7 @@ private:
 
     slot first_;
     slot second_;
-    std::string made_;
+    std::string output_;
 };
 
 namespace {
@@ -515,7 +515,7 @@ id session::answers::module_of(const json& asked) {
 }
 
 std::string session::answers::handed(std::string list, std::string text) {
-    made_ = std::move(text);
+    output_ = std::move(text);
     return list;
 }
 

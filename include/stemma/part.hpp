@@ -20,7 +20,7 @@ class model_part;
 class part {
 public:
     /// Refers to what was cut out.
-    explicit part(std::shared_ptr<const model_part> made) : made_(std::move(made)) {}
+    explicit part(std::shared_ptr<const model_part> made) : part_(std::move(made)) {}
 
     /// Returns: the names of its input values, valid as long as this; a temporary gives none.
     [[nodiscard]] std::span<const std::string> inputs() const&;
@@ -48,7 +48,7 @@ public:
     void write(const std::string& path) const;
 
 private:
-    std::shared_ptr<const model_part> made_;
+    std::shared_ptr<const model_part> part_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

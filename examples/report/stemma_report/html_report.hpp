@@ -72,11 +72,11 @@ public:
         , model_(opened.model())
         , graph_(opened.operators().graph())
         , modules_(opened.modules())
-        , found_(opened.tags())
-        , counts_(stemma::collect_statistics(model_, modules_, found_))
+        , tags_(opened.tags())
+        , counts_(stemma::collect_statistics(model_, modules_, tags_))
         , describe_(model_)
         , names_(model_)
-        , looks_(stemma::detail::module_looks(opened.operators(), modules_, found_)) {}
+        , looks_(stemma::detail::module_looks(opened.operators(), modules_, tags_)) {}
 
     void write(const stemma::tag_summary& summary,
                std::span<const stemma::overlay_table> overlays) {
@@ -115,8 +115,8 @@ private:
         json_.end_array();
         json_.key("provenances");
         json_.begin_array(true);
-        for (std::size_t p = 0; p < found_.provenances.size(); ++p) {
-            json_.value(found_.provenances[static_cast<stemma::provenance>(p)]);
+        for (std::size_t p = 0; p < tags_.provenances.size(); ++p) {
+            json_.value(tags_.provenances[static_cast<stemma::provenance>(p)]);
         }
         json_.end_array();
     }
@@ -131,7 +131,7 @@ private:
             json_.value(modules_.class_name(m));
             json_.value(modules_.qualified_class(m));
             write_id(m == 0 ? stemma::no_id : modules_.index().parent(m));
-            json_.value(found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            json_.value(tags_.tags.is_selected(m) ? tags_.tags.text(m) : std::string());
             json_.value(infrastructure.contain(modules_.qualified_class(m)));
             json_.value(counts_.own_nodes[m]);
             json_.value(counts_.nodes[m]);
@@ -222,7 +222,7 @@ private:
         json_.key("nodes");
         json_.begin_array();
         for (stemma::id node = 0; node < model_.node_count(); ++node) {
-            const auto& attribution = found_.attributions[node];
+            const auto& attribution = tags_.attributions[node];
             json_.begin_array(true);
             json_.value(names_.node(node));
             json_.value(model_.operator_id(node));
@@ -241,9 +241,9 @@ private:
             json_.end_array();
             write_hidden_reads(node);
             json_.begin_array(true);
-            for (const auto& claim : found_.conflicts.of(node)) {
+            for (const auto& claim : tags_.conflicts.of(node)) {
                 json_.begin_array(true);
-                json_.value(found_.provenances[claim.source]);
+                json_.value(tags_.provenances[claim.source]);
                 json_.value(modules_.path(claim.module));
                 json_.value(claim.confidence);
                 json_.end_array();
@@ -387,7 +387,7 @@ private:
     const stemma::wire_model& model_;
     const stemma::operator_graph& graph_;
     const stemma::module_tree& modules_;
-    const stemma::tagging& found_;
+    const stemma::tagging& tags_;
     stemma::module_statistics counts_;
     stemma::value_descriptions describe_;
     stemma::detail::report_names names_;

@@ -42,10 +42,10 @@ public:
     };
 
     /// Returns: the number of operators of the changed graph.
-    [[nodiscard]] id size() const noexcept { return static_cast<id>(found_.size()); }
+    [[nodiscard]] id size() const noexcept { return static_cast<id>(per_operator_.size()); }
 
     /// Returns: what was found for an operator.
-    [[nodiscard]] const found_origins& of(id op) const noexcept { return found_[op]; }
+    [[nodiscard]] const found_origins& of(id op) const noexcept { return per_operator_[op]; }
 
     /// Returns: the operators of the original, ascending; only those that compute with data, if
     /// any.
@@ -62,21 +62,21 @@ public:
     /// Returns: how many operators have an origin. Complexity: O(operators).
     [[nodiscard]] std::size_t found_count() const {
         return static_cast<std::size_t>(
-            std::count_if(found_.begin(), found_.end(), [](const found_origins& one) {
+            std::count_if(per_operator_.begin(), per_operator_.end(), [](const found_origins& one) {
                 return one.kind != origin_kind::unknown;
             }));
     }
 
     /// Reserves room for that many operators.
     void reserve(std::size_t operators) {
-        found_.reserve(operators);
+        per_operator_.reserve(operators);
         origins_.reserve(operators);
         first_.reserve(operators + 1);
     }
 
     /// Appends what was found for the next operator.
     void add(const found_origins& one, std::span<const id> origins) {
-        found_.push_back(one);
+        per_operator_.push_back(one);
         origins_.insert(origins_.end(), origins.begin(), origins.end());
         first_.push_back(static_cast<id>(origins_.size()));
     }
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    std::vector<found_origins> found_;
+    std::vector<found_origins> per_operator_;
     std::vector<id> first_{0};
     std::vector<id> origins_;
     std::vector<id> values_;

@@ -45,7 +45,7 @@ template <class Report>
 class tag_checker {
 public:
     tag_checker(const wire_model& model, Report& report, const onnx_policy_registry& registry)
-        : model_(model), report_(report), known_(registry) {}
+        : model_(model), report_(report), registry_(registry) {}
 
     void check() {
         auto record = find_model_record(model_);
@@ -109,7 +109,7 @@ private:
             return false;
         };
         attribution_options named;
-        named.known = &known_;
+        named.known = &registry_;
         static_cast<void>(adopt_options(named, record));
         for (const auto& [role, purpose, chosen] :
              {std::tuple("naming", "are named", named.naming.is_chosen()),
@@ -244,7 +244,7 @@ private:
 
     const wire_model& model_;
     Report& report_;
-    const onnx_policy_registry& known_;
+    const onnx_policy_registry& registry_;
     module_tree modules_;
     carrier_set wanted_;
     tag_table tags_;

@@ -75,16 +75,17 @@ public:
     /// Requires: ascending, without duplicates.
     /// Complexity: O(size) on average.
     id_set intern(std::span<const id> sorted) {
-        made_.clear();
+        interned_.clear();
         for (auto element : sorted) {
             const auto chunk = detail::chunk_of(element);
-            if (!made_.empty() && detail::place_of(made_.back()) == detail::place_of(chunk)) {
-                made_.back() |= chunk;
+            if (!interned_.empty() &&
+                detail::place_of(interned_.back()) == detail::place_of(chunk)) {
+                interned_.back() |= chunk;
             } else {
-                made_.push_back(chunk);
+                interned_.push_back(chunk);
             }
         }
-        return intern_chunks(made_);
+        return intern_chunks(interned_);
     }
 
     /// Calls `f(id)` for every element, ascending. Complexity: O(elements).
@@ -155,7 +156,7 @@ private:
 
     std::vector<entry> entries_;
     std::vector<detail::id_chunk> chunks_;
-    std::vector<detail::id_chunk> made_; // chunks of the set being interned
+    std::vector<detail::id_chunk> interned_; // chunks of the set being interned
     detail::flat_index index_;
 };
 

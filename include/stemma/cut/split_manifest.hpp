@@ -106,7 +106,7 @@ public:
 
     void scalar(const std::string& path, json_part value) override {
         if (path == "schema") {
-            known_ = value == split_schema;
+            has_schema_ = value == split_schema;
         } else if (value.is_text()) {
             auto* at = path == "source.file"     ? &manifest_.source.file
                        : path == "source.hash"   ? &manifest_.source.hash
@@ -131,7 +131,7 @@ public:
         }
     }
 
-    [[nodiscard]] bool knows_schema() const noexcept { return known_; }
+    [[nodiscard]] bool knows_schema() const noexcept { return has_schema_; }
 
 private:
     void read_part(json_part value) {
@@ -194,7 +194,7 @@ private:
 
     split_manifest& manifest_;
     std::string_view file_;
-    bool known_ = false;
+    bool has_schema_ = false;
 };
 
 /// Reads a manifest.

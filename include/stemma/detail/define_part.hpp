@@ -24,27 +24,27 @@
 namespace stemma::inline STEMMA_ABI {
 
 STEMMA_INLINE std::span<const std::string> part::inputs() const& {
-    return made_->inputs();
+    return part_->inputs();
 }
 
 STEMMA_INLINE std::span<const std::string> part::outputs() const& {
-    return made_->outputs();
+    return part_->outputs();
 }
 
 STEMMA_INLINE std::size_t part::size() const {
-    return made_->size();
+    return part_->size();
 }
 
 STEMMA_INLINE bool part::is_exact() const {
-    return made_->is_exact();
+    return part_->is_exact();
 }
 
 STEMMA_INLINE std::string part::bytes() const {
-    return made_->bytes();
+    return part_->bytes();
 }
 
 STEMMA_INLINE void part::write(const std::string& path) const {
-    made_->write(path);
+    part_->write(path);
 }
 
 STEMMA_INLINE part model::cut(std::string_view query) const& {

@@ -42,16 +42,16 @@ public:
     class claims {
     public:
         claims(const Ops& ops, std::unordered_map<id, denoted> modules)
-            : ops_(&ops), found_(std::move(modules)) {}
+            : ops_(&ops), modules_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            if (found_.empty()) {
+            if (modules_.empty()) {
                 return;
             }
             const auto entry =
-                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-            if (entry != found_.end()) {
+                modules_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
+            if (entry != modules_.end()) {
                 const auto& [module, alone] = entry->second;
                 f(claim{module, no_id,
                         alone ? detail::confidence::class_tag : detail::confidence::common_ancestor,
@@ -61,7 +61,7 @@ public:
 
     private:
         const Ops* ops_;
-        std::unordered_map<id, denoted> found_;
+        std::unordered_map<id, denoted> modules_;
     };
 
     /// Complexity: O(operators with tags), and O(modules * length) for each distinct tag.

@@ -47,10 +47,10 @@ public:
 
     /// As above, reusing known facts. Requires: they are for these operators and modules.
     evidence_context(const Ops& ops, const Modules& modules, evidence_facts facts)
-        : ops_(&ops), modules_(&modules), known_(std::move(facts)) {}
+        : ops_(&ops), modules_(&modules), facts_(std::move(facts)) {}
 
     /// Returns: the given facts and those computed since.
-    [[nodiscard]] evidence_facts release() && { return std::move(known_); }
+    [[nodiscard]] evidence_facts release() && { return std::move(facts_); }
 
     /// The operators.
     [[nodiscard]] const Ops& ops() const noexcept { return *ops_; }
@@ -66,39 +66,39 @@ public:
 
     /// The scopes in the names of the operators.
     [[nodiscard]] const detail::scope_table& scopes() requires named_operators<Ops> {
-        if (!known_.scopes) {
-            known_.scopes = detail::collect_scopes(*ops_);
+        if (!facts_.scopes) {
+            facts_.scopes = detail::collect_scopes(*ops_);
         }
-        return *known_.scopes;
+        return *facts_.scopes;
     }
 
     /// The modules that own the parameters.
     [[nodiscard]] const detail::parameter_owners& owners() requires parameter_readers<Ops> {
-        if (!known_.owners) {
+        if (!facts_.owners) {
             std::vector<bool> merged;
             if constexpr (named_operators<Ops>) {
                 merged = detail::find_merged_parameters(*ops_, scopes(), *modules_);
             }
-            known_.owners = detail::find_parameter_owners(*ops_, *modules_, merged);
+            facts_.owners = detail::find_parameter_owners(*ops_, *modules_, merged);
         }
-        return *known_.owners;
+        return *facts_.owners;
     }
 
     /// The modules that the scopes stand for.
     [[nodiscard]] const detail::scope_modules&
     modules_of_scopes() requires named_operators<Ops> && parameter_readers<Ops> {
-        if (!known_.bound) {
-            known_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners());
+        if (!facts_.bound) {
+            facts_.bound = detail::bind_scopes(*ops_, scopes(), *modules_, owners());
         }
-        return *known_.bound;
+        return *facts_.bound;
     }
 
     /// The hierarchies in the metadata of the operators.
     [[nodiscard]] const detail::hierarchy_table& hierarchies() {
-        if (!known_.hierarchies) {
-            known_.hierarchies = detail::collect_hierarchies(*ops_);
+        if (!facts_.hierarchies) {
+            facts_.hierarchies = detail::collect_hierarchies(*ops_);
         }
-        return *known_.hierarchies;
+        return *facts_.hierarchies;
     }
 
     /// The modules that those hierarchies denote.
@@ -191,10 +191,10 @@ public:
 
     /// The result of `data_independent` for the operators.
     [[nodiscard]] const std::vector<bool>& independent() {
-        if (!known_.independent) {
-            known_.independent = data_independent(*ops_, sweep_order(ops_->graph()));
+        if (!facts_.independent) {
+            facts_.independent = data_independent(*ops_, sweep_order(ops_->graph()));
         }
-        return *known_.independent;
+        return *facts_.independent;
     }
 
 private:
@@ -246,7 +246,7 @@ private:
     const Ops* ops_;
     const Modules* modules_;
     provenance_names provenances_;
-    evidence_facts known_;
+    evidence_facts facts_;
     std::optional<detail::hierarchy_modules> bound_hierarchies_;
     std::optional<std::vector<id>> shallow_;
     std::optional<std::vector<id>> bypassed_;

@@ -29,7 +29,7 @@ struct function_calls {
     class claims {
     public:
         claims(const Ops& ops, const tree_index& tree, detail::modules_of_calls modules)
-            : ops_(&ops), tree_(&tree), found_(std::move(modules)) {}
+            : ops_(&ops), tree_(&tree), modules_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
@@ -39,14 +39,14 @@ struct function_calls {
             if constexpr (calling_operators<Ops>) {
                 const bool call = ops_->callee(vertex) != no_id;
                 if (!call && ops_->enclosing_function(vertex) == no_id) {
-                    if (found_.every_module) {
+                    if (modules_.every_module) {
                         say(0, detail::confidence::main_graph, true);
                     }
                     return;
                 }
                 const auto entry =
-                    found_.all.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-                if (entry == found_.all.end()) {
+                    modules_.all.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
+                if (entry == modules_.all.end()) {
                     if (ops_->enclosing_function(vertex) != no_id) {
                         say(0, detail::confidence::foreign_function, false);
                     }
@@ -67,14 +67,14 @@ struct function_calls {
         /// `around` (`no_id`: in the main graph, or for an unknown one); `no_id` if unknown.
         /// Complexity: O(1) on average.
         [[nodiscard]] id module_of(id v, id around) const {
-            const auto entry = found_.by_caller.find(detail::modules_of_calls::key(v, around));
-            return entry == found_.by_caller.end() ? no_id : entry->second;
+            const auto entry = modules_.by_caller.find(detail::modules_of_calls::key(v, around));
+            return entry == modules_.by_caller.end() ? no_id : entry->second;
         }
 
     private:
         const Ops* ops_;
         const tree_index* tree_;
-        detail::modules_of_calls found_;
+        detail::modules_of_calls modules_;
     };
 
     /// Complexity: linear in operators, and in function bodies times the modules each is called

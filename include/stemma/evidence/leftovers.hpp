@@ -54,16 +54,16 @@ struct leftovers {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, found_modules found) : ops_(&ops), found_(std::move(found)) {}
+        claims(const Ops& ops, found_modules found) : ops_(&ops), modules_(std::move(found)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
-            if (found_.empty()) {
+            if (modules_.empty()) {
                 return;
             }
             const auto entry =
-                found_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
-            if (entry != found_.end()) {
+                modules_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
+            if (entry != modules_.end()) {
                 const auto [module, confidence] = entry->second;
                 f(claim{module, no_id, confidence, provenance::leftover,
                         confidence > detail::confidence::region, no_id});
@@ -72,7 +72,7 @@ struct leftovers {
 
     private:
         const Ops* ops_;
-        found_modules found_;
+        found_modules modules_;
     };
 
     /// Complexity: O(operators with leftovers).

@@ -30,20 +30,21 @@ struct parameter_regions {
     template <class Ops>
     class claims {
     public:
-        claims(const Ops& ops, std::vector<id> modules) : ops_(&ops), found_(std::move(modules)) {}
+        claims(const Ops& ops, std::vector<id> modules)
+            : ops_(&ops), modules_(std::move(modules)) {}
 
         template <class Function>
         void for_each_claim(operator_t<Ops> vertex, Function f) const {
             const auto v = detail::index_of(ops_->graph(), vertex);
-            if (v < found_.size() && found_[v] != no_id) {
-                f(claim{found_[v], no_id, detail::confidence::region, provenance::parameter,
+            if (v < modules_.size() && modules_[v] != no_id) {
+                f(claim{modules_[v], no_id, detail::confidence::region, provenance::parameter,
                         false});
             }
         }
 
     private:
         const Ops* ops_;
-        std::vector<id> found_;
+        std::vector<id> modules_;
     };
 
     /// Complexity: O(V + E).

@@ -91,7 +91,7 @@ public:
     /// From a capture, the record in the file, or derived from the model: `tree_from_model`.
     [[nodiscard]] const module_tree& modules() const noexcept { return modules_; }
     /// The computed tags, or those in the file.
-    [[nodiscard]] const tagging& tags() const noexcept { return found_; }
+    [[nodiscard]] const tagging& tags() const noexcept { return tags_; }
     /// The source lines of nodes: from exporters, a capture, an original or the file's record.
     /// Thread-safe. Complexity: that of `find_sources`, the first time.
     [[nodiscard]] const source_lines& lines() const {
@@ -200,7 +200,7 @@ public:
         record.carriers = carriers;
         record.describe(model().node_count(), digests_ ? *digests_ : detail::find_digests(model()));
         record.from_model = tree_from_model_;
-        record.carried = decides_ || !found_.origins.empty();
+        record.carried = decides_ || !tags_.origins.empty();
         std::transform(claims_.begin(), claims_.end(), std::back_inserter(record.claims),
                        detail::to_runs);
         record.options = detail::recorded_options(options_);
@@ -232,19 +232,19 @@ private:
             // Edits show only by comparison with what the record's own options give.
             auto asked = std::exchange(options_, detail::without_choices(options_));
             static_cast<void>(tag());
-            edited = detail::find_edited_tags(model(), modules_, found_);
+            edited = detail::find_edited_tags(model(), modules_, tags_);
             options_ = std::move(asked);
         }
         const auto unknown = tag();
         problems_.insert(problems_.end(), unknown.begin(), unknown.end());
         detail::take_carried(uses_record_ && fresh_ && record_->carried
-                                 ? detail::read_carried(model(), modules_, found_)
+                                 ? detail::read_carried(model(), modules_, tags_)
                                  : std::move(carried_),
-                             found_);
+                             tags_);
         if (takes_tags) {
             detail::take_over_tags(edited ? *edited
-                                          : detail::find_edited_tags(model(), modules_, found_),
-                                   found_, problems_);
+                                          : detail::find_edited_tags(model(), modules_, tags_),
+                                   tags_, problems_);
         }
     }
 
@@ -381,7 +381,7 @@ private:
         options_.resolution.set_min_confidence(detail::min_confidence(options_));
         claims_.clear();
         find_claims();
-        found_ = tag_operators(
+        tags_ = tag_operators(
             *context_,
             policies{detail::decided_sources{sources(), decides_ ? &claims_.front() : nullptr,
                                              detail::min_confidence(options_)},
@@ -409,7 +409,7 @@ private:
     detail::made_once<source_lines> lines_;
     std::vector<std::string> notes_;
     std::vector<std::string> problems_;
-    tagging found_;
+    tagging tags_;
 };
 
 } // namespace stemma::inline STEMMA_ABI

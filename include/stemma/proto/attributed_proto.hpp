@@ -43,25 +43,25 @@ public:
                                     std::string name = "model")
         : proto_(&model)
         , outline_(model)
-        , known_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
+        , opened_(mapped_file::viewing(outline_.bytes(), std::move(name)), std::move(options)) {}
 
     /// The original message, not a copy.
     [[nodiscard]] const Proto& proto() const noexcept { return *proto_; }
 
     /// Its nodes, values and graphs at construction.
-    [[nodiscard]] const detail::model_tables& model() const noexcept { return known_.model(); }
+    [[nodiscard]] const detail::model_tables& model() const noexcept { return opened_.model(); }
 
     /// From a capture, the record in the model, or the model itself.
-    [[nodiscard]] const module_tree& modules() const noexcept { return known_.modules(); }
+    [[nodiscard]] const module_tree& modules() const noexcept { return opened_.modules(); }
 
     /// The tags found, or carried by the model.
-    [[nodiscard]] const tagging& tags() const noexcept { return known_.tags(); }
+    [[nodiscard]] const tagging& tags() const noexcept { return opened_.tags(); }
 
     /// For claims, findings and notes. Tensor data is missing in its `model`, see
     /// `message_outline`.
-    [[nodiscard]] attributed_model& known() noexcept { return known_; }
+    [[nodiscard]] attributed_model& known() noexcept { return opened_; }
     /// The same, const.
-    [[nodiscard]] const attributed_model& known() const noexcept { return known_; }
+    [[nodiscard]] const attributed_model& known() const noexcept { return opened_; }
 
     /// Removes all stemma data from the message and writes the tags, including record, mark,
     /// origins and the source lines it had, as into a file. Parameters and given names are kept if
@@ -73,21 +73,21 @@ public:
     void tag(const carrier_set& carriers = usual_carriers) {
         const basic_proto_model<Proto> tables(*proto_);
         if (tables.node_count() != model().node_count()) {
-            STEMMA_THROW(error(error_code::contradiction, known_.model().file(), "",
+            STEMMA_THROW(error(error_code::contradiction, opened_.model().file(), "",
                                "changed since it was read"));
         }
-        const auto& tagged = known_.tags();
+        const auto& tagged = opened_.tags();
         detail::proto_tag_editor<Proto, carrier_set> editor(tables, modules(), tagged, carriers,
                                                             carriers.metadata);
-        if (detail::keeps_additions(known_)) {
+        if (detail::keeps_additions(opened_)) {
             editor.keep_additions();
         }
-        const auto sources = detail::find_sources_to_write(known_, written_sources::as_before);
+        const auto sources = detail::find_sources_to_write(opened_, written_sources::as_before);
         if (sources.lines != nullptr) {
             editor.write_sources(*sources.lines);
         }
         detail::write_tags(
-            *proto_, editor, detail::to_json(known_.record(carriers), modules()),
+            *proto_, editor, detail::to_json(opened_.record(carriers), modules()),
             carriers.model ? detail::to_json(detail::to_table(tagged)) : std::string(),
             carriers.mark ? detail::to_json(detail::sketch_of(tables, tagged.attributions))
                           : std::string(),
@@ -97,7 +97,7 @@ public:
 private:
     Proto* proto_;
     detail::message_outline outline_;
-    attributed_model known_;
+    attributed_model opened_;
 };
 
 /// An `onnx::ModelProto` and where its nodes come from.

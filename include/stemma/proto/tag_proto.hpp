@@ -234,7 +234,7 @@ public:
                      const tagging& tagged, const Carrier& carrier, bool tag_values)
         : model_(&model)
         , modules_(&modules)
-        , found_(&tagged)
+        , tags_(&tagged)
         , carrier_(carrier)
         , texts_(modules, tagged)
         , strip_(make_strip_editor(model.proto())) {
@@ -251,9 +251,9 @@ public:
         if (!given.empty()) {
             message.set_name(given);
         }
-        const auto module = found_->attributions[node].module;
-        const auto tags = found_->tag_sets[node];
-        const bool carried = found_->origins.kind(node) != origin_kind::unknown;
+        const auto module = tags_->attributions[node].module;
+        const auto tags = tags_->tag_sets[node];
+        const bool carried = tags_->origins.kind(node) != origin_kind::unknown;
         const auto chain = sources_ == nullptr ? no_id : sources_->chain_of(node);
         if (module != last_module_ || tags != last_tags_ || chain != last_chain_ || carried) {
             last_module_ = carried ? no_id : module;
@@ -263,7 +263,7 @@ public:
             auto texts = texts_.of_operator(node);
             std::string origins;
             if (carried) {
-                append_origins(found_->origins, *modules_, node, message.name(), module, origins);
+                append_origins(tags_->origins, *modules_, node, message.name(), module, origins);
                 texts.origins = origins;
             }
             const auto number = chain == no_id ? std::string() : std::to_string(chain);
@@ -317,7 +317,7 @@ private:
 
     const basic_proto_model<Proto>* model_;
     const module_tree* modules_;
-    const tagging* found_;
+    const tagging* tags_;
     Carrier carrier_;
     tag_texts texts_;
     proto_strip_editor strip_;

@@ -40,7 +40,7 @@ public:
     /// Complexity: O(1).
     model_facts(const wire_model& model, const module_tree& modules, const tagging& tagged,
                 std::function<const source_lines&()> lines = {})
-        : model_(&model), modules_(&modules), found_(&tagged), lines_(std::move(lines)) {}
+        : model_(&model), modules_(&modules), tags_(&tagged), lines_(std::move(lines)) {}
 
     /// Returns: the source line of a node, if known. Complexity: O(1), after `lines`.
     [[nodiscard]] std::optional<source_position> source(id node) const {
@@ -119,7 +119,7 @@ public:
     /// Returns: the modules with the same function as one, see `alike_modules::like`.
     [[nodiscard]] std::vector<id> like(id m) const {
         if (!alike_) {
-            alike_.emplace(*model_, *modules_, found_->attributions);
+            alike_.emplace(*model_, *modules_, tags_->attributions);
         }
         return alike_->like(m, module_likeness::function);
     }
@@ -127,7 +127,7 @@ public:
     /// Nodes, parameters and operators of all modules.
     [[nodiscard]] const module_statistics& statistics() const {
         if (!statistics_) {
-            statistics_ = collect_statistics(*model_, *modules_, *found_);
+            statistics_ = collect_statistics(*model_, *modules_, *tags_);
         }
         return *statistics_;
     }
@@ -200,7 +200,7 @@ private:
 
     const wire_model* model_;
     const module_tree* modules_;
-    const tagging* found_;
+    const tagging* tags_;
     std::function<const source_lines&()> lines_;
     mutable std::optional<alike_modules> alike_;
     mutable std::optional<known_types> types_;

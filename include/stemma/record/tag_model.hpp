@@ -136,7 +136,7 @@ public:
                std::string_view table, std::string_view sketch = {}, std::string_view sources = {})
         : model_(&model)
         , modules_(&modules)
-        , found_(&tagged)
+        , tags_(&tagged)
         , carrier_(carrier)
         , texts_(modules, tagged)
         , edits_(model, detail::has_our_namespaces(model)) {
@@ -158,9 +158,9 @@ public:
 
     /// Edits the metadata of a node.
     void edit_node(id node, detail::message_edits& edits) {
-        const auto module = found_->attributions[node].module;
-        const auto tags = found_->tag_sets[node];
-        const bool carried = found_->origins.kind(node) != origin_kind::unknown;
+        const auto module = tags_->attributions[node].module;
+        const auto tags = tags_->tag_sets[node];
+        const bool carried = tags_->origins.kind(node) != origin_kind::unknown;
         const auto chain = sources_ == nullptr ? no_id : sources_->chain_of(node);
         if (module != last_module_ || tags != last_tags_ || chain != last_chain_ || carried) {
             last_module_ = carried ? no_id : module;
@@ -170,7 +170,7 @@ public:
             auto texts = texts_.of_operator(node);
             if (carried) {
                 origins_.clear();
-                detail::append_origins(found_->origins, *modules_, node, name_after(node), module,
+                detail::append_origins(tags_->origins, *modules_, node, name_after(node), module,
                                        origins_);
                 texts.origins = origins_;
             }
@@ -255,7 +255,7 @@ private:
 
     const wire_model* model_;
     const module_tree* modules_;
-    const tagging* found_;
+    const tagging* tags_;
     Carrier carrier_;
     detail::tag_texts texts_;
     detail::tag_edits edits_;

@@ -63,7 +63,7 @@ public:
         , ops_(ops)
         , modules_(modules)
         , tree_(modules.index())
-        , found_(tagged)
+        , tags_(tagged)
         , folded_(folded)
         , shown_(shown)
         , describe_(describe)
@@ -366,7 +366,7 @@ private:
     const Ops& ops_;
     const Modules& modules_;
     const tree_index& tree_;
-    const tagging& found_;
+    const tagging& tags_;
     const folded_graph& folded_;
     const std::vector<bool>& shown_;
     const Describe& describe_;

@@ -30,7 +30,7 @@ public:
         : json_(json)
         , opened_(opened)
         , model_(opened.model())
-        , found_(opened.tags())
+        , tags_(opened.tags())
         , counts_(counts) {}
 
     void write(const explanation& answer) const {
@@ -63,11 +63,11 @@ private:
         json_.member("module", opened_.modules().path(one.selected));
         json_.member("tag", one.tag);
         write_tags(one.tags);
-        json_.member("provenance", found_.provenances[one.source]);
+        json_.member("provenance", tags_.provenances[one.source]);
         json_.member("confidence", one.confidence);
         json_.key("call");
         one.call == no_id ? json_.null() : json_.value(one.call);
-        write_origins(json_, opened_.modules(), found_.origins, one.node);
+        write_origins(json_, opened_.modules(), tags_.origins, one.node);
         write_source(json_, opened_.lines(), one.chain);
         write_list("claims", one.claims);
         json_.member("conflict", one.conflict);
@@ -170,8 +170,8 @@ private:
         json_.member("path", modules.report_path(one.module));
         json_.member_or_null("class", modules.class_name(one.module));
         json_.member_or_null("qualified_class", modules.qualified_class(one.module));
-        json_.member("tag", found_.tags.text(one.module));
-        json_.member("selected", found_.tags.is_selected(one.module));
+        json_.member("tag", tags_.tags.text(one.module));
+        json_.member("selected", tags_.tags.is_selected(one.module));
         json_.key("aliases");
         json_.begin_array(true);
         for (const auto& alias : one.aliases) {
@@ -242,7 +242,7 @@ private:
         for (auto node : one.calls) {
             json_.begin_object(true);
             write_place(node);
-            json_.member("module", opened_.modules().report_path(found_.attributions[node].module));
+            json_.member("module", opened_.modules().report_path(tags_.attributions[node].module));
             json_.end_object();
         }
         json_.end_array();
@@ -262,7 +262,7 @@ private:
 
     void write_one(const explained_claim& one) const {
         json_.begin_object(true);
-        json_.member("source", found_.provenances[one.made.source]);
+        json_.member("source", tags_.provenances[one.made.source]);
         json_.member("module", opened_.modules().path(one.made.module));
         json_.member("confidence", one.made.confidence);
         json_.member("exact", one.made.exact);
@@ -273,7 +273,7 @@ private:
         json_.begin_object(true);
         json_.member("value", model_.value_name(one.value));
         write_place(one.node);
-        json_.member("tag", found_.tags.text(found_.attributions[one.node].module));
+        json_.member("tag", tags_.tags.text(tags_.attributions[one.node].module));
         json_.end_object();
     }
 
@@ -287,7 +287,7 @@ private:
         json_.key("tags");
         json_.begin_array(true);
         for (auto m : modules) {
-            json_.value(found_.tags.text(m));
+            json_.value(tags_.tags.text(m));
         }
         json_.end_array();
     }
@@ -295,7 +295,7 @@ private:
     json_writer<Sink>& json_;
     const attributed_model& opened_;
     const wire_model& model_;
-    const tagging& found_;
+    const tagging& tags_;
     const module_statistics* counts_;
 };
 

@@ -58,7 +58,7 @@ public:
         : json_(sink)
         , model_(model)
         , modules_(modules)
-        , found_(tagged)
+        , tags_(tagged)
         , counts_(counts)
         , describe_(describe)
         , contents_(model)
@@ -196,7 +196,7 @@ private:
     }
 
     void write_node(id g, id node) {
-        const auto& attributed = found_.attributions[node];
+        const auto& attributed = tags_.attributions[node];
         json_.begin_object();
         json_.member("id", node_id(node));
         json_.member("label", model_.op_type(node));
@@ -208,16 +208,16 @@ private:
         for (const auto& one : describe_attributes(model_, node)) {
             attribute(one.name, value_text(one));
         }
-        attribute("tag", found_.tags.text(attributed.module));
-        if (found_.pool.size_of(found_.tag_sets[node]) > 1) {
+        attribute("tag", tags_.tags.text(attributed.module));
+        if (tags_.pool.size_of(tags_.tag_sets[node]) > 1) {
             std::string tags;
-            found_.pool.for_each(found_.tag_sets[node], [&](id m) {
-                tags.append(tags.empty() ? "" : ", ").append(found_.tags.text(m));
+            tags_.pool.for_each(tags_.tag_sets[node], [&](id m) {
+                tags.append(tags.empty() ? "" : ", ").append(tags_.tags.text(m));
             });
             attribute("tags", tags);
         }
         attribute("module", modules_.path(attributed.module));
-        attribute("provenance", found_.provenances[attributed.source]);
+        attribute("provenance", tags_.provenances[attributed.source]);
         attribute("confidence", std::to_string(attributed.confidence).substr(0, 4));
         attribute("weights", weights_of(node));
         json_.end_array();
@@ -326,7 +326,7 @@ private:
     void write_groups(id g) {
         std::vector<id> present;
         for (auto node : nodes_[g]) {
-            for (auto m = found_.attributions[node].module; seen_in_[m] != g;
+            for (auto m = tags_.attributions[node].module; seen_in_[m] != g;
                  m = m == 0 ? 0 : modules_.index().parent(m)) {
                 seen_in_[m] = g;
                 present.push_back(m);
@@ -346,7 +346,7 @@ private:
             member("class",
                    std::string(modules_.qualified_class(m).empty() ? modules_.class_name(m)
                                                                    : modules_.qualified_class(m)));
-            member("tag", found_.tags.is_selected(m) ? found_.tags.text(m) : std::string());
+            member("tag", tags_.tags.is_selected(m) ? tags_.tags.text(m) : std::string());
             member("nodes", std::to_string(counts_.nodes[m]));
             member("parameters", std::to_string(counts_.parameters[m]));
             member("weights", weights_text(counts_.weights[m]));
@@ -358,7 +358,7 @@ private:
     json_writer<Sink> json_;
     const wire_model& model_;
     const module_tree& modules_;
-    const tagging& found_;
+    const tagging& tags_;
     const module_statistics& counts_;
     const Describe& describe_;
     graph_contents contents_;

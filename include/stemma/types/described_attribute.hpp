@@ -57,17 +57,17 @@ public:
 
     [[nodiscard]] described_attribute describe(wire_reader fields, bool standard) {
         const attribute_reader attribute(fields);
-        made_.name = attribute.name();
-        made_.type = attribute.type();
+        attribute_.name = attribute.name();
+        attribute_.type = attribute.type();
         if (!attribute.reference().empty()) {
-            made_.text = "@" + std::string(attribute.reference());
-            return std::move(made_);
+            attribute_.text = "@" + std::string(attribute.reference());
+            return std::move(attribute_);
         }
         for (wire_field field; fields.next(field);) {
             read_value(fields, field);
         }
         finish(standard);
-        return std::move(made_);
+        return std::move(attribute_);
     }
 
 private:
@@ -75,19 +75,19 @@ private:
 
     void read_value(const wire_reader& fields, const wire_field& field) {
         if (field.is(at::f, wire_type::fixed32)) {
-            made_.number = number_at<float>(fields.text(field));
+            attribute_.number = number_at<float>(fields.text(field));
         } else if (field.is(at::i, wire_type::varint)) {
             whole_ = static_cast<std::int64_t>(field.value);
-            made_.number = static_cast<double>(whole_);
+            attribute_.number = static_cast<double>(whole_);
         } else if (field.is_bytes(at::s)) {
             bytes_ = fields.text(field);
         } else if (field.is_bytes(at::t)) {
             auto read = read_tensor_text(fields.inner(field), limits_.items);
-            made_.length = read.elements;
-            made_.text = std::move(read.text);
-            made_.cut = read.cut;
+            attribute_.length = read.elements;
+            attribute_.text = std::move(read.text);
+            attribute_.cut = read.cut;
         } else if (field.is_bytes(at::g)) {
-            made_.length = count_nodes(fields.inner(field));
+            attribute_.length = count_nodes(fields.inner(field));
         } else if (field.number == at::floats &&
                    (field.type == wire_type::fixed32 || field.type == wire_type::bytes)) {
             const auto packed = fields.text(field); // one four-byte number, or many packed ones
@@ -114,9 +114,9 @@ private:
         } else if (field.is_bytes(at::graphs)) {
             add_item([&] { return nodes_text(count_nodes(fields.inner(field))); });
         } else if (field.is_bytes(at::sparse_tensor)) {
-            made_.text = "sparse tensor";
+            attribute_.text = "sparse tensor";
         } else if (field.is_bytes(at::type_proto)) {
-            made_.text = to_text(stemma::detail::describe_type(fields.text(field)));
+            attribute_.text = to_text(stemma::detail::describe_type(fields.text(field)));
         } else if (field.is_bytes(at::type_protos)) {
             add_item([&] { return to_text(stemma::detail::describe_type(fields.text(field))); });
         }
@@ -130,26 +130,26 @@ private:
     }
 
     void finish(bool standard) {
-        if (made_.type == "float") {
-            made_.text = real_text(static_cast<float>(made_.number.value_or(0)));
-            made_.number = made_.number.value_or(0);
-        } else if (made_.type == "int") {
+        if (attribute_.type == "float") {
+            attribute_.text = real_text(static_cast<float>(attribute_.number.value_or(0)));
+            attribute_.number = attribute_.number.value_or(0);
+        } else if (attribute_.type == "int") {
             const bool names_type =
-                standard && std::find(type_attributes.begin(), type_attributes.end(), made_.name) !=
-                                type_attributes.end();
+                standard && std::find(type_attributes.begin(), type_attributes.end(),
+                                      attribute_.name) != type_attributes.end();
             const auto name = names_type ? data_type_name(whole_) : std::string_view();
-            made_.text = name.empty() ? std::to_string(whole_) : std::string(name);
-            made_.number = static_cast<double>(whole_);
-        } else if (made_.type == "string") {
-            made_.length = bytes_.size();
-            made_.cut = bytes_.size() > limits_.bytes;
-            made_.text = shown_bytes(bytes_);
-        } else if (made_.type == "graph") {
-            made_.text = nodes_text(made_.length);
-        } else if (made_.text.empty()) {
-            made_.length = items_;
-            made_.cut = items_ > limits_.items;
-            made_.text = "[" + list_ + (made_.cut ? ",\xe2\x80\xa6" : "") + "]";
+            attribute_.text = name.empty() ? std::to_string(whole_) : std::string(name);
+            attribute_.number = static_cast<double>(whole_);
+        } else if (attribute_.type == "string") {
+            attribute_.length = bytes_.size();
+            attribute_.cut = bytes_.size() > limits_.bytes;
+            attribute_.text = shown_bytes(bytes_);
+        } else if (attribute_.type == "graph") {
+            attribute_.text = nodes_text(attribute_.length);
+        } else if (attribute_.text.empty()) {
+            attribute_.length = items_;
+            attribute_.cut = items_ > limits_.items;
+            attribute_.text = "[" + list_ + (attribute_.cut ? ",\xe2\x80\xa6" : "") + "]";
         }
     }
 
@@ -180,7 +180,7 @@ private:
     }
 
     attribute_limits limits_;
-    described_attribute made_;
+    described_attribute attribute_;
     std::int64_t whole_ = 0;
     std::string_view bytes_;
     std::string list_;

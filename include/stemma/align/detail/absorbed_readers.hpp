@@ -39,7 +39,7 @@ public:
         , after_readers_(after_readers)
         , contents_(contents)
         , value_(values)
-        , left_(kept) {}
+        , surviving_(kept) {}
 
     /// Returns: the last value that `op` may compute by way of `value`: as long as there is just
     /// one reader, which is gone, and reads nothing that `op` does not read too.
@@ -51,7 +51,7 @@ public:
              ++step, next = only_reader(value)) {
             const auto results = before_.outputs(next);
             if (results.size() != 1 || results[0] == no_id ||
-                (left_[results[0]] && !is_passed_on(out, results[0])) ||
+                (surviving_[results[0]] && !is_passed_on(out, results[0])) ||
                 types_.fit(before_.type(next), after_.type(op)) < correspondence::part ||
                 (!reads_stored_of(op, next) &&
                  (is_read_on(out, next, value) || reads_what_is_left(next))) ||
@@ -88,7 +88,7 @@ private:
     [[nodiscard]] bool reads_what_is_left(id before) const {
         const auto inputs = before_.inputs(before);
         return std::any_of(inputs.begin(), inputs.end(), [&](id v) {
-            return v != no_id && before_.content(v) != 0 && left_[v] &&
+            return v != no_id && before_.content(v) != 0 && surviving_[v] &&
                    contents_.is_unique(before_.content(v));
         });
     }
@@ -139,7 +139,7 @@ private:
     const grouped_ids& after_readers_;
     const stored_contents& contents_;
     const std::vector<id>& value_;
-    const std::vector<bool>& left_;
+    const std::vector<bool>& surviving_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -105,7 +105,7 @@ public:
         , as_written_(order == run_order::as_written && is_topologically_indexed(graph_))
         , place_(count_, no_id)
         , matrices_(mark_matrices(ops)) {
-        found_.owner_of.push_back(no_id);
+        result_.owner_of.push_back(no_id);
     }
 
     [[nodiscard]] aligned_nodes find() {
@@ -120,16 +120,16 @@ public:
         for_each_in_order([&](vertex_type v) {
             const auto i = index_of(graph_, v);
             const bool outside = in_function(v);
-            found_.partial = found_.partial || outside;
+            result_.partial = result_.partial || outside;
             if (!outside && (owns[i] || !is_constant(v))) {
                 add(v, static_cast<id>(i), owns[i]);
             }
         });
-        for (auto& owner : found_.owner_of) {
+        for (auto& owner : result_.owner_of) {
             owner = owner == no_id ? no_id : place_[owner];
         }
-        found_.readers = found_.producers.reversed(found_.size());
-        return std::move(found_);
+        result_.readers = result_.producers.reversed(result_.size());
+        return std::move(result_);
     }
 
 private:
@@ -221,10 +221,10 @@ private:
                 body = ops_.body(v);
             }
             const auto [entry, added] =
-                chain_of_body_.emplace(std::pair(owner, body), found_.chains);
+                chain_of_body_.emplace(std::pair(owner, body), result_.chains);
             if (added) {
-                ++found_.chains;
-                found_.owner_of.push_back(owner);
+                ++result_.chains;
+                result_.owner_of.push_back(owner);
             }
             return entry->second;
         }
@@ -232,8 +232,8 @@ private:
     }
 
     void add(vertex_type v, id index, bool owns) {
-        found_.owns.push_back(owns);
-        found_.chain.push_back(chain_of(v));
+        result_.owns.push_back(owns);
+        result_.chain.push_back(chain_of(v));
         bool shapes_only = !owns;
         bool fixed = data_aware_operators<Ops> && !owns;
         bool has_producer = false;
@@ -242,35 +242,35 @@ private:
             const auto u = place_[index_of(graph_, source(*it, graph_))];
             if (u != no_id) {
                 has_producer = true;
-                fixed = fixed && found_.fixed[u];
-                shapes_only = shapes_only && found_.of_shapes[u];
+                fixed = fixed && result_.fixed[u];
+                shapes_only = shapes_only && result_.of_shapes[u];
                 if (!owns && std::find(producers.begin(), producers.end(), u) == producers.end()) {
                     producers.push_back(u);
                 }
             }
         }
         for (auto u : producers) {
-            found_.producers.add(u);
+            result_.producers.add(u);
         }
-        found_.producers.close();
+        result_.producers.close();
         if constexpr (parameter_readers<Ops>) {
             ops_.for_each_parameter(v, [&](id p) {
-                found_.parameters.add(p);
+                result_.parameters.add(p);
                 shapes_only = shapes_only && is_index(p);
                 fixed = false;
             });
         }
-        found_.parameters.close();
+        result_.parameters.close();
         shapes_only = shapes_only && has_producer;
         if constexpr (data_aware_operators<Ops>) {
             shapes_only = !owns && ((shapes_only && !ops_.reads_data(v)) || ops_.hides_data(v));
             fixed = fixed && !ops_.reads_data(v);
         }
-        place_[index] = found_.size();
-        found_.vertex.push_back(index);
-        found_.type.push_back(found_.types.intern(type_of(v)));
-        found_.of_shapes.push_back(shapes_only);
-        found_.fixed.push_back(fixed);
+        place_[index] = result_.size();
+        result_.vertex.push_back(index);
+        result_.type.push_back(result_.types.intern(type_of(v)));
+        result_.of_shapes.push_back(shapes_only);
+        result_.fixed.push_back(fixed);
     }
 
     const Ops& ops_;
@@ -281,7 +281,7 @@ private:
     std::vector<id> place_;      // by vertex index
     std::vector<bool> matrices_; // by parameter: must be a weight; empty if that cannot be told
     std::map<std::pair<id, id>, id> chain_of_body_;
-    aligned_nodes found_;
+    aligned_nodes result_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -39,7 +39,7 @@ public:
         , slices_(before, numbers, remaining_)
         , groups_(before, after, types, values)
         , origins_(after.operator_count())
-        , found_(after.operator_count())
+        , traced_(after.operator_count())
         , grouped_(after.operator_count(), false) {
         for (id v = 0; v < after.value_count(); ++v) {
             if (values.value(v) != no_id) {
@@ -56,23 +56,23 @@ public:
             }
         }
         for (auto op = after_.operator_count(); op-- > 0;) {
-            if (found_[op].kind == origin_kind::inserted && serves_readers(op)) {
-                found_[op].kind = origin_kind::served;
+            if (traced_[op].kind == origin_kind::inserted && serves_readers(op)) {
+                traced_[op].kind = origin_kind::served;
             }
         }
         for (id op = 0; op < after_.operator_count(); ++op) {
-            if (found_[op].kind == origin_kind::inserted) {
+            if (traced_[op].kind == origin_kind::inserted) {
                 follow_data(op);
             }
         }
         for (auto op = after_.operator_count(); op-- > 0;) {
-            if (found_[op].kind == origin_kind::served) {
+            if (traced_[op].kind == origin_kind::served) {
                 follow_readers(op);
             }
         }
         result.reserve(after_.operator_count());
         for (id op = 0; op < after_.operator_count(); ++op) {
-            result.add(found_[op], origins_of(op));
+            result.add(traced_[op], origins_of(op));
         }
     }
 
@@ -88,7 +88,7 @@ private:
     /// Returns: the origins of a settled operator; of one that is the same, its partner.
     [[nodiscard]] std::span<const id> origins_of(id op) const {
         const auto& own = origins_[op];
-        return own.empty() && found_[op].kind == origin_kind::kept
+        return own.empty() && traced_[op].kind == origin_kind::kept
                    ? std::span(&values_.partner(op), 1)
                    : std::span(own);
     }
@@ -107,7 +107,7 @@ private:
 
     void settle(id op) {
         if (is_same(op)) {
-            found_[op] = {origin_kind::kept, certainty(op)};
+            traced_[op] = {origin_kind::kept, certainty(op)};
             return;
         }
         begins_.clear();
@@ -175,7 +175,7 @@ private:
 
     void settle_slice(id op) {
         const auto slice = between();
-        auto& entry = found_[op];
+        auto& entry = traced_[op];
         entry.confidence = slice.whole ? certainty(op) : certainty(op) / 2;
         if (slice.operators.empty()) {
             entry.kind = origin_kind::inserted;
@@ -264,9 +264,9 @@ private:
         const auto slice = between();
         if (slice.operators.empty()) {
             std::for_each(group_.begin(), group_.end(), [&](id member) {
-                found_[member] = {ends.empty() && passed_.empty() ? origin_kind::unknown
-                                                                  : origin_kind::inserted,
-                                  certainty(member)};
+                traced_[member] = {ends.empty() && passed_.empty() ? origin_kind::unknown
+                                                                   : origin_kind::inserted,
+                                   certainty(member)};
             });
             return;
         }
@@ -275,12 +275,12 @@ private:
         for (std::size_t i = 0; i < group_.size(); ++i) {
             const auto member = group_[i];
             origins_[member] = parts[i];
-            found_[member].confidence = std::min(certainty(member), confidence::carried_passed);
-            found_[member].kind = parts[i].empty() ? origin_kind::inserted
-                                  : parts[i].size() == 1 && types_.equal(before_.type(parts[i][0]),
-                                                                         after_.type(member))
-                                      ? origin_kind::kept
-                                      : origin_kind::replaced;
+            traced_[member].confidence = std::min(certainty(member), confidence::carried_passed);
+            traced_[member].kind = parts[i].empty() ? origin_kind::inserted
+                                   : parts[i].size() == 1 && types_.equal(before_.type(parts[i][0]),
+                                                                          after_.type(member))
+                                       ? origin_kind::kept
+                                       : origin_kind::replaced;
         }
     }
 
@@ -312,7 +312,7 @@ private:
             return std::any_of(readers.begin(), readers.end(), [&](id reader) {
                 return reader > op &&
                        (survives(inputs[0]) || (takes_matrices(reader) && !from_matrix)) &&
-                       (!origins_of(reader).empty() || found_[reader].kind == origin_kind::served);
+                       (!origins_of(reader).empty() || traced_[reader].kind == origin_kind::served);
             });
         });
     }
@@ -329,22 +329,22 @@ private:
                 }
                 continue;
             }
-            if (found_[maker].kind == origin_kind::unknown || maker >= op) {
+            if (traced_[maker].kind == origin_kind::unknown || maker >= op) {
                 if (from == no_id) {
                     break;
                 }
-            } else if (found_[maker].kind != origin_kind::served &&
+            } else if (traced_[maker].kind != origin_kind::served &&
                        (from == no_id || is_later(maker, from))) {
                 from = maker;
             }
         }
         if (from == no_id || prepares_scale(op, from)) {
-            found_[op].kind = origin_kind::served;
+            traced_[op].kind = origin_kind::served;
             return;
         }
         const auto origins = origins_of(from);
         origins_[op].assign(origins.begin(), origins.end());
-        found_[op].confidence = std::min(found_[op].confidence, found_[from].confidence);
+        traced_[op].confidence = std::min(traced_[op].confidence, traced_[from].confidence);
     }
 
     /// Whether an operator combines what a quantization returned with something stored, for what
@@ -382,7 +382,7 @@ private:
             }
         }
         mine = range::each_once(std::move(mine));
-        found_[op].kind = mine.empty() ? origin_kind::unknown : origin_kind::served;
+        traced_[op].kind = mine.empty() ? origin_kind::unknown : origin_kind::served;
     }
 
     const comparable_graph& before_;
@@ -394,7 +394,7 @@ private:
     slice_finder slices_;
     group_aligner groups_;
     std::vector<std::vector<id>> origins_; // empty for an operator that is the same
-    std::vector<graph_alignment::found_origins> found_;
+    std::vector<graph_alignment::found_origins> traced_;
     std::vector<bool> grouped_;
     std::vector<id> begins_; // values of the original that a group reads,
     std::vector<id> ends_;   // and those that it makes

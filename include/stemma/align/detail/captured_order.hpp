@@ -42,14 +42,14 @@ public:
 
     /// Complexity: O(operators + edges), times the operations in between that left no operator.
     [[nodiscard]] captured_order find() {
-        found_.operation.resize(aligned_.of.size(), no_id);
+        order_.operation.resize(aligned_.of.size(), no_id);
         for (std::size_t v = 0; v < aligned_.of.size(); ++v) {
-            found_.operation[v] = aligned_.of[v].operation;
+            order_.operation[v] = aligned_.of[v].operation;
         }
         for (auto [it, last] = vertices(graph_); it != last; ++it) {
             compare(*it);
         }
-        return std::move(found_);
+        return std::move(order_);
     }
 
 private:
@@ -77,10 +77,10 @@ private:
         if (std::is_sorted(places_.begin(), places_.end())) {
             return;
         }
-        ++found_.crossed;
+        ++order_.crossed;
         std::sort(places_.begin(), places_.end());
         for (std::size_t k = 0; k < operands_.size(); ++k) {
-            found_.operation[operands_[k]] = captured_.sources_of(reader)[places_[k]];
+            order_.operation[operands_[k]] = captured_.sources_of(reader)[places_[k]];
         }
     }
 
@@ -118,7 +118,7 @@ private:
     const captured_operations& captured_;
     const alignment& aligned_;
     std::vector<bool> used_; // by operation: an operator comes from it
-    captured_order found_;
+    captured_order order_;
     std::vector<id> operands_;
     std::vector<id> places_;
     std::vector<id> passed_;

@@ -73,7 +73,7 @@ private:
     void find_left() {
         for (const auto v : value_) {
             if (v != no_id) {
-                left_[v] = true;
+                surviving_[v] = true;
             }
         }
     }

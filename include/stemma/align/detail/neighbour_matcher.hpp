@@ -39,9 +39,9 @@ public:
         , basis_(after.value_count(), match_basis::none)
         , partner_(after.operator_count(), no_id)
         , taken_(before.operator_count(), false)
-        , left_(before.value_count(), false)
+        , surviving_(before.value_count(), false)
         , absorbed_(before, after, numbers, types, before_readers_, after_readers_, contents_,
-                    value_, left_) {}
+                    value_, surviving_) {}
 
     neighbour_matcher(const neighbour_matcher&) = delete;
     neighbour_matcher& operator=(const neighbour_matcher&) = delete;
@@ -59,7 +59,7 @@ protected:
     void set(id after, id before, match_basis basis) {
         value_[after] = before;
         basis_[after] = basis;
-        left_[before] = true;
+        surviving_[before] = true;
     }
 
     /// Sets what an operator makes that computes a value of the original, and maybe more.
@@ -204,8 +204,8 @@ protected:
     /// another one leads with.
     [[nodiscard]] bool may_lead(id before, id op, id read) const {
         const auto outputs = before_.outputs(before);
-        return !taken_[before] && !outputs.empty() && outputs[0] != no_id && !left_[outputs[0]] &&
-               first_made(before_, before) == read &&
+        return !taken_[before] && !outputs.empty() && outputs[0] != no_id &&
+               !surviving_[outputs[0]] && first_made(before_, before) == read &&
                types_.fit(before_.type(before), after_.type(op)) == correspondence::head;
     }
 
@@ -382,7 +382,7 @@ protected:
         std::fill(taken_.begin(), taken_.end(), false);
         std::fill(value_.begin(), value_.end(), no_id);
         std::fill(basis_.begin(), basis_.end(), match_basis::none);
-        std::fill(left_.begin(), left_.end(), false);
+        std::fill(surviving_.begin(), surviving_.end(), false);
     }
 
     const comparable_graph& before_;
@@ -394,9 +394,9 @@ protected:
     grouped_ids after_readers_;
     std::vector<id> value_; // by value of the changed graph
     std::vector<match_basis> basis_;
-    std::vector<id> partner_; // by operator of the changed graph: its match
-    std::vector<bool> taken_; // by operator of the original: whether it is matched
-    std::vector<bool> left_;  // by value of the original: whether it is still there
+    std::vector<id> partner_;     // by operator of the changed graph: its match
+    std::vector<bool> taken_;     // by operator of the original: whether it is matched
+    std::vector<bool> surviving_; // by value of the original: whether it is still there
     absorbed_readers absorbed_;
     bool grown_ = false;
 };

@@ -48,9 +48,10 @@ public:
                      const path_mapping& mapping, const parameter_shapes& shapes,
                      const alignment_weights& weights)
         : captured_(captured), shapes_(shapes), weights_(weights) {
-        known_.resize(ops.parameter_count(), no_id);
-        for (id p = 0; p < known_.size(); ++p) {
-            known_[p] = captured.parameter_names().find(mapping.apply(ops.parameter_name(p)));
+        name_in_capture_.resize(ops.parameter_count(), no_id);
+        for (id p = 0; p < name_in_capture_.size(); ++p) {
+            name_in_capture_[p] =
+                captured.parameter_names().find(mapping.apply(ops.parameter_name(p)));
         }
         items_.resize(captured.parameter_names().size());
         for (id i = 0; i < captured.size(); ++i) {
@@ -63,21 +64,23 @@ public:
     /// Returns: whether the capture knows any of the parameters by name.
     [[nodiscard]] bool knows_any(std::span<const id> parameters) const {
         return std::any_of(parameters.begin(), parameters.end(),
-                           [&](id p) { return known_[p] != no_id; });
+                           [&](id p) { return name_in_capture_[p] != no_id; });
     }
 
     /// Returns: the operations that read a parameter by name, ascending.
     [[nodiscard]] std::span<const id> readers(id parameter) const {
-        return known_[parameter] == no_id ? std::span<const id>() : items_[known_[parameter]];
+        return name_in_capture_[parameter] == no_id ? std::span<const id>()
+                                                    : items_[name_in_capture_[parameter]];
     }
 
     /// Returns: whether an operation reads a parameter, by name or else by shape; nothing if
     /// neither is known, or if the shape says little.
     [[nodiscard]] std::optional<bool> agrees(id parameter, id item) const {
         const auto read = captured_.parameters_of(item);
-        if (known_[parameter] != no_id) {
-            return std::any_of(read.begin(), read.end(),
-                               [&](const auto& r) { return r.name == known_[parameter]; });
+        if (name_in_capture_[parameter] != no_id) {
+            return std::any_of(read.begin(), read.end(), [&](const auto& r) {
+                return r.name == name_in_capture_[parameter];
+            });
         }
         const auto shape =
             shapes_.knows(parameter) ? shapes_.of(parameter) : std::span<const std::int64_t>{};
@@ -111,15 +114,16 @@ public:
     }
 
     /// Whether the capture knows a parameter by name.
-    [[nodiscard]] bool is_named(id parameter) const { return known_[parameter] != no_id; }
+    [[nodiscard]] bool is_named(id parameter) const { return name_in_capture_[parameter] != no_id; }
 
     [[nodiscard]] double of(std::span<const id> parameters, id item, bool head) const {
         const auto read = captured_.parameters_of(item);
         double score = 0;
         for (auto p : parameters) {
-            if (known_[p] != no_id) {
-                const auto is_read = std::any_of(
-                    read.begin(), read.end(), [&](const auto& r) { return r.name == known_[p]; });
+            if (name_in_capture_[p] != no_id) {
+                const auto is_read = std::any_of(read.begin(), read.end(), [&](const auto& r) {
+                    return r.name == name_in_capture_[p];
+                });
                 score += is_read ? weights_.known_parameter : -weights_.other_parameter;
             } else if (shapes_.knows(p)) {
                 const auto shape = shapes_.of(p);
@@ -144,7 +148,7 @@ private:
     const captured_operations& captured_;
     const parameter_shapes& shapes_;
     const alignment_weights& weights_;
-    std::vector<id> known_;              // by parameter of the graph: its name in the capture
+    std::vector<id> name_in_capture_;    // by parameter of the graph: its name in the capture
     std::vector<std::vector<id>> items_; // by name in the capture
 };
 

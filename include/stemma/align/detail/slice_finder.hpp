@@ -27,7 +27,7 @@ public:
     /// `kept` is by value: whether the changed graph has it. Requires: all arguments outlive this.
     slice_finder(const comparable_graph& graph, const value_numbers& numbers,
                  const std::vector<bool>& kept)
-        : graph_(graph), numbers_(numbers), left_(kept), seen_(graph.value_count(), 0) {}
+        : graph_(graph), numbers_(numbers), surviving_(kept), seen_(graph.value_count(), 0) {}
 
     /// Returns: what computes the values `ends` from `begins` and nothing else, going back through
     /// data if an end is data; if other values are needed too, what computes them from remaining
@@ -73,7 +73,7 @@ private:
                 if (is_begin(v)) {
                     continue;
                 }
-                if (stop_at_left && left_[v]) {
+                if (stop_at_left && surviving_[v]) {
                     result.begins_met = false;
                     continue;
                 }
@@ -106,7 +106,7 @@ private:
 
     const comparable_graph& graph_;
     const value_numbers& numbers_;
-    const std::vector<bool>& left_;
+    const std::vector<bool>& surviving_;
     std::vector<std::uint32_t> seen_; // by value: the round
     std::uint32_t round_ = 0;
     std::vector<id> work_;

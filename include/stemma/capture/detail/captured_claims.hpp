@@ -106,7 +106,7 @@ public:
         const auto aligned =
             align(ops_, modules_.index(), captured, mapping_, shapes_, torch_lexicon(), stated);
         for (const auto& doubt : aligned.doubts) {
-            found_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
+            evidence_.notes.push_back(std::string(to_string(source)) + ": " + doubt);
         }
         if (!aligned.is_plausible() || !aligned.is_consistent()) {
             return;
@@ -119,14 +119,14 @@ public:
                                   entry.exact};
             }
         }
-        for (auto& item : found_.claims) {
+        for (auto& item : evidence_.claims) {
             if (item.source == source) { // another graph of the same kind
                 settle(item, table);
                 join(item, table);
                 return;
             }
         }
-        found_.claims.push_back(std::move(table));
+        evidence_.claims.push_back(std::move(table));
     }
 
     /// Looks up the nodes recorded by an export.
@@ -169,7 +169,7 @@ public:
             }
         }
         if (strangers > 0) {
-            found_.notes.push_back(
+            evidence_.notes.push_back(
                 "export: " + std::to_string(strangers) + " of " +
                 std::to_string(exported.nodes().size()) +
                 " nodes are not in this file; it is the record of another export");
@@ -179,7 +179,7 @@ public:
             lines_.set(node, chain);
         }
         if (scoped > 0) {
-            found_.claims.push_back(std::move(table));
+            evidence_.claims.push_back(std::move(table));
         }
     }
 
@@ -199,18 +199,18 @@ public:
     /// Returns: everything found; call once. Complexity: O(nodes).
     [[nodiscard]] captured_evidence finish() {
         if (!lines_.empty()) {
-            found_.sources = [lines = std::move(lines_)] { return lines; };
+            evidence_.sources = [lines = std::move(lines_)] { return lines; };
         }
         claim_table* trace = nullptr;
         claim_table* fx = nullptr;
-        for (auto& table : found_.claims) {
+        for (auto& table : evidence_.claims) {
             trace = table.source == provenance::trace ? &table : trace;
             fx = table.source == provenance::fx ? &table : fx;
         }
         if (trace != nullptr && fx != nullptr) {
             settle(*trace, *fx);
         }
-        return std::move(found_);
+        return std::move(evidence_);
     }
 
 private:
@@ -254,7 +254,7 @@ private:
     parameter_shapes shapes_;
     bool shapes_known_ = false;
     source_lines lines_;
-    captured_evidence found_;
+    captured_evidence evidence_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -31,7 +31,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 class captured_trace {
 public:
     /// Whether no meaningful event was read.
-    [[nodiscard]] bool empty() const noexcept { return made_.empty() && open_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return operations_.empty() && open_.empty(); }
 
     /// Throws: `error` of `error_code::malformed` if it is not an event, naming `file`.
     /// Complexity: O(size of the event).
@@ -54,7 +54,7 @@ public:
         parsed.module = paths_.intern(at.text("module"));
         parsed.call = at.number("call");
         add(at, at.text("op"), at.strings("in_ids"), parsed);
-        note_results(at, made_.size() - 1);
+        note_results(at, operations_.size() - 1);
     }
 
     /// Reads an entry of the list of modules that could not be hooked: a path, or path and reason.
@@ -72,22 +72,22 @@ public:
     /// Complexity: O(operations * depth).
     [[nodiscard]] captured_operations finish(const module_tree& modules) {
         if (!open_.empty()) {
-            made_.add_fault("the trace ends inside module '" +
-                            shortened(open_.back().path, module_tree::report_path_length) +
-                            "': it is truncated");
+            operations_.add_fault("the trace ends inside module '" +
+                                  shortened(open_.back().path, module_tree::report_path_length) +
+                                  "': it is truncated");
         }
         if (misplaced_ > 0) {
-            made_.add_fault(std::to_string(misplaced_) +
-                            " events of the trace are outside their module");
+            operations_.add_fault(std::to_string(misplaced_) +
+                                  " events of the trace are outside their module");
         }
-        const captured_paths paths(modules, paths_, made_, "trace");
-        for (id i = 0; i < made_.size(); ++i) {
-            made_[i].module = paths.module_of(made_[i].module, made_[i].exact);
+        const captured_paths paths(modules, paths_, operations_, "trace");
+        for (id i = 0; i < operations_.size(); ++i) {
+            operations_[i].module = paths.module_of(operations_[i].module, operations_[i].exact);
         }
         place_unhooked(modules);
         compare_shapes(modules);
         find_unused();
-        return std::move(made_);
+        return std::move(operations_);
     }
 
 private:
@@ -158,16 +158,16 @@ private:
             find_earlier(at, name, inputs);
             if (is_call) {
                 by_seq_.clear(); // operators below a call follow it
-                by_seq_.emplace(seq, made_.size() - 1);
-                above_.push_back({name, inputs, made_.size() - 1});
+                by_seq_.emplace(seq, operations_.size() - 1);
+                above_.push_back({name, inputs, operations_.size() - 1});
                 if (above_.size() > 64) {
                     above_.erase(above_.begin(), above_.begin() + 32);
                 }
             }
-        } else if (into + 1 == made_.size()) {
-            made_.add_name(name);
+        } else if (into + 1 == operations_.size()) {
+            operations_.add_name(name);
         }
-        const auto maker = into == no_id ? made_.size() - 1 : into;
+        const auto maker = into == no_id ? operations_.size() - 1 : into;
         note_results(at, maker);
     }
 
@@ -186,10 +186,10 @@ private:
     /// Exporters compute repeated operations once, so a repetition may leave nothing.
     void find_earlier(const captured_json& at, const std::string& name,
                       const std::vector<std::string>& inputs) {
-        const auto number = made_.size() - 1;
+        const auto number = operations_.size() - 1;
         if (makers_.is_repeated(number, name, inputs, at.strings("out_ids"),
                                 at.shapes("output_shapes"))) {
-            made_[number].optional = true;
+            operations_[number].optional = true;
         }
     }
 
@@ -198,17 +198,17 @@ private:
         if (outputs_.empty()) {
             return;
         }
-        std::vector<bool> used(made_.size(), false);
+        std::vector<bool> used(operations_.size(), false);
         for (auto i : outputs_) {
             used[i] = true;
         }
-        for (auto i = made_.size(); i-- > 0;) {
+        for (auto i = operations_.size(); i-- > 0;) {
             if (used[i]) {
-                for (auto source : made_.sources_of(i)) {
+                for (auto source : operations_.sources_of(i)) {
                     used[source] = true;
                 }
             } else {
-                made_[i].optional = true;
+                operations_[i].optional = true;
             }
         }
     }
@@ -245,20 +245,20 @@ private:
     void add(const captured_json& at, const std::string& name,
              const std::vector<std::string>& inputs,
              const captured_operations::operation& operation) {
-        made_.add(operation, name);
+        operations_.add(operation, name);
         const auto shapes = at.shapes("input_shapes");
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             const std::string_view input = inputs[i];
             if (input.starts_with("p:")) {
-                made_.add_parameter(input.substr(2),
-                                    i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
+                operations_.add_parameter(
+                    input.substr(2), i < shapes.size() ? shapes[i] : std::vector<std::int64_t>{});
             } else if (const auto maker = makers_.maker(inputs[i]); maker != no_id) {
-                made_.add_source(maker);
+                operations_.add_source(maker);
                 if (const auto first = makers_.repeated(maker); first != no_id) {
-                    made_.add_source(first);
+                    operations_.add_source(first);
                 }
             } else {
-                made_.add_input();
+                operations_.add_input();
             }
         }
     }
@@ -266,15 +266,15 @@ private:
     /// A parameter whose shape differs from the tree's shows that the two are of different models.
     void compare_shapes(const module_tree& modules) {
         enum class state : std::uint8_t { unknown, equal, different };
-        std::vector<state> states(made_.parameter_names().size(), state::unknown);
+        std::vector<state> states(operations_.parameter_names().size(), state::unknown);
         std::size_t different = 0;
         std::string example;
-        for (id i = 0; i < made_.size(); ++i) {
-            for (const auto& p : made_.parameters_of(i)) {
+        for (id i = 0; i < operations_.size(); ++i) {
+            for (const auto& p : operations_.parameters_of(i)) {
                 if (p.shape.empty() || states[p.name] != state::unknown) {
                     continue;
                 }
-                const std::string_view name = made_.parameter_names()[p.name];
+                const std::string_view name = operations_.parameter_names()[p.name];
                 const auto parameter = find_parameter(modules, name);
                 const bool differs = parameter && !parameter->shape.empty() &&
                                      !std::equal(p.shape.begin(), p.shape.end(),
@@ -284,10 +284,11 @@ private:
             }
         }
         if (different > 0) {
-            made_.add_fault(std::to_string(different) +
-                            " parameters have different shapes in the trace and in the modules, "
-                            "such as '" +
-                            shortened(example, module_tree::report_path_length) + "'");
+            operations_.add_fault(
+                std::to_string(different) +
+                " parameters have different shapes in the trace and in the modules, "
+                "such as '" +
+                shortened(example, module_tree::report_path_length) + "'");
         }
     }
 
@@ -305,14 +306,16 @@ private:
                 hidden[m] = true;
             }
         }
-        std::vector<id> reads(made_.size(), no_id); // the hidden module whose parameters it reads
-        for (id i = 0; i < made_.size(); ++i) {
-            for (const auto& p : made_.parameters_of(i)) {
-                const std::string_view name = made_.parameter_names()[p.name];
+        std::vector<id> reads(operations_.size(),
+                              no_id); // the hidden module whose parameters it reads
+        for (id i = 0; i < operations_.size(); ++i) {
+            for (const auto& p : operations_.parameters_of(i)) {
+                const std::string_view name = operations_.parameter_names()[p.name];
                 const auto dot = name.rfind('.');
                 const auto owner =
                     find_path(modules, dot == name.npos ? std::string_view{} : name.substr(0, dot));
-                if (owner != no_id && hidden[owner] && tree.is_ancestor(made_[i].module, owner)) {
+                if (owner != no_id && hidden[owner] &&
+                    tree.is_ancestor(operations_[i].module, owner)) {
                     reads[i] = owner;
                 }
             }
@@ -324,9 +327,9 @@ private:
             }
             return result;
         };
-        for (id i = 0; i < made_.size();) {
+        for (id i = 0; i < operations_.size();) {
             auto end = i + 1;
-            while (end < made_.size() && made_[end].module == made_[i].module) {
+            while (end < operations_.size() && operations_[end].module == operations_[i].module) {
                 ++end;
             }
             place_run(i, end, reads, outermost);
@@ -337,7 +340,7 @@ private:
     /// Assigns the operations of a run in one hooked module.
     template <class Outermost>
     void place_run(id first, id last, const std::vector<id>& reads, Outermost outermost) {
-        const auto around = made_[first].module;
+        const auto around = operations_[first].module;
         auto next = last;
         auto before = no_id; // hidden module read last
         for (auto i = first; i < last; ++i) {
@@ -349,19 +352,19 @@ private:
             }
             if (reads[i] != no_id) {
                 before = reads[i];
-                made_[i].module = reads[i];
-                made_[i].exact = false;
+                operations_[i].module = reads[i];
+                operations_[i].exact = false;
             } else if (const auto near = before != no_id ? before
                                          : next < last   ? reads[next]
                                                          : no_id;
                        near != no_id) {
-                made_[i].module = outermost(near, around);
-                made_[i].exact = false;
+                operations_[i].module = outermost(near, around);
+                operations_[i].exact = false;
             }
         }
     }
 
-    captured_operations made_;
+    captured_operations operations_;
     string_pool paths_;
     std::vector<open_module> open_;
     std::unordered_map<std::string, std::size_t> times_open_; // by path

@@ -34,7 +34,7 @@ public:
     /// Complexity: that of `content_matcher`.
     found_parameters(const onnx_operators<wire_model>& ops, const module_tree& modules,
                      const checkpoint& saved)
-        : ops_(ops), known_(&saved), wrapped_(wrapper_length(saved)) {
+        : ops_(ops), saved_(&saved), wrapped_(wrapper_length(saved)) {
         const auto& model = ops.model();
         const auto tensors = tensors_of_parameters(model, ops);
         const auto owners = find_parameter_owners(ops, modules);
@@ -47,11 +47,11 @@ public:
         }
         const auto matched = content_matcher(model, saved).match(wanted);
         std::vector<std::string> names(ops.parameter_count());
-        found_.resize(names.size(), false);
+        is_saved_.resize(names.size(), false);
         for (id p = 0; p < names.size(); ++p) {
             if (tensors[p] != no_id && wanted[tensors[p]] && !matched[tensors[p]].empty()) {
                 names[p] = name_of(matched[tensors[p]]);
-                found_[p] = true;
+                is_saved_[p] = true;
                 ++count_;
             }
         }
@@ -101,7 +101,7 @@ public:
                 }
             };
             bool reads = false;
-            ops_.for_each_parameter(node, [&](id p) { reads = reads || found_[p]; });
+            ops_.for_each_parameter(node, [&](id p) { reads = reads || is_saved_[p]; });
             if (reads) {
                 direct.for_each_claim(node, keep);
             }
@@ -117,7 +117,7 @@ private:
     /// Returns: the entry's name; for several, one in the module that contains all of theirs.
     [[nodiscard]] std::string name_of(const std::vector<std::size_t>& entries) const {
         const auto name = [&](std::size_t entry) {
-            return without_wrappers(known_->entries()[entry].name, wrapped_);
+            return without_wrappers(saved_->entries()[entry].name, wrapped_);
         };
         const auto first = name(entries.front());
         auto common = first.substr(0, first.rfind('.') + 1); // with the dot
@@ -136,7 +136,7 @@ private:
     void name_tied(const std::vector<id>& tensors,
                    const std::vector<std::vector<std::size_t>>& matched,
                    std::vector<std::string>& names) const {
-        const auto entries = known_->entries();
+        const auto entries = saved_->entries();
         std::map<std::size_t, std::size_t> last; // by the first of the entries that are one tensor
         for (std::size_t e = 0; e < entries.size(); ++e) {
             if (entries[e].alias_of != e) {
@@ -147,12 +147,12 @@ private:
             return;
         }
         const auto tied = [&](id p) {
-            if (found_[p]) {
+            if (is_saved_[p]) {
                 const auto& made_of = matched[tensors[p]];
                 return made_of.size() == 1 ? last.find(entries[made_of.front()].alias_of)
                                            : last.end();
             }
-            const auto* const named = known_->find(ops_.parameter_name(p));
+            const auto* const named = saved_->find(ops_.parameter_name(p));
             return named == nullptr ? last.end() : last.find(named->alias_of);
         };
         std::map<std::size_t, std::string_view> first_type; // by the same
@@ -161,7 +161,7 @@ private:
                 const auto type = ops_.model().op_type(node);
                 if (const auto one = tied(p);
                     one != last.end() &&
-                    first_type.emplace(one->first, type).first->second != type && found_[p]) {
+                    first_type.emplace(one->first, type).first->second != type && is_saved_[p]) {
                     names[p] = name_of({one->second});
                 }
             });
@@ -169,9 +169,9 @@ private:
     }
 
     onnx_operators<wire_model> ops_;
-    const checkpoint* known_;
+    const checkpoint* saved_;
     std::size_t wrapped_;
-    std::vector<bool> found_; // by parameter
+    std::vector<bool> is_saved_; // by parameter
     std::size_t count_ = 0;
     std::size_t unknown_ = 0;
 };

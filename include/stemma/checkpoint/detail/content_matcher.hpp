@@ -33,13 +33,13 @@ class content_matcher {
 public:
     /// Requires: the arguments outlive this.
     content_matcher(const wire_model& model, const checkpoint& saved)
-        : model_(&model), known_(&saved), reader_(model) {}
+        : model_(&model), saved_(&saved), reader_(model) {}
 
     /// Returns: for each initializer, as numbered by `wire_model::tensors`, the entries it was made
     /// from; none if unknown, or not `wanted`.
     /// Complexity: O(bytes of those wanted + bytes of the entries), if any are.
     [[nodiscard]] std::vector<std::vector<std::size_t>> match(const std::vector<bool>& wanted) {
-        found_.assign(model_->tensors().size(), {});
+        candidates_.assign(model_->tensors().size(), {});
         read_initializers(wanted);
         if (!open_.empty()) {
             read_entries();
@@ -47,7 +47,7 @@ public:
             find_joined();
             find_scaled();
         }
-        return std::move(found_);
+        return std::move(candidates_);
     }
 
 private:
@@ -116,13 +116,13 @@ private:
     }
 
     void read_entries() {
-        const auto entries = known_->entries();
+        const auto entries = saved_->entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             const auto& entry = entries[i];
             contents holds{0, 0, entry.data_type, true};
             if (entry.alias_of == i && entry.size > 0 && is_floating_type(entry.data_type)) {
                 std::string first;
-                known_->for_each_piece(entry, [&](std::string_view piece) {
+                saved_->for_each_piece(entry, [&](std::string_view piece) {
                     first = first.empty() ? std::string(piece.substr(0, entry.width)) : first;
                     add(holds, piece, first);
                 });
@@ -135,8 +135,8 @@ private:
     template <class Find>
     void close(Find find) {
         std::erase_if(open_, [&](const open_initializer& one) {
-            found_[one.number] = find(one);
-            return !found_[one.number].empty();
+            candidates_[one.number] = find(one);
+            return !candidates_[one.number].empty();
         });
     }
 
@@ -196,12 +196,12 @@ private:
         std::vector<entry_rows> rows;
         std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_key;
         for (std::size_t i = 0; i < entries_.size(); ++i) {
-            const auto& entry = known_->entries()[i];
+            const auto& entry = saved_->entries()[i];
             if (!counts.contains(entries_[i].count) || entries_[i].uniform) {
                 continue;
             }
             const strided_floats floats{
-                known_->files()[entry.file].bytes().substr(entry.offset), entry.data_type,
+                saved_->files()[entry.file].bytes().substr(entry.offset), entry.data_type,
                 entry.shape, entry.is_contiguous() ? strides_of(entry.shape) : entry.strides};
             for_each_sketch(floats, [&](row_sketch sketch) {
                 for (const auto key : sketch.keys()) {
@@ -264,11 +264,11 @@ private:
     }
 
     const wire_model* model_;
-    const checkpoint* known_;
+    const checkpoint* saved_;
     tensor_content_reader reader_;
     std::vector<open_initializer> open_;
     std::vector<contents> entries_; // by number
-    std::vector<std::vector<std::size_t>> found_;
+    std::vector<std::vector<std::size_t>> candidates_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -15,13 +15,13 @@ class made_once {
 public:
     template <class Make>
     [[nodiscard]] const T& get(Make make) const {
-        std::call_once(once_, [&] { made_.emplace(make()); });
-        return *made_;
+        std::call_once(once_, [&] { value_.emplace(make()); });
+        return *value_;
     }
 
 private:
     mutable std::once_flag once_;
-    mutable std::optional<T> made_;
+    mutable std::optional<T> value_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

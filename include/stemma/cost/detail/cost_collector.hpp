@@ -105,7 +105,7 @@ public:
             buffer_[output] = results[i] == no_id ? no_id : buffer_[results[i]];
             number_[output] = results[i] == no_id ? no_id : number_of(results[i]);
         }
-        left_ = call;
+        last_call_ = call;
     }
 
     void see(id node) override {
@@ -113,7 +113,7 @@ public:
         for (auto value : model_.inputs(node)) {
             memory_.use(value == no_id ? no_id : buffer_[value]);
         }
-        if (left_ != node) { // else the nodes of the function have read them
+        if (last_call_ != node) { // else the nodes of the function have read them
             for (auto value : model_.inputs(node)) {
                 read(value, m);
             }
@@ -126,7 +126,7 @@ public:
         } else if (model_.callee(node) == no_id) {
             add_cost(node, m);
             make_all(node, m);
-        } else if (left_ == node) {
+        } else if (last_call_ == node) {
             note_sizes(node);
         } else { // too deep, or a recursion
             note_unknown(node, m);
@@ -136,7 +136,7 @@ public:
             memory_.use(buffer_[model_.first_output(node) + i]);
         }
         memory_.step(m);
-        left_ = no_id;
+        last_call_ = no_id;
     }
 
     /// After the last node.
@@ -327,7 +327,7 @@ private:
     module_flow flow_;
     live_memory memory_;
     std::vector<frame> frames_; // open calls
-    id left_ = no_id;           // the last completed call
+    id last_call_ = no_id;      // the last completed call
     std::map<std::string, std::uint64_t> unlisted_;
 };
 

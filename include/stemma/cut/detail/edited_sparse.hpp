@@ -30,11 +30,11 @@ public:
     }
 
     /// Whether an initializer of the source is sparse. Complexity: O(log n).
-    [[nodiscard]] bool contains(std::string_view name) const { return found_.count(name) > 0; }
+    [[nodiscard]] bool contains(std::string_view name) const { return versions_.count(name) > 0; }
 
     /// Appends one over `split_files` to a graph. Requires: contains(name). Complexity: O(log n).
     void append(std::string_view name, message_tree& graph) const {
-        const auto& at = found_.find(name)->second;
+        const auto& at = versions_.find(name)->second;
         graph.append(onnx_fields::graph::sparse_initializer, [&] {
             graph.add_range(at.message.begin, at.message.size,
                             at.part == no_id ? split_files::skeleton : split_files::part(at.part));
@@ -58,8 +58,9 @@ private:
             const auto message = file.model->containers()[tensor.message.container];
             const version here{p, message, file.model->bytes().substr(message.begin, message.size)};
             const auto name = file.model->text(tensor.name);
-            const auto entry = p == no_id ? found_.emplace(name, here).first : found_.find(name);
-            if (entry == found_.end()) {
+            const auto entry =
+                p == no_id ? versions_.emplace(name, here).first : versions_.find(name);
+            if (entry == versions_.end()) {
                 folder_.refuse(p, "adds the sparse initializer '" + std::string(name) +
                                       "'; new ones must be dense");
             }
@@ -75,7 +76,7 @@ private:
     }
 
     const split_folder& folder_;
-    std::map<std::string_view, version> found_;
+    std::map<std::string_view, version> versions_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -127,7 +127,7 @@ public:
     /// Parts in functions are left out, and their modules noted by place in the list.
     void leave_functions() { leaves_functions_ = true; }
 
-    [[nodiscard]] const std::vector<std::size_t>& left() const noexcept { return left_; }
+    [[nodiscard]] const std::vector<std::size_t>& left() const noexcept { return pending_; }
 
     /// Returns: the number of nodes in or below a module.
     [[nodiscard]] std::size_t count(id module) const { return members_.count(module); }
@@ -313,7 +313,7 @@ private:
 
     /// Whether `leaves` found that for the module.
     [[nodiscard]] bool has_left(std::size_t i) const noexcept {
-        return !left_.empty() && left_.back() == i;
+        return !pending_.empty() && pending_.back() == i;
     }
 
     /// Whether functions must be inlined first, because parts are inside them or need types that
@@ -334,7 +334,7 @@ private:
             if (!inside) {
                 return false;
             }
-            left_.push_back(i);
+            pending_.push_back(i);
         }
         return true;
     }
@@ -408,7 +408,7 @@ private:
     std::string store_path_;
     bool nothing_there_ = false; // the folder is empty before the parts are written
     bool leaves_functions_ = false;
-    std::vector<std::size_t> left_; // places of modules, ascending
+    std::vector<std::size_t> pending_; // places of modules, ascending
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

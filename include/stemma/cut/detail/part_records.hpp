@@ -140,20 +140,20 @@ private:
         explicit collected_modules(const module_tree& tree) : tree_(&tree) { add(0); }
 
         void add(id m) {
-            while (m != no_id && known_.insert(m).second) {
+            while (m != no_id && described_.insert(m).second) {
                 m = m == 0 ? no_id : tree_->index().parent(m);
             }
         }
 
         [[nodiscard]] std::vector<id> ascending() const {
-            std::vector<id> sorted(known_.begin(), known_.end());
+            std::vector<id> sorted(described_.begin(), described_.end());
             std::sort(sorted.begin(), sorted.end());
             return sorted;
         }
 
     private:
         const module_tree* tree_;
-        std::unordered_set<id> known_;
+        std::unordered_set<id> described_;
     };
 
     [[nodiscard]] model_record whole_header() const {

@@ -68,7 +68,7 @@ public:
         , lookup_(modules_)
         , names_(ops_, modules_)
         , handed_(ops_) {
-        found_.every_module = names_.any();
+        result_.every_module = names_.any();
         for (const auto& op : operators_in_bodies(ops_)) {
             owner_of_body_.emplace(op.v, op.owner);
         }
@@ -86,7 +86,7 @@ public:
     }
 
     /// Returns: the result.
-    [[nodiscard]] modules_of_calls take() && { return std::move(found_); }
+    [[nodiscard]] modules_of_calls take() && { return std::move(result_); }
 
 private:
     /// A function as called from one place: its module, and the parameters passed.
@@ -217,7 +217,7 @@ private:
         if (module == no_id) {
             module = owner != no_id && tree_.is_ancestor(top, owner) ? owner : no_id;
         }
-        if (module == no_id && around.function == no_id && found_.every_module) {
+        if (module == no_id && around.function == no_id && result_.every_module) {
             return {0};
         }
         const auto type = class_of(function);
@@ -335,9 +335,9 @@ private:
         }
         const auto index = static_cast<id>(index_of(ops_.graph(), v));
         if (noted_.insert(std::uint64_t{index} << 32U | module).second) {
-            found_.all[index].push_back(module);
+            result_.all[index].push_back(module);
         }
-        found_.by_caller.emplace(modules_of_calls::key(index, around.module), module);
+        result_.by_caller.emplace(modules_of_calls::key(index, around.module), module);
     }
 
     const Ops& ops_;
@@ -357,7 +357,7 @@ private:
     std::unordered_set<std::uint64_t> noted_;                // operator and module
     std::vector<call_context> contexts_;
     std::vector<id> by_class_; // modules by qualified class, once asked for
-    modules_of_calls found_;
+    modules_of_calls result_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

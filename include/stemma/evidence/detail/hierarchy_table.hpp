@@ -63,7 +63,7 @@ public:
     void begin() {
         names_ = classes_ = spaces_ = {};
         rewritten = false;
-        found_ = false;
+        has_names_ = false;
         for (auto& values : further_) {
             values.clear();
         }
@@ -85,7 +85,7 @@ public:
             if (rest == "name_scopes" || rest == "class_hierarchy") {
                 rest == "name_scopes" ? note(names_, 0, value) : note(classes_, 1, value);
                 dialect_ = is_torch ? hierarchy_dialect::dynamo : hierarchy_dialect::builder;
-                found_ = true;
+                has_names_ = true;
             }
         }
     }
@@ -123,7 +123,7 @@ private:
     }
 
     [[nodiscard]] id chain_of(id v) {
-        if (!found_ && spaces_.find(": ") == spaces_.npos) {
+        if (!has_names_ && spaces_.find(": ") == spaces_.npos) {
             return no_id;
         }
         if (names_.size() + classes_.size() + spaces_.size() > max_bytes) {
@@ -131,7 +131,7 @@ private:
             return no_id;
         }
         const auto key = key_of_chain();
-        const auto hash = hash_bytes(key.first, hash_bytes(key.second, found_ ? 1 : 0));
+        const auto hash = hash_bytes(key.first, hash_bytes(key.second, has_names_ ? 1 : 0));
         const auto next = static_cast<id>(keys_.size());
         const auto existing =
             index_.insert(hash, next, [&](id other) { return keys_[other] == key; });
@@ -142,8 +142,8 @@ private:
         keys_.push_back(key);
         module_chain chain;
         name_items_.clear();
-        const char* problem = found_ ? read_lists(chain) : read_namespace(chain);
-        bare_.push_back(problem == nullptr && found_ && dialect_ == hierarchy_dialect::dynamo &&
+        const char* problem = has_names_ ? read_lists(chain) : read_namespace(chain);
+        bare_.push_back(problem == nullptr && has_names_ && dialect_ == hierarchy_dialect::dynamo &&
                         name_items_.size() == 1);
         note_bare(v, existing);
         if (problem != nullptr) {
@@ -173,7 +173,7 @@ private:
     /// The part shared by the operations of a module. Only well-formed operations share, so an
     /// unreadable one affects no other.
     [[nodiscard]] std::pair<std::string_view, std::string_view> key_of_chain() {
-        if (!found_) {
+        if (!has_names_) {
             const auto slash = spaces_.rfind('/');
             const bool operation =
                 slash != spaces_.npos && spaces_.find(": ", slash) != spaces_.npos;
@@ -296,7 +296,7 @@ private:
     std::string_view classes_;
     std::string_view spaces_;
     hierarchy_dialect dialect_ = hierarchy_dialect::dynamo;
-    bool found_ = false;
+    bool has_names_ = false;
     std::array<std::vector<std::string_view>, 3> further_; // names, classes, spaces that repeat
     flat_index index_;
     std::vector<std::pair<std::string_view, std::string_view>> keys_;

@@ -69,7 +69,7 @@ public:
                  const std::function<std::vector<bool>()>& computing)
         : table_(table)
         , modules_(modules)
-        , known_(shown)
+        , of_scope_(shown)
         , owner_(table.scopes.size(), no_id)
         , inside_(owner_)
         , mixed_(owner_.size(), false)
@@ -114,7 +114,7 @@ public:
     /// Returns: the module of scope `s`, if what runs in it belongs to modules of that name, of
     /// which none is inside the enclosing one; else `no_id`. Of several, the first.
     [[nodiscard]] id elsewhere(id s) const {
-        const bool shown = inside_[s] != no_id && !renamed_[s] && known_[s].module == no_id &&
+        const bool shown = inside_[s] != no_id && !renamed_[s] && of_scope_[s].module == no_id &&
                            table_.scopes[s].operators == 0;
         return shown && is_elsewhere(inside_[s], table_.scopes[s].parent) ? inside_[s] : no_id;
     }
@@ -165,7 +165,7 @@ private:
                 continue;
             }
             auto& series = series_[{around, stem}];
-            if (known_[s].module == no_id) {
+            if (of_scope_[s].module == no_id) {
                 series.unknown = true;
                 continue;
             }
@@ -183,18 +183,18 @@ private:
 
     /// Whether module `m` is below that of scope `s`.
     [[nodiscard]] bool is_inside(id m, id s) const {
-        const auto above = known_[s].module;
+        const auto above = of_scope_[s].module;
         return m != no_id && above != no_id && m != above && modules_.index().is_ancestor(above, m);
     }
 
     /// The owner of the known module of a scope, past the numbers of lists, but not past the
     /// enclosing scope's own.
     [[nodiscard]] id owner_of(id s) const {
-        auto m = known_[s].module;
+        auto m = of_scope_[s].module;
         if (m == no_id || m == 0 || table_.scopes[s].style != scope_style::called) {
             return no_id;
         }
-        const auto around = known_[table_.scopes[s].parent].module;
+        const auto around = of_scope_[table_.scopes[s].parent].module;
         while (m != 0 && is_number(modules_.name(m)) && modules_.index().parent(m) != around) {
             m = modules_.index().parent(m);
         }
@@ -205,23 +205,23 @@ private:
     [[nodiscard]] bool is_container(id s,
                                     const std::function<std::vector<bool>()>& computing) const {
         const auto& scope = table_.scopes[s];
-        return inside_[s] != no_id && !mixed_[s] && known_[s].module == no_id &&
-               known_[scope.parent].module == inside_[s] &&
+        return inside_[s] != no_id && !mixed_[s] && of_scope_[s].module == no_id &&
+               of_scope_[scope.parent].module == inside_[s] &&
                (scope.operators == 0 || !computing_.get(computing)[s]);
     }
 
     /// Whether module `m` is not inside the nearest known module of the scopes around `s`, or `s`.
     [[nodiscard]] bool is_elsewhere(id m, id s) const {
-        while (s >= scope_style_count && known_[s].module == no_id) {
+        while (s >= scope_style_count && of_scope_[s].module == no_id) {
             s = table_.scopes[s].parent;
         }
         return m != no_id && s >= scope_style_count &&
-               !modules_.index().is_ancestor(known_[s].module, m);
+               !modules_.index().is_ancestor(of_scope_[s].module, m);
     }
 
     const scope_table& table_;
     const Modules& modules_;
-    std::span<const scope_module> known_;
+    std::span<const scope_module> of_scope_;
     std::vector<id> owner_;     // by scope
     std::vector<id> inside_;    // by scope: owner of the first known module called there
     std::vector<bool> mixed_;   // by scope: whether these have several owners

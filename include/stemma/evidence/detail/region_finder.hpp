@@ -53,12 +53,12 @@ public:
         , order_(graph_)
         , pattern_(find_parameter_patterns(ops_, modules_, owners_))
         , steady_(context.independent())
-        , known_(context)
-        , owner_(known_.owner)
-        , named_(known_.named)
-        , products_(known_.products)
-        , lost_(known_.lost)
-        , bare_(known_.bare)
+        , facts_(context)
+        , owner_(facts_.owner)
+        , named_(facts_.named)
+        , products_(facts_.products)
+        , lost_(facts_.lost)
+        , bare_(facts_.bare)
         , vertex_(graph_)
         , sums_(context.sums())
         , position_(owner_.size(), no_id)
@@ -71,11 +71,11 @@ public:
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
-        attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(known_.attends, owner_);
+        attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(facts_.attends, owner_);
         std::vector<id> modules(owner_.size(), no_id);
         for (std::size_t v = 0; v < modules.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
-            modules[v] = known_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
+            modules[v] = facts_.reads[v] == no_id && bare_[v] ? owner_[v] : no_id;
         }
         // Operators that join the results of several modules are certain enough to place their
         // neighbours.
@@ -187,7 +187,7 @@ private:
     /// module; a constant runs nowhere, so several readers share it in their common ancestor,
     /// called or not.
     void serve_readers(std::vector<id>& modules) const {
-        const auto& direct = known_.reads;
+        const auto& direct = facts_.reads;
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             if (!steady_[v] || !bare_[v] || owner_[v] != no_id) {
@@ -255,7 +255,7 @@ private:
                 }
             }
         });
-        const auto skipped = skip_connections(ops_, modules_, code_, pattern_, known_.attends,
+        const auto skipped = skip_connections(ops_, modules_, code_, pattern_, facts_.attends,
                                               position_, steady_, owner_)
                                  .run(order_);
         std::vector<bool> goes_on = goes_on_; // operators between calls made by their module
@@ -397,7 +397,7 @@ private:
     sweep_order<graph_of<Ops>> order_;
     std::vector<std::uint64_t> pattern_; // by module
     const std::vector<bool>& steady_;    // independent of data
-    region_facts<Ops, Modules> known_;
+    region_facts<Ops, Modules> facts_;
     std::vector<id>& owner_; // module whose parameters an operator reads, or helps read
     const std::vector<id>& named_;
     const std::vector<bool>& products_;

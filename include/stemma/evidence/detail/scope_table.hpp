@@ -181,7 +181,7 @@ public:
     /// Valid until the next call. Requires: type texts do not change.
     [[nodiscard]] const fact& of(std::string_view type) {
         const auto place = std::hash<const void*>{}(type.data());
-        auto& slot = known_[(place ^ place >> 6U) % known_.size()];
+        auto& slot = facts_[(place ^ place >> 6U) % facts_.size()];
         if (slot.type.data() != type.data() || slot.type.size() != type.size()) {
             slot = look_at(type);
         }
@@ -195,7 +195,7 @@ private:
                 !type.empty() && type.find('/') == type.npos};
     }
 
-    std::array<fact, 64> known_ = [] {
+    std::array<fact, 64> facts_ = [] {
         std::array<fact, 64> result;
         result.fill(look_at({}));
         return result;

@@ -65,19 +65,19 @@ private:
         return (next == taken_.end() || !next->starts_with(name)) &&
                std::none_of(own.begin(), own.end(), [&, length = name.size()](auto value) {
                    name.resize(length);
-                   return made_.contains(name.append(value));
+                   return call_values_.contains(name.append(value));
                });
     }
 
     [[nodiscard]] std::string with(std::string scope, const std::vector<std::string_view>& own) {
         for (const auto value : own) {
-            made_.insert((scope + "/").append(value));
+            call_values_.insert((scope + "/").append(value));
         }
         return scope;
     }
 
     std::set<std::string_view> taken_;                   // names of values
-    std::unordered_set<std::string> made_;               // names of values of calls
+    std::unordered_set<std::string> call_values_;        // names of values of calls
     std::unordered_map<std::string, std::size_t> given_; // the last number tried
 };
 

@@ -137,7 +137,7 @@ private:
 
     /// Returns: the original message of a node, except for names captured by its bodies.
     [[nodiscard]] const message_tree& with_own_bodies(id node) {
-        if (made_.try_emplace(node).second) {
+        if (opened_.try_emplace(node).second) {
             check(budget_.bodies > 0);
             --budget_.bodies;
             message_tree message;
@@ -150,11 +150,11 @@ private:
                         field.erase();
                     }
                 });
-            made_[node] = std::move(message);
+            opened_[node] = std::move(message);
             ++budget_.bodies;
         }
-        check(made_.at(node).has_value()); // otherwise recursive
-        return *made_.at(node);
+        check(opened_.at(node).has_value()); // otherwise recursive
+        return *opened_.at(node);
     }
 
     void append_body(id g, const wire_reader& fields, message_tree& out) {
@@ -175,8 +175,9 @@ private:
     folded_functions functions_;
     opening_budget budget_;
     opened_calls::body_opener bodies_;
-    std::vector<std::optional<unfolded_graph>> graphs_;        // the main graph, and bodies
-    std::unordered_map<id, std::optional<message_tree>> made_; // by node; nothing while in progress
+    std::vector<std::optional<unfolded_graph>> graphs_; // the main graph, and bodies
+    std::unordered_map<id, std::optional<message_tree>>
+        opened_; // by node; nothing while in progress
     id next_function_ = 0;
     bool restored_tags_ = false;
     bool is_whole_ = true;

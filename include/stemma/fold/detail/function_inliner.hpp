@@ -58,7 +58,9 @@ public:
 
     /// Returns: the attributions of the result's nodes, by number; nothing without `inlined_names`.
     /// Requires: `build` was called.
-    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept { return made_; }
+    [[nodiscard]] const std::vector<attribution>& attributions() const noexcept {
+        return attributions_;
+    }
 
     /// Builds the model without functions.
     /// Throws: `error` of `error_code::malformed` for recursive functions; of `unsupported` for
@@ -149,7 +151,7 @@ private:
                 put_node(field.inner(), nullptr, at_graph::node, out);
                 field.erase();
             } else if (names_) {
-                names_->note_unchanged(field.content, made_);
+                names_->note_unchanged(field.content, attributions_);
             }
         });
     }
@@ -193,7 +195,7 @@ private:
             });
         });
         if (names_) {
-            names_->note(position, place_of(around), made_);
+            names_->note(position, place_of(around), attributions_);
         }
         if (out.size() >= std::uint64_t{1} << 31U) {
             fail(error_code::too_large, name, "the result would reach protobuf's limit of 2 GiB");
@@ -361,7 +363,7 @@ private:
             out.append(at_node::op_type, "Identity");
         });
         if (names_) {
-            names_->note(no_id, call.place, made_);
+            names_->note(no_id, call.place, attributions_);
         }
         used_domains_.insert({});
     }
@@ -402,7 +404,7 @@ private:
     const wire_model& model_;
     std::map<operator_name, function_body> functions_;
     std::optional<inlined_names> names_;
-    std::vector<attribution> made_;
+    std::vector<attribution> attributions_;
     call_scopes scopes_;
     std::set<const function_body*> open_;
     std::set<const function_body*> checked_;

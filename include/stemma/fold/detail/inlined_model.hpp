@@ -39,16 +39,16 @@ public:
                                  inlined_names(source.model(), opened.modules(),
                                                opened.tags().attributions, opened.calls()));
         const auto rope = inliner.build();
-        made_.emplace(source.file(), opened.model().file(), output, ".inlined",
-                      [&](auto& to) { rope.write(to); });
+        inlined_.emplace(source.file(), opened.model().file(), output, ".inlined",
+                         [&](auto& to) { rope.write(to); });
         attributions_ = inliner.attributions();
         if (attributions_.size() != model().node_count()) { // a call passes a body
             STEMMA_THROW(error(error_code::unsupported, opened.model().file(), "functions",
                                "cannot be inlined to cut inside them"));
         }
         if (source.was_tagged()) {
-            tag_inlined(opened, made_->model(), attributions_, [&](auto& plan) {
-                tagged_.emplace(made_->file(), opened.model().file(), output, ".tagged",
+            tag_inlined(opened, inlined_->model(), attributions_, [&](auto& plan) {
+                tagged_.emplace(inlined_->file(), opened.model().file(), output, ".tagged",
                                 [&](auto& to) { plan.write(to); });
             });
         }
@@ -59,12 +59,12 @@ public:
 
     /// Returns: its file.
     [[nodiscard]] const mapped_file& file() const noexcept {
-        return (tagged_ ? tagged_ : made_)->file();
+        return (tagged_ ? tagged_ : inlined_)->file();
     }
 
     /// Returns: the model without functions.
     [[nodiscard]] const wire_model& model() const noexcept {
-        return (tagged_ ? tagged_ : made_)->model();
+        return (tagged_ ? tagged_ : inlined_)->model();
     }
 
     /// Returns: the attributions of its nodes, in the tree of the opened model.
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    std::optional<detail::temporary_model> made_;
+    std::optional<detail::temporary_model> inlined_;
     std::optional<detail::temporary_model> tagged_;
     std::vector<attribution> attributions_;
 };

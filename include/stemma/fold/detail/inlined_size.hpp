@@ -30,17 +30,17 @@ public:
     /// Calls nested more deeply than `max_depth`, and those of a function in itself, count for
     /// nothing. Requires: `model` outlives this. Complexity: O(nodes).
     inlined_sizes(const wire_model& model, std::size_t max_depth)
-        : model_(model), contents_(model), max_depth_(max_depth), known_(model.graph_count()) {}
+        : model_(model), contents_(model), max_depth_(max_depth), sizes_(model.graph_count()) {}
 
     /// Returns: the size of all calls in the main graph. Complexity: O(nodes).
     [[nodiscard]] inlined_size of_model() { return of(0, 0); }
 
 private:
     [[nodiscard]] inlined_size of(id g, std::size_t depth) {
-        if (known_[g] || depth > max_depth_) {
-            return known_[g].value_or(inlined_size());
+        if (sizes_[g] || depth > max_depth_) {
+            return sizes_[g].value_or(inlined_size());
         }
-        known_[g].emplace();
+        sizes_[g].emplace();
         inlined_size all;
         if (g != 0) {
             add_names(model_.graph(g).inputs, all);
@@ -63,7 +63,7 @@ private:
                 add(product(inner.names, scope_size(node)), all.bytes);
             }
         }
-        known_[g] = all;
+        sizes_[g] = all;
         return all;
     }
 
@@ -100,7 +100,7 @@ private:
     const wire_model& model_;
     graph_contents contents_;
     std::size_t max_depth_;
-    std::vector<std::optional<inlined_size>> known_; // by graph
+    std::vector<std::optional<inlined_size>> sizes_; // by graph
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

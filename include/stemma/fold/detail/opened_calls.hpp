@@ -115,7 +115,7 @@ public:
             if (functions_.is_call(node)) {
                 open_call(node, nullptr);
             } else if (functions_.changed(node)) {
-                make(node, [&] { made_.append(at_graph::node, bodies_(node)); });
+                make(node, [&] { result_.append(at_graph::node, bodies_(node)); });
             } else {
                 make(node, [] {});
             }
@@ -130,7 +130,7 @@ public:
     void append(std::size_t i, message_tree& graph) const {
         const auto& node = opened_[i];
         if (node.pieces > 0) {
-            graph.append(made_, node.first, node.pieces);
+            graph.append(result_, node.first, node.pieces);
         } else {
             const auto message = model_.message(node.number);
             graph.append_message(model_.bytes(), at_graph::node, message.begin, message.size);
@@ -151,23 +151,23 @@ private:
 
     /// A node of the original model.
     struct opened_node {
-        std::size_t first = 0; // piece of `made_`
+        std::size_t first = 0; // piece of `result_`
         id pieces = 0;         // there; none if the node is as in the file
         id number = 0;         // in the file
     };
 
     void check(bool fits) const { detail::check_fold(fits, model_); }
 
-    /// Adds a node; `append()` appends it to `made_` unless it is as in the file.
+    /// Adds a node; `append()` appends it to `result_` unless it is as in the file.
     template <class Function>
     void make(id node, Function append) {
-        const auto first = made_.seal();
-        const auto size = made_.size();
+        const auto first = result_.seal();
+        const auto size = result_.size();
         append();
-        const auto pieces = made_.seal() - first;
+        const auto pieces = result_.seal() - first;
         check(opened_.size() < record_.nodes);
         spend(sizeof(opened_node) + // nodes may be empty
-              (pieces > 0 ? made_.size() - size : model_.message(node).size));
+              (pieces > 0 ? result_.size() - size : model_.message(node).size));
         opened_.push_back({first, static_cast<id>(pieces), node});
     }
 
@@ -234,7 +234,7 @@ private:
         open_.erase(f);
     }
 
-    /// Appends the original node for one in a function body to `made_`, if it differs.
+    /// Appends the original node for one in a function body to `result_`, if it differs.
     void append_node(id node, frame& around) {
         const auto captured = captured_names(node, around);
         const auto inputs = model_.inputs(node);
@@ -244,7 +244,7 @@ private:
         const auto restore = [&](edited_field& field) {
             switch (text_kind(field)) {
             case node_text::none:
-                if (!around.attributes.put(model_, field, made_) && !captured.empty()) {
+                if (!around.attributes.put(model_, field, result_) && !captured.empty()) {
                     detail::rename_values(field, detail::names_in::node, captured);
                 }
                 break;
@@ -273,15 +273,15 @@ private:
             }
         };
         if (!functions_.changed_inside(node)) {
-            made_.append_edited(at_graph::node, model_.reader(model_.message(node)), restore);
+            result_.append_edited(at_graph::node, model_.reader(model_.message(node)), restore);
             return;
         }
         const auto& bodies = bodies_(node);
         const auto text = bodies.text(model_.bytes());
         const wire_reader fields(text.data(), 0, static_cast<std::uint32_t>(text.size()),
                                  model_.file());
-        if (!made_.append_edited(at_graph::node, fields, restore, message_tree::in_memory)) {
-            made_.append(at_graph::node, bodies);
+        if (!result_.append_edited(at_graph::node, fields, restore, message_tree::in_memory)) {
+            result_.append(at_graph::node, bodies);
         }
     }
 
@@ -348,7 +348,7 @@ private:
     const body_opener& bodies_;
     std::unordered_set<id> open_; // functions with a call being inlined
     std::vector<opened_node> opened_;
-    message_tree made_;
+    message_tree result_;
     std::size_t next_change_ = 0;
 };
 

@@ -120,20 +120,20 @@ public:
     [[nodiscard]] bool holds(id op, std::string_view type, std::uint64_t content,
                              const wire_reader& attribute) {
         const auto key = hash_mix(content, op);
-        const auto entry = known_.find(key);
-        if (entry != known_.end()) {
+        const auto entry = answers_.find(key);
+        if (entry != answers_.end()) {
             return entry->second;
         }
         const bool answer = is_default(type, attribute);
         constexpr std::size_t most = 100'000; // bounds the memory
-        if (known_.size() < most) {
-            known_.emplace(key, answer);
+        if (answers_.size() < most) {
+            answers_.emplace(key, answer);
         }
         return answer;
     }
 
 private:
-    std::unordered_map<std::uint64_t, bool> known_; // by content and operator
+    std::unordered_map<std::uint64_t, bool> answers_; // by content and operator
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

@@ -39,7 +39,7 @@ public:
             file_splice splice(source, copy);
             write(splice);
             copy.commit(false);
-            made_.path = path;
+            on_disk_.path = path;
             file_.emplace(path);
         }
         model_.emplace(file_->bytes(), name);
@@ -61,7 +61,7 @@ private:
         }
     };
 
-    made_file made_;
+    made_file on_disk_;
     std::optional<mapped_file> file_;
     std::optional<wire_model> model_;
 };

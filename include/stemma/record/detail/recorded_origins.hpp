@@ -44,15 +44,16 @@ public:
         , lookup_(then)
         , modules_(modules)
         , readers_(find_readers(now))
-        , found_(now.node_count())
+        , identities_(now.node_count())
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
         find_by_names();
         // Tools that renumber all values reuse names for others.
-        if (!types_.are_kept(
-                [&](id node) { return found_[node].by_hint ? no_id : found_[node].node; })) {
+        if (!types_.are_kept([&](id node) {
+                return identities_[node].by_hint ? no_id : identities_[node].node;
+            })) {
             std::fill(holder_.begin(), holder_.end(), no_id);
-            std::fill(found_.begin(), found_.end(), identity{});
+            std::fill(identities_.begin(), identities_.end(), identity{});
         }
         find_transposed();
         take_marks(given);
@@ -101,18 +102,19 @@ private:
         for (id node = 0; node < now_.node_count(); ++node) {
             lookup_.for_each_maker(now_, node, [&](id maker) {
                 const auto by = computes(node, maker);
-                if (found_[by].node == no_id || by == node) {
-                    found_[by].node = found_[by].node == no_id ? maker : found_[by].node;
+                if (identities_[by].node == no_id || by == node) {
+                    identities_[by].node =
+                        identities_[by].node == no_id ? maker : identities_[by].node;
                     holder_[maker] = by;
                 }
             });
         }
         for (id node = 0; node < now_.node_count(); ++node) {
-            if (found_[node].node != no_id) {
+            if (identities_[node].node != no_id) {
                 continue;
             }
             const auto maker = lookup_.hinted_maker(now_, node);
-            found_[node] = {maker, true};
+            identities_[node] = {maker, true};
             if (maker != no_id && holder_[maker] == no_id) {
                 holder_[maker] = node;
             }
@@ -130,15 +132,16 @@ private:
     void find_transposed() {
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto from = converted_by(now_, node, "ReorderInput");
-            if (from == no_id || found_[from].node == no_id || found_[node].node != no_id) {
+            if (from == no_id || identities_[from].node == no_id ||
+                identities_[node].node != no_id) {
                 continue;
             }
-            const auto readers = some(lookup_.readers(found_[from].node));
+            const auto readers = some(lookup_.readers(identities_[from].node));
             const auto transpose = sketch_lookup::only_of(readers, [&](id reader) {
                 return then_.type(reader) == "Transpose" && holder_[reader] == no_id;
             });
             if (transpose != no_id) {
-                found_[node] = {transpose, true};
+                identities_[node] = {transpose, true};
                 holder_[transpose] = node;
             }
         }
@@ -160,7 +163,7 @@ private:
         // Marks not confirmed by a name are checked against neighbours.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
-            const auto& entry = found_[mark.node];
+            const auto& entry = identities_[mark.node];
             if ((entry.node != no_id && !entry.by_hint) || entry.node == mark.number ||
                 (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
@@ -179,9 +182,9 @@ private:
     /// Returns: the number of a node in the sketch by its values, else by its first mark.
     [[nodiscard]] id number_of(id node) const {
         const auto marks = marks_of(node);
-        return found_[node].node != no_id ? found_[node].node
-               : marks.empty()            ? no_id
-                                          : marks.front().number;
+        return identities_[node].node != no_id ? identities_[node].node
+               : marks.empty()                 ? no_id
+                                               : marks.front().number;
     }
 
     /// Whether a mark is on an operator of the same type as before, or near those whose neighbours
@@ -212,7 +215,7 @@ private:
         near_of_ = node;
         near_.clear();
         const auto note = [&](id other) {
-            if (const auto& entry = found_[other]; entry.node != no_id) {
+            if (const auto& entry = identities_[other]; entry.node != no_id) {
                 near_.push_back(entry.node);
             }
             const auto marks = marks_of(other);
@@ -237,11 +240,11 @@ private:
         bool told = true;
         for (const auto value : now_.inputs(node)) {
             const auto maker = value == no_id ? no_id : now_.producer(value);
-            if (maker == no_id || found_[maker].node == no_id) {
+            if (maker == no_id || identities_[maker].node == no_id) {
                 told = told && maker == no_id;
                 continue;
             }
-            near_.push_back(found_[maker].node);
+            near_.push_back(identities_[maker].node);
             const auto named = lookup_.maker_of(now_.value_name(value));
             told = told && named != no_id;
             told ? near_.push_back(named) : void();
@@ -256,7 +259,7 @@ private:
     /// A node that produces a different value than before has absorbed its missing successors:
     /// those in a chain whose inputs the node itself reads, up to one with several readers.
     void absorb(id node) {
-        if (found_[node].node != no_id && !found_[node].by_hint) {
+        if (identities_[node].node != no_id && !identities_[node].by_hint) {
             return;
         }
         start(node);
@@ -309,7 +312,7 @@ private:
     /// remains.
     void start(id node) {
         region_.clear();
-        const auto& entry = found_[node];
+        const auto& entry = identities_[node];
         if (entry.node != no_id) {
             grow(node, entry.node);
             lookup_.for_each_maker(
@@ -371,12 +374,12 @@ private:
             modules_.end(candidate.module) != candidate.module + 1) {
             return {};
         }
-        const bool sure = found_[node].node != no_id && !found_[node].by_hint;
+        const bool sure = identities_[node].node != no_id && !identities_[node].by_hint;
         // Its name is that of one of several operators.
         candidate.doubtful = !sure && candidate.module != first.module && !marks_of(node).empty() &&
                              marks_of(node).front().number == region_.front();
         const bool exchanged =
-            found_[node].node == no_id &&
+            identities_[node].node == no_id &&
             is_exchanged({now_, then_, types_, lookup_, readers_, holder_, marked_}, node,
                          region_.front(), [&](id one) { return number_of(one); });
         candidate.confidence =
@@ -391,10 +394,10 @@ private:
     sketch_types types_;
     sketch_lookup lookup_;
     const tree_index& modules_;
-    grouped_ids readers_;         // by node now
-    std::vector<identity> found_; // by node now
-    std::vector<id> holder_;      // by node then: the one that produces its values now
-    std::vector<id> marked_;      // by node then: the one that has its mark now
+    grouped_ids readers_;              // by node now
+    std::vector<identity> identities_; // by node now
+    std::vector<id> holder_;           // by node then: the one that produces its values now
+    std::vector<id> marked_;           // by node then: the one that has its mark now
     std::vector<node_mark_found> marks_;
     std::unordered_map<id, std::vector<id>> absorbed_;
     std::vector<id> near_;

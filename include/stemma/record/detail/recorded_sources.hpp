@@ -166,16 +166,16 @@ public:
             read_frame(part);
         } else if (path == "chains") {
             const auto callers = part[0].is_null() ? no_id : chains().at(number(part[0]));
-            chains().push_back(made_.lines.add_link(callers, frames_.at(number(part[1]))));
+            chains().push_back(result_.lines.add_link(callers, frames_.at(number(part[1]))));
         } else if (path == "nodes") {
-            const auto before = made_.runs.empty() ? 0 : made_.runs.back().first;
-            made_.runs.emplace_back(before + number(part[0]),
-                                    part[1].is_null() ? no_id : chains().at(number(part[1])));
+            const auto before = result_.runs.empty() ? 0 : result_.runs.back().first;
+            result_.runs.emplace_back(before + number(part[0]),
+                                      part[1].is_null() ? no_id : chains().at(number(part[1])));
         } else if (path == "modules") {
             const auto module = number(part[0]);
             const auto at = frames_.at(number(part[1]));
             if (module < modules_) {
-                made_.lines.set_module(module, at);
+                result_.lines.set_module(module, at);
             }
         }
     }
@@ -186,10 +186,10 @@ public:
         }
     }
 
-    [[nodiscard]] recorded_sources finish() { return std::move(made_); }
+    [[nodiscard]] recorded_sources finish() { return std::move(result_); }
 
 private:
-    [[nodiscard]] std::vector<id>& chains() { return made_.chains; }
+    [[nodiscard]] std::vector<id>& chains() { return result_.chains; }
 
     [[nodiscard]] static id number(json_part part) {
         const auto read = part.number<std::uint64_t>();
@@ -209,7 +209,7 @@ private:
             throw std::invalid_argument("frame");
         }
         const source_position at{file, number(part[1]), function};
-        frames_.push_back(made_.lines.add_frame(
+        frames_.push_back(result_.lines.add_frame(
             at, policy_.is_chosen() ? policy_.kind(at) : static_cast<frame_kind>(kind),
             static_cast<std::uint32_t>(text)));
     }
@@ -219,7 +219,7 @@ private:
     std::vector<std::string> files_;
     std::vector<std::string> functions_;
     std::vector<id> frames_; // by number in the record
-    recorded_sources made_;
+    recorded_sources result_;
 };
 
 /// Returns: what `to_json` for lines wrote, nothing for other texts.

@@ -23,19 +23,19 @@ class tag_texts {
 public:
     /// Requires: both outlive the texts.
     tag_texts(const module_tree& modules, const tagging& tagged)
-        : modules_(&modules), found_(&tagged) {}
+        : modules_(&modules), tags_(&tagged) {}
 
     /// Complexity: O(length).
     [[nodiscard]] operator_tags of_operator(id v) {
-        const auto module = found_->attributions[v].module;
-        const auto set = found_->tag_sets[v];
+        const auto module = tags_->attributions[v].module;
+        const auto set = tags_->tag_sets[v];
         all_.clear();
-        const bool recomputed = found_->origins.kind(v) == origin_kind::unknown;
-        if (found_->pool.size_of(set) < 2 && (recomputed || set == found_->selected(v))) {
+        const bool recomputed = tags_->origins.kind(v) == origin_kind::unknown;
+        if (tags_->pool.size_of(set) < 2 && (recomputed || set == tags_->selected(v))) {
             return {tag_of(module), path_of(module), all_, {}};
         }
-        found_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
-        const auto json = as_json(set, found_->pool); // also spells tags
+        tags_->pool.for_each(set, [&](id m) { all_.emplace_back(tag_of(m)); });
+        const auto json = as_json(set, tags_->pool); // also spells tags
         return {tag_of(module), path_of(module), all_, json};
     }
 
@@ -58,7 +58,7 @@ public:
 
 private:
     [[nodiscard]] std::string_view tag_of(id m) {
-        const auto& tags = found_->tags;
+        const auto& tags = tags_->tags;
         return tag_.spell(
             tags.writable(m), [&](id selected) { return tags.above(selected); },
             [&](id selected, std::size_t, std::string& text) {
@@ -81,7 +81,7 @@ private:
     }
 
     const module_tree* modules_;
-    const tagging* found_;
+    const tagging* tags_;
     detail::lineage_text tag_;
     detail::lineage_text path_;
     std::vector<std::string> all_;

@@ -28,16 +28,16 @@ public:
     void infer(id node, Infer infer) {
         key_.clear();
         table_.append_inputs(node, key_);
-        auto entry = known_.find(std::string_view(key_));
-        const bool looks_closer = entry != known_.end() && entry->second.looks_closer;
+        auto entry = inferred_.find(std::string_view(key_));
+        const bool looks_closer = entry != inferred_.end() && entry->second.looks_closer;
         if (looks_closer) {
             if (!table_.append_details(node, key_)) {
                 infer();
                 return;
             }
-            entry = known_.find(std::string_view(key_));
+            entry = inferred_.find(std::string_view(key_));
         }
-        if (entry != known_.end()) {
+        if (entry != inferred_.end()) {
             for (const auto& [output, facts] : entry->second.made) {
                 table_.note(node, output, facts);
             }
@@ -46,17 +46,17 @@ public:
         table_.watch();
         infer();
         auto seen = table_.stop_watching();
-        if (known_.size() >= most || seen.reads_reals) {
+        if (inferred_.size() >= most || seen.reads_reals) {
             return;
         }
         if (seen.looks_closer && !looks_closer) {
-            known_[key_].looks_closer = true;
+            inferred_[key_].looks_closer = true;
             if (!table_.append_details(node, key_)) {
                 return;
             }
         }
         seen.looks_closer = false;
-        known_.insert_or_assign(key_, std::move(seen));
+        inferred_.insert_or_assign(key_, std::move(seen));
     }
 
 private:
@@ -72,7 +72,7 @@ private:
 
     fact_table& table_;
     std::string key_;
-    std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> known_;
+    std::unordered_map<std::string, fact_table::inferred, hash_text, std::equal_to<>> inferred_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail

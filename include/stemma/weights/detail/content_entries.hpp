@@ -50,7 +50,7 @@ public:
     /// Requires: both outlive it; the entries are those of the checkpoint.
     /// Complexity: O(bytes of tensors of equal size on both sides).
     content_entries(weight_search& search, const checkpoint& saved)
-        : search_(search), known_(saved), reader_(search.model) {
+        : search_(search), saved_(saved), reader_(search.model) {
         hash_tensors();
         hash_entries();
     }
@@ -102,8 +102,8 @@ public:
 
     /// Returns: the elements of an entry of the checkpoint, if it exists.
     [[nodiscard]] std::optional<entry_values> values(const std::string& name) const {
-        const auto* const entry = known_.find(name);
-        return entry == nullptr ? std::nullopt : std::optional(values_of(known_, *entry));
+        const auto* const entry = saved_.find(name);
+        return entry == nullptr ? std::nullopt : std::optional(values_of(saved_, *entry));
     }
 
     /// Whether an initializer matches its origin, up to rounding if allowed.
@@ -144,7 +144,7 @@ private:
 
     void hash_tensors() {
         std::set<std::uint64_t> counts;
-        for (const auto& entry : known_.entries()) {
+        for (const auto& entry : saved_.entries()) {
             counts.insert(count_of(entry.shape));
         }
         const auto tensors = search_.model.tensors();
@@ -177,7 +177,7 @@ private:
             std::int64_t type;
             content_hash hash;
         };
-        const auto entries = known_.entries();
+        const auto entries = saved_.entries();
         const auto parts =
             entries.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
         std::vector<std::vector<hashed>> hashes(parts);
@@ -198,7 +198,7 @@ private:
                         is_convertible(entry.data_type)) {
                         types.push_back(entry.data_type); // for slices
                     }
-                    const auto values = types.empty() ? entry_values() : values_of(known_, entry);
+                    const auto values = types.empty() ? entry_values() : values_of(saved_, entry);
                     for (const auto type : types) {
                         const auto same = type == entry.data_type;
                         const auto bytes =
@@ -321,7 +321,7 @@ private:
     }
 
     weight_search& search_;
-    const checkpoint& known_;
+    const checkpoint& saved_;
     tensor_content_reader reader_;
     std::vector<content_hash> hashes_;  // by initializer
     std::vector<std::uint8_t> uniform_; // by initializer: whether all elements are equal

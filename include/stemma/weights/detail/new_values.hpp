@@ -43,7 +43,7 @@ public:
     new_values(const attributed_model& opened, const checkpoint* weights,
                const low_rank_adapter* adapter, const checkpoint* saved,
                std::span<const parameter_origin> origins, std::string_view prefix = {})
-        : model_(opened.model()), weights_(weights), adapter_(adapter), known_(saved) {
+        : model_(opened.model()), weights_(weights), adapter_(adapter), before_(saved) {
         if (weights != nullptr) {
             new_entries_.emplace(*weights, opened.modules(), prefix);
         }
@@ -182,7 +182,7 @@ public:
         const auto wholes = range::count_if(
             origin.entries, [&](const auto& name) { return whole(name) != nullptr; });
         if (weights_ != nullptr || wholes == origin.entries.size() ||
-            (wholes > 0 && known_ != nullptr)) {
+            (wholes > 0 && before_ != nullptr)) {
             result = maker.make(origin, header);
         } else {
             result = added(origin, header, bytes);
@@ -212,9 +212,9 @@ private:
         if (e != no_id && (*new_entries_)[e].name != name) {
             new_entries_->refuse_rivals(path());
         }
-        const auto* const old = e == no_id && known_ != nullptr ? known_->find(name) : nullptr;
+        const auto* const old = e == no_id && before_ != nullptr ? before_->find(name) : nullptr;
         if (old != nullptr) { // some formats keep one name of a tied tensor
-            for (const auto& tied : known_->entries()) {
+            for (const auto& tied : before_->entries()) {
                 e = e == no_id && tied.alias_of == old->alias_of ? new_entries_->find(tied.name)
                                                                  : e;
             }
@@ -230,7 +230,7 @@ private:
 
     /// Returns: where the present value of an entry is, if known.
     [[nodiscard]] entry_source present(const std::string& name) const {
-        return {known_, known_ == nullptr ? nullptr : known_->find(name)};
+        return {before_, before_ == nullptr ? nullptr : before_->find(name)};
     }
 
     /// Returns: where the new value is, without the adapter.
@@ -358,7 +358,7 @@ private:
                                                         const parameter_origin& origin,
                                                         const tensor_header& header) const {
         entry_values result{float32, header.dims, {}, {}};
-        if (const auto* const old = known_ == nullptr ? nullptr : known_->find(name)) {
+        if (const auto* const old = before_ == nullptr ? nullptr : before_->find(name)) {
             result.shape = old->shape;
         } else if (origin.transform == parameter_transform::transposed) {
             for (std::size_t i = 0; i < origin.axes.size(); ++i) {
@@ -398,7 +398,7 @@ private:
     const wire_model& model_;
     const checkpoint* weights_;
     const low_rank_adapter* adapter_;
-    const checkpoint* known_;
+    const checkpoint* before_;
     std::optional<state_entries> new_entries_;
     std::optional<state_entries> old_entries_;
     std::map<std::string, std::string> changed_; // by entry: the adapter's name
