@@ -44,16 +44,15 @@ public:
         , lookup_(then)
         , modules_(modules)
         , readers_(find_readers(now))
-        , identities_(now.node_count())
+        , recorded_(now.node_count())
         , holder_(then.node_count(), no_id)
         , marked_(then.node_count(), no_id) {
         find_by_names();
         // Tools that renumber all values reuse names for others.
-        if (!types_.are_kept([&](id node) {
-                return identities_[node].by_hint ? no_id : identities_[node].node;
-            })) {
+        if (!types_.are_kept(
+                [&](id node) { return recorded_[node].by_hint ? no_id : recorded_[node].node; })) {
             std::fill(holder_.begin(), holder_.end(), no_id);
-            std::fill(identities_.begin(), identities_.end(), identity{});
+            std::fill(recorded_.begin(), recorded_.end(), identity{});
         }
         find_transposed();
         take_marks(given);
@@ -102,19 +101,18 @@ private:
         for (id node = 0; node < now_.node_count(); ++node) {
             lookup_.for_each_maker(now_, node, [&](id maker) {
                 const auto by = computes(node, maker);
-                if (identities_[by].node == no_id || by == node) {
-                    identities_[by].node =
-                        identities_[by].node == no_id ? maker : identities_[by].node;
+                if (recorded_[by].node == no_id || by == node) {
+                    recorded_[by].node = recorded_[by].node == no_id ? maker : recorded_[by].node;
                     holder_[maker] = by;
                 }
             });
         }
         for (id node = 0; node < now_.node_count(); ++node) {
-            if (identities_[node].node != no_id) {
+            if (recorded_[node].node != no_id) {
                 continue;
             }
             const auto maker = lookup_.hinted_maker(now_, node);
-            identities_[node] = {maker, true};
+            recorded_[node] = {maker, true};
             if (maker != no_id && holder_[maker] == no_id) {
                 holder_[maker] = node;
             }
@@ -132,16 +130,15 @@ private:
     void find_transposed() {
         for (id node = 0; node < now_.node_count(); ++node) {
             const auto from = converted_by(now_, node, "ReorderInput");
-            if (from == no_id || identities_[from].node == no_id ||
-                identities_[node].node != no_id) {
+            if (from == no_id || recorded_[from].node == no_id || recorded_[node].node != no_id) {
                 continue;
             }
-            const auto readers = some(lookup_.readers(identities_[from].node));
+            const auto readers = some(lookup_.readers(recorded_[from].node));
             const auto transpose = sketch_lookup::only_of(readers, [&](id reader) {
                 return then_.type(reader) == "Transpose" && holder_[reader] == no_id;
             });
             if (transpose != no_id) {
-                identities_[node] = {transpose, true};
+                recorded_[node] = {transpose, true};
                 holder_[transpose] = node;
             }
         }
@@ -163,7 +160,7 @@ private:
         // Marks not confirmed by a name are checked against neighbours.
         std::vector<node_mark_found> kept;
         for (const auto& mark : marks_) {
-            const auto& entry = identities_[mark.node];
+            const auto& entry = recorded_[mark.node];
             if ((entry.node != no_id && !entry.by_hint) || entry.node == mark.number ||
                 (count[mark.number] == 1 && stands_where(mark))) {
                 kept.push_back(mark);
@@ -182,9 +179,9 @@ private:
     /// Returns: the number of a node in the sketch by its values, else by its first mark.
     [[nodiscard]] id number_of(id node) const {
         const auto marks = marks_of(node);
-        return identities_[node].node != no_id ? identities_[node].node
-               : marks.empty()                 ? no_id
-                                               : marks.front().number;
+        return recorded_[node].node != no_id ? recorded_[node].node
+               : marks.empty()               ? no_id
+                                             : marks.front().number;
     }
 
     /// Whether a mark is on an operator of the same type as before, or near those whose neighbours
@@ -215,7 +212,7 @@ private:
         near_of_ = node;
         near_.clear();
         const auto note = [&](id other) {
-            if (const auto& entry = identities_[other]; entry.node != no_id) {
+            if (const auto& entry = recorded_[other]; entry.node != no_id) {
                 near_.push_back(entry.node);
             }
             const auto marks = marks_of(other);
@@ -240,11 +237,11 @@ private:
         bool told = true;
         for (const auto value : now_.inputs(node)) {
             const auto maker = value == no_id ? no_id : now_.producer(value);
-            if (maker == no_id || identities_[maker].node == no_id) {
+            if (maker == no_id || recorded_[maker].node == no_id) {
                 told = told && maker == no_id;
                 continue;
             }
-            near_.push_back(identities_[maker].node);
+            near_.push_back(recorded_[maker].node);
             const auto named = lookup_.maker_of(now_.value_name(value));
             told = told && named != no_id;
             told ? near_.push_back(named) : void();
@@ -259,7 +256,7 @@ private:
     /// A node that produces a different value than before has absorbed its missing successors:
     /// those in a chain whose inputs the node itself reads, up to one with several readers.
     void absorb(id node) {
-        if (identities_[node].node != no_id && !identities_[node].by_hint) {
+        if (recorded_[node].node != no_id && !recorded_[node].by_hint) {
             return;
         }
         start(node);
@@ -312,7 +309,7 @@ private:
     /// remains.
     void start(id node) {
         region_.clear();
-        const auto& entry = identities_[node];
+        const auto& entry = recorded_[node];
         if (entry.node != no_id) {
             grow(node, entry.node);
             lookup_.for_each_maker(
@@ -374,12 +371,12 @@ private:
             modules_.end(candidate.module) != candidate.module + 1) {
             return {};
         }
-        const bool sure = identities_[node].node != no_id && !identities_[node].by_hint;
+        const bool sure = recorded_[node].node != no_id && !recorded_[node].by_hint;
         // Its name is that of one of several operators.
         candidate.doubtful = !sure && candidate.module != first.module && !marks_of(node).empty() &&
                              marks_of(node).front().number == region_.front();
         const bool exchanged =
-            identities_[node].node == no_id &&
+            recorded_[node].node == no_id &&
             is_exchanged({now_, then_, types_, lookup_, readers_, holder_, marked_}, node,
                          region_.front(), [&](id one) { return number_of(one); });
         candidate.confidence =
@@ -394,10 +391,10 @@ private:
     sketch_types types_;
     sketch_lookup lookup_;
     const tree_index& modules_;
-    grouped_ids readers_;              // by node now
-    std::vector<identity> identities_; // by node now
-    std::vector<id> holder_;           // by node then: the one that produces its values now
-    std::vector<id> marked_;           // by node then: the one that has its mark now
+    grouped_ids readers_;            // by node now
+    std::vector<identity> recorded_; // by node now
+    std::vector<id> holder_;         // by node then: the one that produces its values now
+    std::vector<id> marked_;         // by node then: the one that has its mark now
     std::vector<node_mark_found> marks_;
     std::unordered_map<id, std::vector<id>> absorbed_;
     std::vector<id> near_;
