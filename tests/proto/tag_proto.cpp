@@ -28,15 +28,15 @@ namespace {
 
 using stemma::id;
 
-struct attributed {
+struct tagged_modules {
     stemma::module_tree modules;
     stemma::tagging found;
 };
 
 template <class Model>
-attributed attribute(const Model& model) {
+tagged_modules tag(const Model& model) {
     const stemma::onnx_operators<Model> ops(model);
-    attributed result;
+    tagged_modules result;
     result.modules = stemma::rebuild_tree(ops).modules;
     result.found = stemma::tag_operators(ops, result.modules);
     return result;
@@ -67,7 +67,7 @@ std::string rewritten(const stemma::wire_model& model, Editor& editor) {
     return std::move(out.text);
 }
 
-std::string tag_file(const std::string& bytes, const attributed& with,
+std::string tag_file(const std::string& bytes, const tagged_modules& with,
                      const stemma::carrier_set& carriers) {
     const stemma::wire_model model(bytes);
     auto found = with.found;
@@ -112,7 +112,7 @@ void check_equal(const Proto& made, const Proto& expected) {
 template <class Proto>
 void check_carriers(const Proto& untagged) {
     const auto bytes = test::bytes_of(untagged);
-    const auto with = attribute(stemma::basic_proto_model<Proto>(untagged));
+    const auto with = tag(stemma::basic_proto_model<Proto>(untagged));
     const auto plain = stripped(untagged);
     // Every fifth set where a sanitizer watches; which ones differs from file to file.
     const std::size_t step = test::sanitized ? 5 : 1;
@@ -174,7 +174,7 @@ TEST_CASE("tag: keeps foreign data as in the file, in every schema", "[onnx][tag
 
 TEST_CASE("tag: replaces existing carriers", "[onnx][tag_proto]") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
-    const auto with = attribute(stemma::proto_model(untagged));
+    const auto with = tag(stemma::proto_model(untagged));
     for (const auto& first : all_carriers()) {
         auto found = with.found;
         auto tagged = untagged;
@@ -194,7 +194,7 @@ TEST_CASE("strip: removes from messages what was put into the file, and vice ver
           "[onnx][tag_proto]") {
     const auto untagged = test::rare_model<onnx::ModelProto>();
     const auto bytes = test::bytes_of(untagged);
-    const auto with = attribute(stemma::proto_model(untagged));
+    const auto with = tag(stemma::proto_model(untagged));
     for (const auto& carriers : all_carriers()) {
         INFO(name_of(carriers));
         const auto tagged = test::parse(tag_file(bytes, with, carriers));
@@ -205,7 +205,7 @@ TEST_CASE("strip: removes from messages what was put into the file, and vice ver
 
 TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
     auto model = small_model();
-    auto with = attribute(stemma::proto_model(model));
+    auto with = tag(stemma::proto_model(model));
 
     stemma::tag(model, with.modules, with.found);
 
@@ -221,7 +221,7 @@ TEST_CASE("tag: puts the module of every node on it", "[onnx][tag_proto]") {
 
 TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx][tag_proto]") {
     const auto untagged = small_model();
-    const auto with = attribute(stemma::proto_model(untagged));
+    const auto with = tag(stemma::proto_model(untagged));
     for (const auto& carriers : all_carriers()) {
         INFO(name_of(carriers));
         auto model = untagged;
@@ -242,7 +242,7 @@ TEST_CASE("tag: the file's reader finds the modules, with every carrier", "[onnx
 
 TEST_CASE("tag: records the caller's options", "[onnx][tag_proto]") {
     auto model = small_model();
-    auto with = attribute(stemma::proto_model(model));
+    auto with = tag(stemma::proto_model(model));
     stemma::detail::model_record about;
     about.from_model = true;
     about.options["select"] = "all";
@@ -262,7 +262,7 @@ TEST_CASE("tag: saves and restores a foreign namespace", "[onnx][tag_proto]") {
     auto model = small_model();
     stemma::detail::add_metadata(*model.mutable_graph()->mutable_node(0), "namespace", "theirs");
     const auto before = test::bytes_of(model);
-    auto with = attribute(stemma::proto_model(model));
+    auto with = tag(stemma::proto_model(model));
 
     stemma::tag(model, with.modules, with.found, {.metadata = false, .name_space = true});
 
@@ -289,12 +289,12 @@ TEST_CASE("strip: a namespace is foreign unless the record says otherwise", "[on
 
 TEST_CASE("tag: tags nodes added by the host program", "[onnx][tag_proto]") {
     auto model = small_model();
-    auto with = attribute(stemma::proto_model(model));
+    auto with = tag(stemma::proto_model(model));
     stemma::tag(model, with.modules, with.found);
     test::add_node(*model.mutable_graph(), "Relu", "", {"y"}, {"z"});
 
     const auto untouched = metadata(model.graph().node(2));
-    auto again = attribute(stemma::proto_model(model));
+    auto again = tag(stemma::proto_model(model));
     stemma::tag(model, again.modules, again.found);
 
     CHECK(untouched.empty());

@@ -166,8 +166,8 @@ open_captures(const std::vector<std::string>& paths) {
 
 /// Returns: captures of one model in files, including modules in a sidecar or in a tagged model,
 /// possibly with a checkpoint, or a checkpoint alone; pass it to `attribution_options`. Only
-/// programs that call this compile the code to read and align them. Throws: when the model is
-/// attributed, as `read_captures` and `read_checkpoint`.
+/// programs that call this compile the code to read and align them. Throws: when a model is
+/// opened with it, as `read_captures` and `read_checkpoint`.
 [[nodiscard]] inline capture_source captures(std::vector<std::string> paths) {
     if (paths.empty()) {
         return {};

@@ -39,7 +39,7 @@ struct unmatched_time {
     std::uint64_t calls = 0; ///< in all runs
 };
 
-/// Options for attributing times to modules.
+/// Options for assigning times to modules.
 struct time_options {
     /// Weighs nodes, to distribute the time of fused ones; without it, their time belongs to their
     /// common module.

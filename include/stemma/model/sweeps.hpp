@@ -23,7 +23,7 @@ namespace stemma::inline STEMMA_ABI {
 template <operator_view Ops>
 struct propagation_problem {
     const Ops& ops;                          ///< with everything a policy may read by its concepts
-    const tree_index& modules;               ///< of the attributed modules
+    const tree_index& modules;               ///< of the modules that are named
     const sweep_order<graph_of<Ops>>& order; ///< of the operators, in either direction
     /// The deepest module if known, else `no_id`. An owner of bodies without evidence of its own
     /// has the common ancestor of the evidence in its bodies here.

@@ -72,7 +72,7 @@ public:
     /// As above, for an opened model.
     attributed_model(std::unique_ptr<const model_file> file, attribution_options options)
         : file_(std::move(file)), options_(std::move(options)) {
-        attribute();
+        resolve();
     }
 
     attributed_model(const attributed_model&) = delete;
@@ -213,7 +213,7 @@ private:
         decltype(std::declval<detail::onnx_sources>().prepare(std::declval<context_type&>()));
 
     /// From the model to its tags, step by step: operators, tree, claims, attribution.
-    void attribute() {
+    void resolve() {
         record_ = detail::find_readable_record(model(), detail::model_key, &problems_);
         auto names = make_operators();
         fresh_ = record_ && digests_ && record_->fits(model().node_count(), *digests_) &&

@@ -270,7 +270,7 @@ private:
 
 /// Returns: what files say about a model: `captures` of it or, if one of them is an ONNX file, of
 /// its original, which the captures then belong to. See `carried_from`.
-/// Throws: when the model is attributed, as `captures` and `attributed_model`, and `error` of
+/// Throws: when a model is opened with it, as `captures` and `attributed_model`, and `error` of
 /// `error_code::refused` if there are several ONNX files.
 [[nodiscard]] inline capture_source captures_or_original(std::vector<std::string> paths) {
     if (paths.empty()) {
