@@ -156,7 +156,7 @@ class handle_printer:
             tree = module_tree_printer(opened["modules_"])
             if self.kind == "module":
                 return f"{text}: {tree.path(index)}"
-            made = (first_of(opened["found_"]["attributions"]) + index).dereference()
+            made = (first_of(opened["tags_"]["attributions"]) + index).dereference()
             return f"{text} of {tree.path(number(made['module']))}"
         except gdb.error:  # the program knows no more of a model than its name
             return text
