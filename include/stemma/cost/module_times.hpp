@@ -55,7 +55,7 @@ public:
     module_times(const profile& measured, const onnx_model& model, const tree_index& tree,
                  const std::function<id(id)>& module_of, const time_options& options = {})
         : modules_(tree.size()), nodes_(model.node_count(), 0), runs_(measured.runs()) {
-        const detail::profiled_nodes names(model);
+        const detail::profiled_nodes names(model, measured.kernels());
         std::vector<run_times> by_run(tree.size());
         for (const auto& kernel : measured.kernels()) {
             const auto nodes = names.find(kernel);

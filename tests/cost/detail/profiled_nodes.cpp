@@ -15,7 +15,7 @@ namespace test::cost_detail_profiled_nodes {
 TEST_CASE("profiled_nodes: parses names that runtimes compose of several", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
-    const stemma::detail::profiled_nodes names(model);
+    const stemma::detail::profiled_nodes names(model, {});
     const auto find = [&](const std::string& name) {
         stemma::profile::kernel kernel;
         kernel.name = name;
@@ -53,16 +53,25 @@ TEST_CASE("profiled_nodes: parses names that runtimes compose of several", "[cos
     CHECK(find("((((((").empty());
 }
 
+/// A kernel as ONNX Runtime calls that of an unnamed node.
+stemma::profile::kernel numbered(const std::string& type, stemma::id number) {
+    stemma::profile::kernel kernel;
+    kernel.name = type + "_" + std::to_string(number);
+    kernel.op_type = type;
+    kernel.node_index = number;
+    return kernel;
+}
+
 TEST_CASE("profiled_nodes: finds unnamed nodes by number", "[cost][profile]") {
     const auto bytes = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(bytes, "mlp");
-    const stemma::detail::profiled_nodes names(model);
-    stemma::profile::kernel kernel;
-    kernel.op_type = "Relu";
-    kernel.node_index = 1;
-    CHECK(names.find(kernel) == std::vector<stemma::id>{1});
-    kernel.node_index = 2; // another operator: the number is of another graph
-    CHECK(names.find(kernel).empty());
+    std::vector<stemma::profile::kernel> kernels(1);
+    kernels[0].op_type = "Relu";
+    kernels[0].node_index = 1;
+    CHECK(stemma::detail::profiled_nodes(model, kernels).find(kernels[0]) ==
+          std::vector<stemma::id>{1});
+    kernels[0].node_index = 2; // another operator: the number is of another graph
+    CHECK(stemma::detail::profiled_nodes(model, kernels).find(kernels[0]).empty());
 }
 
 TEST_CASE("profiled_nodes: bodies have numbers of their own", "[cost][profile]") {
@@ -75,17 +84,11 @@ TEST_CASE("profiled_nodes: bodies have numbers of their own", "[cost][profile]")
                                 {"c", "x"}, {"y"}))
             .bytes();
     const stemma::wire_model model(bytes, "file");
-    const stemma::detail::profiled_nodes names(model);
-    const auto find = [&](const char* type, stemma::id number) {
-        stemma::profile::kernel kernel;
-        kernel.name = std::string(type) + "_" + std::to_string(number);
-        kernel.op_type = type;
-        kernel.node_index = number;
-        return names.find(kernel);
-    };
-    CHECK(find("Add", 1).size() == 2); // that of the body, or that after it
-    CHECK(find("Relu", 0).size() == 1);
-    CHECK(find("Relu", 1).empty());
+    const std::vector kernels{numbered("Add", 1), numbered("Relu", 0)};
+    const stemma::detail::profiled_nodes names(model, kernels);
+    CHECK(names.find(kernels[0]).size() == 2); // that of the body, or that after it
+    CHECK(names.find(kernels[1]).size() == 1);
+    CHECK(names.find(numbered("Relu", 1)).empty());
 }
 
 } // namespace test::cost_detail_profiled_nodes

@@ -5,11 +5,13 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/cost/detail/numbered_kernels.hpp>
 #include <stemma/cost/profile.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,16 +23,15 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Finds the nodes of profiled kernels by the names that runtimes give them.
 class profiled_nodes {
 public:
-    /// Requires: `model` outlives this. Complexity: O(nodes + values).
-    explicit profiled_nodes(const onnx_model& model) : model_(model) {
+    /// `kernels` are those to be found. Requires: both outlive this.
+    /// Complexity: O(n log n) in nodes and kernels, plus the values.
+    profiled_nodes(const onnx_model& model, std::span<const profile::kernel> kernels)
+        : model_(model), numbers_(model, kernels) {
         for (id node = 0; node < model.node_count(); ++node) {
             if (!model.name(node).empty()) {
                 nodes_[model.name(node)].push_back(node);
                 const auto first = identifiers_.try_emplace(identifier(model.name(node)), node);
                 first.first->second = first.second ? node : no_id;
-            }
-            if (model.outermost(model.graph_of(node)) == 0) {
-                at_.emplace_back(model.position(node), node);
             }
             for (id i = 0; i < model.output_count(node); ++i) {
                 const auto name = model.value_name(model.first_output(node) + i);
@@ -44,26 +45,21 @@ public:
                 }
             }
         }
-        range::sort(at_);
     }
 
     /// Returns: the nodes that a kernel computes, ascending; several if fused, none if no part of
     /// the name is known. Complexity: O(length), plus the nodes of a range.
     [[nodiscard]] std::vector<id> find(const profile::kernel& kernel) const {
+        if (const auto node = numbers_.ordered(kernel); node != no_id) {
+            return {node};
+        }
         auto result = named(kernel.name);
         if (result.size() != 1) {
-            // Bodies have numbers of their own, so several nodes may be meant.
-            std::vector<id> numbered;
-            for (auto entry =
-                     std::lower_bound(at_.begin(), at_.end(), std::pair(kernel.node_index, id{0}));
-                 entry != at_.end() && entry->first == kernel.node_index; ++entry) {
-                const auto node = entry->second;
-                const bool open = result.empty() ? kernel.name.empty() || model_.name(node).empty()
-                                                 : range::contains(result, node);
-                if (open && model_.op_type(node) == kernel.op_type) {
-                    numbered.push_back(node);
-                }
-            }
+            auto numbered = numbers_.at_position(kernel);
+            std::erase_if(numbered, [&](id node) {
+                return result.empty() ? !kernel.name.empty() && !model_.name(node).empty()
+                                      : !range::contains(result, node);
+            });
             if (!numbered.empty()) {
                 return numbered;
             }
@@ -235,7 +231,7 @@ private:
     std::unordered_map<std::string_view, id> makers_;             // by name of their outputs
     std::unordered_map<std::string_view, id> readers_; // by name of a weight: the first one
     std::unordered_map<std::string, id> identifiers_;  // by `identifier`; `no_id` if ambiguous
-    std::vector<std::pair<id, id>> at_; // of the main graph and its bodies: position, node
+    numbered_kernels numbers_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
