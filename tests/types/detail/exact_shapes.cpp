@@ -96,4 +96,21 @@ TEST_CASE("exact_shapes: a computed -1 stands for another extent", "[types]") {
     CHECK(filled(scene) == "[1,4]");
 }
 
+TEST_CASE("exact_shapes: a -1 among computed extents stands for another, also if reshaped",
+          "[types]") {
+    auto scene = test::inference_scene()
+                     .open_input("x", {"N", "4"})
+                     .numbers("first", {0})
+                     .numbers("minus_one", {minus_one})
+                     .numbers("ones", {1, 1})
+                     .node(test::node("Shape", {"x"}, {"shape"}))
+                     .node(test::node("Gather", {"shape", "first"}, {"batch"}))
+                     .node(test::owner_node("Concat", {"batch", "minus_one"}, {"parts"},
+                                            {test::int_attribute("axis", 0)}))
+                     .node(test::node("Reshape", {"parts", "minus_one"}, {"given"}));
+    scene.node(test::node("Equal", {"given", "minus_one"}, {"found"}))
+        .node(test::node("Where", {"found", "ones", "given"}, {"asked"}));
+    CHECK(filled(scene) == "[N,1]");
+}
+
 } // namespace test::types_detail_exact_shapes

@@ -182,12 +182,15 @@ private:
         return asked;
     }
 
-    /// Returns: as `numbers`, with the signs of constants in a Concat.
+    /// Returns: as `numbers`, with the signs of constants in a Concat, which may be reshaped.
     [[nodiscard]] std::optional<std::vector<polynomial>> joined_numbers(id node,
                                                                         std::size_t slot) const {
         const auto& model = table_.model();
         auto all = numbers(node, slot);
-        const auto joins = all ? model.producer(model.inputs(node)[slot]) : no_id;
+        auto joins = all ? model.producer(model.inputs(node)[slot]) : no_id;
+        while (joins != no_id && keeps_numbers(joins)) {
+            joins = model.producer(model.inputs(joins)[0]);
+        }
         if (joins == no_id || model.op_type(joins) != "Concat") {
             return all;
         }
@@ -202,6 +205,13 @@ private:
             }
         }
         return joined.size() == all->size() ? joined : all;
+    }
+
+    /// Whether a node passes on all numbers of its first input in their order.
+    [[nodiscard]] bool keeps_numbers(id node) const {
+        const auto op = table_.model().op_type(node);
+        return (op == "Reshape" || op == "Identity" || op == "Squeeze" || op == "Unsqueeze") &&
+               table_.has_input(node, 0);
     }
 
     bool matrix_product(id node) {
