@@ -208,6 +208,15 @@ TEST_CASE("model_cost: knows the factors of a product whose batch is transposed"
     CHECK(cost_of(scene.model_with("y"))[0].macs.constant() == 2 * 3 * 5 * 4);
 }
 
+TEST_CASE("model_cost: attention without padding has as many scores as rows in a batch", "[cost]") {
+    auto scene = test::inference_scene().input("x", {5, 8}).input("w", {8, 24}).input("b", {24});
+    scene.input("offsets", {2, 3}, 6).input("ends", {3}, 6);
+    const auto node = test::owner_node("PackedAttention", {"x", "w", "b", "offsets", "ends"}, {"y"},
+                                       {test::int_attribute("num_heads", 2)});
+    scene.node(test::message(node).text(7, "com.microsoft"));
+    CHECK(cost_of(scene.model_with("y"))[0].macs.constant() == 5 * 8 * 24 + 5 * 3 * (8 + 8));
+}
+
 TEST_CASE("model_cost: quantized attention makes real numbers", "[cost]") {
     auto scene = test::inference_scene().input("x", {2, 3, 8}, 2).input("w", {8, 24}, 3);
     scene.input("bias", {24}).input("x_scale", test::dims{}).input("w_scale", test::dims{});

@@ -269,8 +269,9 @@ private:
                         value.value_or(polynomial::unknown()), heads);
     }
 
-    /// ONNX Runtime's, which projects the input first: [batch, rows, width], and a matrix of
-    /// queries, keys and values.
+    /// ONNX Runtime's, which projects the input first: [batch, rows, width], or without padding
+    /// [all rows, width] with their places as [batch, rows], and a matrix of queries, keys and
+    /// values.
     [[nodiscard]] operator_cost weighted_attention(id node, const cost_rule& rule) const {
         const auto weights = static_cast<std::size_t>(rule.numbers[0]);
         const auto given = attributes(node);
@@ -280,10 +281,11 @@ private:
         const bool sized = sizes && sizes->size() == 3;
         const auto width = sized ? polynomial((*sizes)[0]) : third;
         const auto value = sized ? polynomial((*sizes)[2]) : third;
-        const auto rows = extent(node, 0, 0) * extent(node, 0, 1);
+        const bool packed = rank(node, 0) == 2;
+        const auto rows = packed ? extent(node, 0, 0) : extent(node, 0, 0) * extent(node, 0, 1);
         const std::size_t past = model_.op_type(node) == "QAttention" ? 8 : 4;
-        auto columns = extent(node, 0, 1);
-        if (facts_->has_input(node, past)) {
+        auto columns = extent(node, packed ? 3 : 0, 1);
+        if (!packed && facts_->has_input(node, past)) {
             columns += extent(node, past, 3);
         }
         auto cost = attended(rows * columns, width, value,
