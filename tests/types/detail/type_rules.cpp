@@ -68,7 +68,7 @@ const example examples[] = {
     {std_domain, "ConvInteger", "img k", "pads=[1,1,1,1]", "int32[1,6,8,9]"},
     {std_domain, "ConvTranspose", "img k", "", "float32[1,3,10,11]"},
     {std_domain, "MaxPool", "img", "kernel_shape=[2,2]", "float32[1,3,7,8] int64[1,3,7,8]"},
-    {std_domain, "AveragePool", "img", "kernel_shape=[2,2] ceil_mode=1", "float32[1,3,?,?]"},
+    {std_domain, "AveragePool", "img", "kernel_shape=[2,2] ceil_mode=1", "float32[1,3,7,8]"},
     {std_domain, "LpPool", "img", "kernel_shape=[2,2] strides=[2,2]", "float32[1,3,4,4]"},
     {std_domain, "GlobalAveragePool", "img", "", "float32[1,3,1,1]"},
     {std_domain, "GlobalMaxPool", "img", "", "float32[1,3,1,1]"},

@@ -32,6 +32,14 @@ TEST_CASE("window_rules: windows", "[detail]") {
     CHECK(test::inferred(scene, "MaxPool", {"x"},
                          {test::ints_attribute("kernel_shape", {2, 2}),
                           test::ints_attribute("strides", {2, 2})}) == "float32[1,3,4,4]");
+    const auto rounded_up = [&](const test::dims& kernel, const test::dims& pads) {
+        return test::inferred(
+            scene, "MaxPool", {"x"},
+            {test::int_attribute("ceil_mode", 1), test::ints_attribute("kernel_shape", kernel),
+             test::ints_attribute("pads", pads), test::ints_attribute("strides", {2, 2})});
+    };
+    CHECK(rounded_up({2, 2}, {0, 0, 0, 0}) == "float32[1,3,4,5]");
+    CHECK(rounded_up({2, 2}, {0, 1, 1, 1}) == "float32[1,3,4,5]"); // not in the right padding
     CHECK(test::inferred(scene, "GlobalAveragePool", {"x"}) == "float32[1,3,1,1]");
 }
 

@@ -37,9 +37,10 @@ inline void slide(const rule_node& node, const tensor_facts& x, const tensor_fac
     if (kernel.empty() && weights != nullptr && weights->ranked() && weights->rank() == x.rank()) {
         kernel.assign(weights->dims->begin() + 2, weights->dims->end());
     }
-    if (kernel.size() != spatial || node.is_set("ceil_mode")) {
+    if (kernel.size() != spatial) {
         return;
     }
+    const bool up = node.is_set("ceil_mode");
     const auto strides = filled(attributes, "strides", spatial, 1);
     const auto dilations = filled(attributes, "dilations", spatial, 1);
     const auto pads = filled(attributes, "pads", 2 * spatial, 0);
@@ -56,7 +57,12 @@ inline void slide(const rule_node& node, const tensor_facts& x, const tensor_fac
         if (automatic.starts_with("SAME")) {
             dims[i + 2] = extent / strides[i] + (extent % strides[i] != 0 ? 1 : 0);
         } else if (reach >= 0 && padded > reach) {
-            dims[i + 2] = (padded - reach - 1) / strides[i] + 1;
+            const auto steps = padded - reach - 1;
+            dims[i + 2] = steps / strides[i] + 1;
+            // One more window, unless it would start in the right padding.
+            const auto start = multiply_extents(dims[i + 2], strides[i]);
+            const auto end = automatic == "VALID" ? extent : add_extents(extent, pads[i]);
+            dims[i + 2] += up && steps % strides[i] != 0 && start < end ? 1 : 0;
         }
     }
 }
