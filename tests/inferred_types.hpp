@@ -23,7 +23,7 @@ namespace test {
 
 using dims = std::vector<std::uint64_t>;
 
-/// AttributeProto of one integer, and of several.
+/// AttributeProto of one integer, of several, and of several floats.
 inline message int_attribute(std::string_view name, std::uint64_t value) {
     return message().text(1, name).number(3, value).number(20, 2);
 }
@@ -33,6 +33,12 @@ inline message ints_attribute(std::string_view name, const dims& values) {
         made.number(8, value);
     }
     return made.number(20, 7);
+}
+
+inline message floats_attribute(std::string_view name, const std::vector<float>& values) {
+    std::string bytes(values.size() * sizeof(float), '\0');
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return message().text(1, name).text(7, bytes).number(20, 6);
 }
 
 /// One-dimensional int64 TensorProto.

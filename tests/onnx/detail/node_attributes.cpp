@@ -60,10 +60,12 @@ std::string little_endian(const numbers& values, int width) {
 } // namespace
 
 TEST_CASE("node_attributes: reads numbers and texts by name") {
+    const std::string one("\0\0\x80\x3f", 4); // 1.0
     const scene s({named("axis").number(3, ~std::uint64_t{0}).number(20, 2),
                    test::text_attribute("mode", "edge"),
                    named("perm").number(8, 1).number(8, 0).packed(8, {2, 3}).number(20, 7),
-                   named("empty").number(20, 7)});
+                   named("empty").number(20, 7),
+                   named("scales").fixed32(7, one).text(7, one + one).number(20, 6)});
     CHECK(s.of.whole("axis") == -1);
     CHECK_FALSE(s.of.whole("gone"));
     CHECK_FALSE(s.of.whole("mode"));
@@ -72,6 +74,8 @@ TEST_CASE("node_attributes: reads numbers and texts by name") {
     CHECK(s.of.wholes("perm") == numbers{1, 0, 2, 3});
     CHECK(s.of.wholes("empty") == numbers{});
     CHECK_FALSE(s.of.wholes("gone"));
+    CHECK(s.of.reals("scales") == std::vector<float>{1, 1, 1});
+    CHECK_FALSE(s.of.reals("gone"));
     CHECK_FALSE(s.of.tensor("axis"));
 }
 

@@ -151,6 +151,10 @@ TEST_CASE("shape_inference: what operators of old versions and parts of images m
     const auto crop = test::text_attribute("coordinate_transformation_mode", "tf_crop_and_resize");
     CHECK(seen_in(scene, test::owner_node("Resize", {"x", "", "scales"}, {"y"}, {crop}), 13) ==
           "?, ?, ?");
+    CHECK(seen_in(scene,
+                  test::owner_node("Upsample", {"x"}, {"y"},
+                                   {test::floats_attribute("scales", {1, 1, 2})}),
+                  7) == "N, 3, 2*H");
     test::message body;
     body.inner(1, test::node("Relu", {"e"}, {"r"}));
     for (const auto* name : {"s", "e"}) {

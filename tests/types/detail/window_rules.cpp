@@ -65,6 +65,9 @@ TEST_CASE("window_rules: constant sizes or scales say how large an image becomes
     CHECK(test::inferred(scene, "Resize", {"x", "scales"}, {}, 10) == "float32[1,3,20,4]");
     CHECK(test::inferred(scene, "Resize", {"x", "none", "others"}) == "float32[1,3,16,27]");
     CHECK(test::inferred(scene, "Upsample", {"x", "others"}, {}, 9) == "float32[1,3,16,27]");
+    CHECK(test::inferred(scene, "Upsample", {"x"},
+                         {test::floats_attribute("scales", {1, 1, 2, 1.5F})},
+                         7) == "float32[1,3,16,13]");
     CHECK(test::inferred(scene, "Resize", {"x", "", "", "sizes"}) == "float32[1,3,5,7]");
     auto joined = test::inference_scene()
                       .input("x", {1, 3, 8, 9})

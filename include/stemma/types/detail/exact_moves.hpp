@@ -222,8 +222,8 @@ private:
         auto scales = table_.has_input(node, scales_slot) && !rules::crops(attributes)
                           ? table_.reals(inputs[scales_slot])
                           : std::nullopt;
-        if (const auto whole = attributes.wholes("scales"); whole && inputs.size() == 1) {
-            scales.emplace(whole->begin(), whole->end()); // in blocks of channels
+        if (inputs.size() == 1) {
+            scales = rules::scales_in(attributes);
         }
         const auto sizes = numbers(node, 3);
         auto dims = *x.dims;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 /// Rules for operators on images: sliding windows, resampling, blocks of channels.
 namespace stemma::inline STEMMA_ABI::detail::rules {
@@ -155,6 +156,16 @@ inline void transposed_convolution(const rule_node& node) {
     return attributes.text("coordinate_transformation_mode") == "tf_crop_and_resize";
 }
 
+/// Returns: the scales in an attribute, as Upsample has them before opset 9, and on blocks of
+/// channels.
+[[nodiscard]] inline std::optional<std::vector<float>>
+scales_in(const node_attributes& attributes) {
+    const auto whole = attributes.wholes("scales");
+    return whole && !whole->empty()
+               ? std::optional<std::vector<float>>(std::in_place, whole->begin(), whole->end())
+               : attributes.reals("scales");
+}
+
 /// Resize and Upsample, to constant sizes or by constant scales.
 inline void resize(const rule_node& node) {
     const auto& x = node.input(0);
@@ -171,7 +182,9 @@ inline void resize(const rule_node& node) {
     const auto sizes =
         policy.empty() || policy == "stretch" ? fact_table::shape_in(node.input(3)) : std::nullopt;
     const auto scales_slot = node.input_count() > 2 ? 2U : 1U; // opset 11 inserts roi
-    const auto scales = crops(attributes) ? std::nullopt : node.reals(scales_slot);
+    const auto scales = node.input_count() == 1 ? scales_in(attributes)
+                        : crops(attributes)     ? std::nullopt
+                                                : node.reals(scales_slot);
     auto dims = *x.dims;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const auto at = axis_of(axes[i], x.rank());
