@@ -197,7 +197,11 @@ private:
         const auto width = line_width();
         const auto room =
             std::max(width > numbers + notes ? width - numbers - notes : 0, width / 3);
+        const auto wanted = widest_;
         widest_ = std::clamp<std::size_t>(widest_, 6, is_terminal() ? room : most);
+        if (wanted > widest_) { // deep levels leave room for a name
+            levels_ = std::clamp<std::size_t>(widest_ / 3, 4, max_branches + 3) - 3;
+        }
         width_ = is_terminal() ? width : std::max(width, widest_ + numbers + notes);
     }
 
@@ -238,14 +242,18 @@ private:
     }
 
     /// The branches drawn before a module: `│  ├─ `.
-    [[nodiscard]] static std::string branches(const std::vector<bool>& ends) {
+    [[nodiscard]] std::string branches(const std::vector<bool>& ends) const {
         // Drawing all levels of a very deep tree would be quadratic in its depth.
         std::string text;
-        for (std::size_t d = ends.size() > max_branches ? ends.size() - max_branches : 0;
-             d < ends.size(); ++d) {
-            const bool own = d + 1 == ends.size();
-            text.append(own ? (ends[d] ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ")
-                            : (ends[d] ? "   " : "\xe2\x94\x82  "));
+        const auto first = ends.size() > levels_ ? ends.size() - levels_ : 0;
+        for (std::size_t d = first; d < ends.size(); ++d) {
+            if (d + 1 == ends.size()) {
+                text += ends[d] ? "\xe2\x94\x94\xe2\x94\x80 " : "\xe2\x94\x9c\xe2\x94\x80 ";
+            } else if (d == first && d > 0) { // how many are not drawn
+                text += fmt::format("\xe2\x80\xa6{:<2}", std::min<std::size_t>(d + 1, 99));
+            } else {
+                text += ends[d] ? "   " : "\xe2\x94\x82  ";
+            }
         }
         return text;
     }
@@ -356,8 +364,9 @@ private:
     std::vector<const number_column*> columns_;
     bool shows_operators_ = false;
     std::vector<stemma::tree_row> rows_;
-    std::size_t widest_ = 0; // of names
-    std::size_t width_ = 0;  // of lines
+    std::size_t widest_ = 0;            // of names
+    std::size_t width_ = 0;             // of lines
+    std::size_t levels_ = max_branches; // drawn, the innermost
 };
 
 /// Collects what the columns need. Throws: `error` of `error_code::refused` for columns without the

@@ -264,6 +264,15 @@ class OddModels(Case):
         self.assertEqual(len(lines), len(names))
         self.assertEqual(len({cells(line) for line in lines}), 1, lines)
 
+    def test_lines_of_deep_trees_fit_on_a_terminal(self):
+        scopes = ["/".join(["sub"] * depth + ["leaf"]) for depth in range(1, 40)]
+        self.file.write_bytes(model(graph([node("Relu", [f"v{i}"], [f"v{i + 1}"], f"/{scope}/Relu")
+                                           for i, scope in enumerate(scopes)], ["v0"], ["v39"])))
+        lines = on_terminal("tree", self.file).splitlines()
+        self.assertGreater(len(lines), 80)
+        self.assertLessEqual(max(map(len, lines)), 100)  # of a terminal that does not tell its width
+        self.assertRegex(lines[-2], "^\u2026[0-9]+ +\u2514\u2500 leaf +1 ")
+
     def test_what_is_wrong_is_said(self):
         for what, saying in (("a cycle", "later node"), ("a value made twice", "more than once"),
                              ("a value that nothing makes", "gone"),
