@@ -53,6 +53,16 @@ public:
         return *this;
     }
 
+    /// Adds a Constant that stores such a value, which is read by its name.
+    comparable_scene& constant(const std::string& name) {
+        const auto content = std::hash<std::string>{}(name.substr(0, name.find('\'')));
+        const auto value = graph.add_value(value_role::stored, keep(name), {.exact = content | 1U});
+        values_[name] = value;
+        graph.add_operator({.type = "Constant", .attributes = content, .constant = true}, {},
+                           std::vector{value});
+        return *this;
+    }
+
     comparable_scene& result(const std::string& name) {
         graph.add_result(values_.at(name));
         return *this;

@@ -277,4 +277,23 @@ TEST_CASE("align_graphs: a cycle of operators ends", "[align]") {
     CHECK(origins(found, 0) == ids{1});
 }
 
+TEST_CASE("align_graphs: of equal constants, each is the one that its reader's counterpart reads",
+          "[align]") {
+    const auto scaled = [](const std::string& first, const std::string& second, bool in_order,
+                           const std::vector<std::string>& names) {
+        scene made({"x"});
+        made.constant(in_order ? first : second).constant(in_order ? second : first);
+        made.add("MatMul", {"x", "w1"}, names[0]).add("Mul", {names[0], first}, names[1]);
+        made.add("MatMul", {names[1], "w2"}, names[2]).add("Mul", {names[2], second}, names[3]);
+        made.result(names[3]);
+        return made;
+    };
+    const auto before = scaled("c'1", "c'2", true, {"a", "b", "d", "e"});
+    const auto after = scaled("c'3", "c'4", false, {"1", "2", "3", "4"});
+    const auto found = align_graphs(before.graph, after.graph);
+    CHECK(origins(found, 0) == ids{1});
+    CHECK(origins(found, 1) == ids{0});
+    CHECK(origins(found, 3) == ids{3});
+}
+
 } // namespace test::align_align_graphs

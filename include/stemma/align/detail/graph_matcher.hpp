@@ -54,6 +54,7 @@ public:
         grow();
         match_anchored(most_readers); // calls that share parameters, in order
         grow();
+        match_constants();
         names_.reset();
         named_ = {};
         operators_.reset();
@@ -76,6 +77,41 @@ private:
                 surviving_[v] = true;
             }
         }
+    }
+
+    /// Of equal constants without a name of the original, each is the one that its reader's
+    /// counterpart reads.
+    void match_constants() {
+        for (id op = 0; op < after_.operator_count(); ++op) {
+            const auto outputs = after_.outputs(op);
+            if (!after_.constant(op) || partner_[op] == no_id || outputs[0] == no_id ||
+                named_[outputs[0]] != no_id) {
+                continue;
+            }
+            for (const auto reader : after_readers_[outputs[0]]) {
+                if (const auto read = equal_read(op, reader); read != no_id) {
+                    partner_[op] = before_.maker(read);
+                    value_[outputs[0]] = read;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Returns: what the counterpart of a constant's reader reads in its place, if that is equal.
+    [[nodiscard]] id equal_read(id constant, id reader) const {
+        const auto inputs = after_.inputs(reader);
+        const auto before = partner_[reader];
+        const auto others = before == no_id ? inputs.first(0) : before_.inputs(before);
+        for (std::size_t i = 0; i < std::min(inputs.size(), others.size()); ++i) {
+            const auto maker = others[i] == no_id ? no_id : before_.maker(others[i]);
+            if (inputs[i] == after_.outputs(constant)[0] && maker != no_id &&
+                before_.constant(maker) &&
+                numbers_.of_operator(maker) == numbers_.of_operator(partner_[constant])) {
+                return others[i];
+            }
+        }
+        return no_id;
     }
 
     /// Operators that read the same stored value stand for each other.
