@@ -145,4 +145,18 @@ TEST_CASE("match_nodes: known pairs stay, and quiet operators are left out") {
     CHECK(found.to_second == std::vector<id>{1, 0, no_id});
 }
 
+TEST_CASE(
+    "match_nodes: weights lead out of a module, also from its first to its only new operator") {
+    // A layer (2) got another one behind it (7) and a module around both.
+    scene a({2, 3, 4}, {{0, 1}, {1, 2}});
+    scene b({2, 7, 3, 4}, {{0, 1}, {1, 2}, {2, 3}});
+    a.weight = {10, 0, 0};
+    b.weight = {10, 0, 0, 0};
+    a.place = {5, 1, 1};
+    b.place = {0, 0, 1, 1};
+    CHECK(match(a, b) == std::vector<id>{0, 2, 3});
+    b.weight[0] = 11;
+    CHECK(match(a, b)[0] == no_id);
+}
+
 } // namespace test::compare_node_match

@@ -70,6 +70,10 @@ private:
         }
         match_in_place(false);
         match_keys(keys_of(a_, own_name), keys_of(b_, own_name), true);
+        const auto weighted = [](const matched_graph& side, id v) {
+            return side.weight[v] == 0 ? 0 : hash_mix(side.label[v], side.weight[v]);
+        };
+        match_keys(keys_of(a_, weighted), keys_of(b_, weighted), true);
         match_keys(surroundings(a_, far, true, false), surroundings(b_, far, true, false), true);
         spread_from_all(closeness::same_label);
         spread_from_all(closeness::same_type);
@@ -246,8 +250,7 @@ private:
     /// Matches operators with equal keys if both graphs have equally many, by name if these have
     /// the same names, else in order; 0 is no key.
     void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
-        const auto open = [&](const keys& key, const matched_graph& side,
-                              const std::vector<id>& partner) {
+        const auto open = [&](const keys& key, const auto& side, const auto& partner) {
             std::vector<entry> entries;
             for (id v = 0; v < key.size(); ++v) {
                 if (partner[v] == no_id && side.quiet[v] == 0 && key[v] != 0 &&
@@ -265,12 +268,10 @@ private:
             const auto key = left[i].first;
             for (end = i; end < left.size() && left[end].first == key; ++end) {
             }
-            while (j < right.size() && right[j].first < key) {
-                ++j;
+            for (; j < right.size() && right[j].first < key; ++j) {
             }
             auto other = j;
-            while (other < right.size() && right[other].first == key) {
-                ++other;
+            for (; other < right.size() && right[other].first == key; ++other) {
             }
             const bool fits = other - j == end - i && (!single || end - i == 1);
             if (fits) {
@@ -290,12 +291,11 @@ private:
             }
             std::sort(named.begin(), named.end());
         };
-        const auto same_name = [](const entry& x, const entry& y) { return x.first == y.first; };
         if (left.size() > 1) {
             sort_by_name(a_, left, named_in_a_);
             sort_by_name(b_, right, named_in_b_);
             if (std::equal(named_in_a_.begin(), named_in_a_.end(), named_in_b_.begin(),
-                           same_name)) {
+                           [](const entry& x, const entry& y) { return x.first == y.first; })) {
                 left = named_in_a_;
                 right = named_in_b_;
             }
