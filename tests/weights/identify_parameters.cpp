@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -319,6 +320,93 @@ TEST_CASE("identify_parameters: extents of any size are compared without overflo
     CHECK_FALSE(stemma::detail::is_tripled(extents{32, 97}));
     CHECK_FALSE(stemma::detail::is_tripled(extents{largest, 3}));
     CHECK_FALSE(stemma::detail::is_tripled(extents{32, 96, 1}));
+}
+
+namespace {
+
+/// A convolution `c` whose weight is named and whose results are scaled and shifted at the root,
+/// as frozen batch norms do, by vectors that the exporter computed.
+struct scaled_convolution {
+    explicit scaled_convolution(std::vector<test::float_tensor> norm)
+        : opened(folder.make("model.onnx", model()), {}) {
+        norm.push_back({"c.weight", {2, 2, 1}, {5, 6, 7, 8}});
+        known = stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(norm)));
+    }
+
+    [[nodiscard]] float confidence(bool contents, const char* name) const {
+        const auto origins =
+            stemma::identify_parameters(opened, {.known = &*known, .contents = contents});
+        return origin_of(origins, opened, name).confidence;
+    }
+
+    static std::string model() {
+        const auto bytes = [](float a, float b) {
+            return stemma::detail::bytes_of(std::vector<float>{a, b});
+        };
+        return test::model(
+                   test::graph({test::node("Conv", {"x", "c.weight"}, {"h"}, "/c/Conv"),
+                                test::node("Mul", {"h", "onnx::Mul_7"}, {"i"}, "/Mul"),
+                                test::node("Add", {"i", "onnx::Add_8"}, {"y"}, "/Add")},
+                               {"x"}, {"y"})
+                       .inner(5, test::tensor("c.weight", {2, 2, 1}, bytes(5, 6) + bytes(7, 8)))
+                       .inner(5, test::tensor("onnx::Mul_7", {1, 2, 1}, bytes(7, 8)))
+                       .inner(5, test::tensor("onnx::Add_8", {1, 2, 1}, bytes(9, 3))))
+            .bytes();
+    }
+
+    test::scratch_folder folder;
+    stemma::attributed_model opened;
+    std::optional<stemma::checkpoint> known;
+};
+
+} // namespace
+
+TEST_CASE("identify_parameters: what is computed from several entries is none of them",
+          "[weights][identify_parameters]") {
+    const scaled_convolution frozen({{"weight", {2}, {1, 2}},
+                                     {"bias", {2}, {3, 4}},
+                                     {"running_mean", {2}, {1, 7}},
+                                     {"running_var", {2}, {2, 7}}});
+    const scaled_convolution own({{"weight", {2}, {1, 2}}, {"bias", {2}, {3, 4}}});
+    for (const auto* name : {"onnx::Mul_7", "onnx::Add_8"}) {
+        CHECK(frozen.confidence(true, name) == 0);
+        CHECK(frozen.confidence(false, name) == stemma::detail::confidence::entry_guessed);
+        CHECK(own.confidence(true, name) == 0);
+        CHECK(own.confidence(false, name) > stemma::detail::confidence::entry_below);
+    }
+}
+
+TEST_CASE("identify_parameters: a parameter keeps its name unless something is computed from it",
+          "[weights][identify_parameters]") {
+    const auto find = [](const std::string& scale, bool declares) {
+        const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2});
+        const test::scratch_folder folder;
+        const stemma::attributed_model opened(
+            folder.make(
+                "model.onnx",
+                test::model(test::graph({test::node("Mul", {"x", scale}, {"h"}, "/n/Mul"),
+                                         test::node("Add", {"h", "c.bias"}, {"y"}, "/c/Add")},
+                                        {"x"}, {"y"})
+                                .inner(5, test::tensor(scale, {2}, bytes))
+                                .inner(5, test::tensor("c.bias", {2}, bytes)))
+                    .bytes()),
+            {});
+        const auto saved = stemma::read_checkpoint(folder.make(
+            "new.safetensors", test::safetensors(std::vector<test::float_tensor>{
+                                   {"n.weight", {2}, {3, 4}}, {"c.bias", {2}, {3, 4}}})));
+        const auto origins = stemma::identify_parameters(
+            opened, {.known = declares ? &saved : nullptr, .contents = false});
+        return origin_of(origins, opened, scale);
+    };
+    using stemma::detail::confidence::entry_guessed;
+    for (const auto* computed : {"onnx::Mul_3", "/n/Add_output_0"}) {
+        CHECK(find(computed, true).confidence == entry_guessed);
+        CHECK(find(computed, false).entries.empty());
+    }
+    for (const auto* stored : {"n.weight", "/n/Cast_output_0", "w_e"}) {
+        CHECK(find(stored, true).confidence > entry_guessed);
+        CHECK(find(stored, false).entries == std::vector<std::string>{"n.weight"});
+    }
 }
 
 } // namespace test::weights_identify_parameters

@@ -20,4 +20,15 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("is_named_after_result: what changes values, but not what moves or converts them") {
+    for (const auto* name :
+         {"onnx::Mul_46", "/a/Exp_output_0", "/a/b.0/Add_1_output_0", "/Neg_output_0"}) {
+        CHECK(stemma::detail::is_named_after_result(name));
+    }
+    for (const auto* name : {"a.weight", "_output_0", "Exp_output_0", "/a/Cast_output_0",
+                             "/a/Transpose_2_output_0", "/Constant_output_0", "/a/w", ""}) {
+        CHECK_FALSE(stemma::detail::is_named_after_result(name));
+    }
+}
+
 } // namespace test::weights_detail_derived_names

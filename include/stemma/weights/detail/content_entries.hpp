@@ -65,17 +65,32 @@ public:
     }
 
     /// Whether the model appears to hold the checkpoint's values: then unmatched initializers are
-    /// not moved entries. Complexity: O(initializers).
+    /// not moved entries. Those named like an entry of their shape tell, unless all of their
+    /// elements are equal; without such, all weights do. Complexity: O(initializers * log entries).
     [[nodiscard]] bool is_reliable() const {
-        std::size_t weights = 0;
-        std::size_t matched = 0;
+        struct votes {
+            std::size_t all = 0;
+            std::size_t matched = 0;
+        };
+        votes weights;
+        votes named;
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
-            weights += search_.weights[t] ? 1U : 0U;
-            matched += search_.weights[t] && search_.origins[t].basis == parameter_basis::content
-                           ? 1U
-                           : 0U;
+            if (!search_.weights[t]) {
+                continue;
+            }
+            const auto add = [&](votes& to) {
+                ++to.all;
+                to.matched += search_.origins[t].basis == parameter_basis::content ? 1U : 0U;
+            };
+            add(weights);
+            const auto e = search_.entries.find(search_.name(t));
+            if (e != no_id && uniform_[t] == 0 &&
+                search_.relation(t, e, false).transform == parameter_transform::as_is) {
+                add(named);
+            }
         }
-        return matched * 2 >= weights && matched > 0;
+        const auto& counted = named.all > 0 ? named : weights;
+        return counted.matched * 2 >= counted.all && weights.matched > 0;
     }
 
     /// Whether an initializer has the values of an entry in this relation, or either are unknown.

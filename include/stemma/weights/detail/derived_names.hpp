@@ -3,6 +3,7 @@
 #define STEMMA_WEIGHTS_DETAIL_DERIVED_NAMES_HPP
 
 #include <stemma/config.hpp>
+#include <stemma/weights/detail/weight_uses.hpp>
 
 #include <array>
 #include <map>
@@ -29,6 +30,20 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, fals
                                                        {"_scales", true, false},
                                                        {"_transposed", false, true},
                                                        {"_fp16", false, false}}};
+
+/// Whether PyTorch gave a name to what a computation returned: `onnx::Mul_46`, stored instead of a
+/// parameter, or `/a/Exp_output_0`, unless that operator only moves or converts elements.
+/// Complexity: O(length).
+[[nodiscard]] constexpr bool is_named_after_result(std::string_view name) noexcept {
+    const auto end = name.rfind("_output_");
+    if (end == name.npos || name.find('/') == name.npos) {
+        return name.find("::") != name.npos;
+    }
+    auto type = name.substr(0, end);
+    type.remove_prefix(type.rfind('/') + 1);
+    type = type.substr(0, type.find('_')); // without the number of a repeated operator
+    return type != "Constant" && hands_on(type) == handed_on::no;
+}
 
 /// Names of initializers that tools derived from that of a weight.
 class derived_names {

@@ -7,6 +7,7 @@
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/weights/detail/biased_products.hpp>
 #include <stemma/weights/detail/content_entries.hpp>
+#include <stemma/weights/detail/derived_names.hpp>
 #include <stemma/weights/detail/name_numbers.hpp>
 #include <stemma/weights/detail/slot_roles.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
@@ -81,13 +82,16 @@ public:
         }
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             add_shared(t);
+            if (contents_ == nullptr && computed.is_renamed(t)) {
+                doubt_vector(t);
+            }
         }
     }
 
-    /// Names of remaining initializers by PyTorch's conventions. `moved` says whether the exporter
-    /// computed an initializer. Complexity: O(uses * log uses).
-    template <class Function>
-    void find_usual(Function moved) {
+    /// Names of remaining initializers by PyTorch's conventions; `computed` as above.
+    /// Complexity: O(uses * log uses).
+    template <class Computed>
+    void find_usual(const Computed& computed) {
         std::map<std::string, std::size_t> taken;
         for (std::size_t t = 0; t < search_.headers.size(); ++t) {
             for (const auto& entry : search_.origins[t].entries) {
@@ -105,7 +109,7 @@ public:
             if (!search_.is_open(t) || !is_candidate(t) || search_.uses[t].empty()) {
                 continue;
             }
-            guess(t, moved(t), taken);
+            guess(t, computed(t), computed.is_renamed(t), taken);
         }
     }
 
@@ -171,8 +175,8 @@ private:
         const bool square = dims.size() == 2 && dims[0] == dims[1];
         auto how = search_.relation(t, best.entry, transposed);
         const bool renamed = contents_ == nullptr && computed.is_renamed(t);
-        const bool permuted =
-            renamed && how.transform == parameter_transform::as_is && has_equal_extents(dims);
+        const bool permuted = renamed && how.transform == parameter_transform::as_is &&
+                              (has_equal_extents(dims) || is_result(t, best.entry));
         const bool other =
             renamed && !exact &&
             (below ? !role.sure && !role.attribute.empty()
@@ -183,6 +187,32 @@ private:
                           : exact                                       ? confidence::entry_declared
                                                                         : confidence::entry_fits;
         search_.settle(t, best.entry, std::move(how), parameter_basis::declared, sure);
+    }
+
+    /// Whether PyTorch named an initializer after a computation that changes values: it keeps the
+    /// names of those that it stores as they are. Without an entry, types are taken to be equal.
+    [[nodiscard]] bool is_result(std::size_t t, id e = no_id) const {
+        const auto type = e == no_id ? 0 : search_.entries[e].data_type;
+        const bool is_cast = type != 0 && type != search_.headers[t].data_type;
+        return !is_cast && is_named_after_result(search_.name(t));
+    }
+
+    /// Lowers the confidence in a vector that the exporter computed, if nothing reads others of its
+    /// module with as many elements: a norm written out is a function of all of them.
+    void doubt_vector(std::size_t t) {
+        auto& origin = search_.origins[t];
+        if (origin.basis != parameter_basis::declared || origin.entries.size() != 1 ||
+            origin.transform > parameter_transform::reshaped) {
+            return;
+        }
+        const auto& entry = search_.entries[search_.entries.find(origin.entries.front())];
+        const auto own = search_.entries.own(entry.owner);
+        if (entry.shape.size() == 1 && std::any_of(own.begin(), own.end(), [&](id e) {
+                return !search_.claimed[e] && search_.entries[e].shape == entry.shape &&
+                       search_.fits_type(t, e);
+            })) {
+            origin.confidence = std::min(origin.confidence, confidence::entry_guessed);
+        }
     }
 
     /// Adds the entries of other modules that read the same initializer.
@@ -205,7 +235,8 @@ private:
         }
     }
 
-    void guess(std::size_t t, bool moved, std::map<std::string, std::size_t>& taken) {
+    /// `renamed` says whether it is sure that the exporter `moved` or computed it.
+    void guess(std::size_t t, bool moved, bool renamed, std::map<std::string, std::size_t>& taken) {
         for (const auto& use : search_.uses[t]) {
             const auto role = search_.role(use);
             const auto& dims = search_.headers[t].dims;
@@ -218,7 +249,11 @@ private:
                 guess_normed(t, use);
                 continue;
             }
-            if (moved && wide > 1 && role.sure && !role.transposed && is_read_as_stored(t, use)) {
+            const bool transposed = role.transposed != use.transposed && moved && dims.size() == 2;
+            const bool reshaped = dims.size() == 3 && wide < 2;
+            if (moved &&
+                ((wide > 1 && role.sure && !role.transposed && is_read_as_stored(t, use)) ||
+                 (renamed && !transposed && !reshaped && is_result(t)))) {
                 continue;
             }
             auto path = search_.modules.path(use.module);
@@ -252,10 +287,9 @@ private:
                 continue;
             }
             taken.emplace(entry, t);
-            const bool transposed = role.transposed != use.transposed && moved && dims.size() == 2;
-            origin.transform = transposed                     ? parameter_transform::transposed
-                               : dims.size() == 3 && wide < 2 ? parameter_transform::reshaped
-                                                              : parameter_transform::as_is;
+            origin.transform = transposed ? parameter_transform::transposed
+                               : reshaped ? parameter_transform::reshaped
+                                          : parameter_transform::as_is;
             if (transposed) {
                 origin.axes = {1, 0};
             }

@@ -29,7 +29,8 @@ struct weight_use {
 /// Operators that only forward or move their first input.
 enum class handed_on : unsigned char { no, same, transposed };
 
-[[nodiscard]] inline handed_on hands_on(const wire_model& model, id node) noexcept {
+/// Returns: what operators of a type do. Complexity: O(1).
+[[nodiscard]] constexpr handed_on hands_on(std::string_view type) noexcept {
     constexpr std::array<std::pair<std::string_view, handed_on>, 9> kinds{
         {{"Identity", handed_on::same},
          {"Cast", handed_on::same},
@@ -40,12 +41,16 @@ enum class handed_on : unsigned char { no, same, transposed };
          {"Unsqueeze", handed_on::same},
          {"Flatten", handed_on::same},
          {"Transpose", handed_on::transposed}}};
-    const auto type = model.op_type(node);
     const auto* const row = std::find_if(kinds.begin(), kinds.end(),
                                          [&](const auto& kind) { return kind.first == type; });
-    const bool applies =
-        row != kinds.end() && (model.domain(node).empty() || type == "DequantizeLinear");
-    return applies ? row->second : handed_on::no;
+    return row == kinds.end() ? handed_on::no : row->second;
+}
+
+/// Returns: the same of a node. Complexity: O(1).
+[[nodiscard]] inline handed_on hands_on(const wire_model& model, id node) noexcept {
+    const auto type = model.op_type(node);
+    const bool applies = model.domain(node).empty() || type == "DequantizeLinear";
+    return applies ? hands_on(type) : handed_on::no;
 }
 
 /// Returns: by initializer the nodes that read it, in node order; within a function, the first one
