@@ -4,6 +4,7 @@
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/confidence.hpp>
+#include <stemma/weights/detail/name_numbers.hpp>
 #include <stemma/weights/detail/weight_search.hpp>
 #include <stemma/weights/parameter_origin.hpp>
 
@@ -26,7 +27,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 class sliced_entries {
 public:
     /// Requires: `search` outlives it. Complexity: O(uses * log uses).
-    explicit sliced_entries(weight_search& search) : search_(search) {
+    explicit sliced_entries(weight_search& search) : search_(search), numbers_(search.model) {
         for (id t = 0; t < search.uses.size(); ++t) {
             const auto& uses = search.uses[t];
             const auto rank = search.headers[t].dims.size();
@@ -39,20 +40,26 @@ public:
             }
         }
         for (auto& [module, parts] : parts_) {
+            // An optimizer keeps PyTorch's numbers, but not the order of nodes.
+            const bool numbered =
+                std::all_of(parts.begin(), parts.end(), [&](id t) { return numbers_.of(t) != 0; });
             std::stable_sort(parts.begin(), parts.end(), [&](id a, id b) {
-                return search.uses[a].front().node < search.uses[b].front().node;
+                return numbered ? numbers_.of(a) < numbers_.of(b)
+                                : search.uses[a].front().node < search.uses[b].front().node;
             });
         }
     }
 
-    /// Entries of the reading modules. Complexity: O(initializers * entries of their modules).
+    /// Entries of the reading modules. Only PyTorch's attention is known to read them in order.
+    /// Complexity: O(initializers * entries of their modules).
     void find_declared() {
         for (const auto& [module, parts] : parts_) {
             for (const auto e : search_.entries.own(search_.modules.path(module))) {
                 const auto& entry = search_.entries[e];
                 if (!search_.claimed[e] && !search_.entries.is_parametrized(e)) {
                     settle(parts, entry.shape, entry.name, {&e, 1}, parameter_basis::declared,
-                           confidence::entry_fits);
+                           entry.attribute.starts_with("in_proj_") ? confidence::entry_fits
+                                                                   : confidence::entry_guessed);
                 }
             }
         }
@@ -136,6 +143,7 @@ private:
     }
 
     weight_search& search_;
+    name_numbers numbers_;
     std::map<id, std::vector<id>> parts_; // by reading module: initializers, in reading order
 };
 
