@@ -409,4 +409,30 @@ TEST_CASE("identify_parameters: a parameter keeps its name unless something is c
     }
 }
 
+TEST_CASE("identify_parameters: a folded convolution of a module with others inside may be theirs",
+          "[weights][identify_parameters]") {
+    const auto find = [](const std::string& activation) {
+        const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
+        const test::scratch_folder folder;
+        const stemma::attributed_model opened(
+            folder.make(
+                "model.onnx",
+                test::model(test::graph({test::node("Conv", {"x", "onnx::Conv_7", "onnx::Conv_8"},
+                                                    {"h"}, "/s/s.0/Conv"),
+                                         test::node("Relu", {"h"}, {"i"}, activation),
+                                         test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                                        {"x"}, {"y"})
+                                .inner(5, test::tensor("t.bias", {4}, bytes))
+                                .inner(5, test::tensor("onnx::Conv_7", {4, 1, 1}, bytes))
+                                .inner(5, test::tensor("onnx::Conv_8", {4}, bytes)))
+                    .bytes()),
+            {});
+        return origin_of(stemma::identify_parameters(opened), opened, "onnx::Conv_7");
+    };
+    const auto leaf = find("/s/s.2/Relu");
+    CHECK(leaf.entries == std::vector<std::string>{"s.0.weight", "s.1.weight", "s.1.running_var"});
+    CHECK(leaf.confidence > stemma::detail::confidence::entry_below);
+    CHECK(find("/s/s.0/a/Relu").confidence < stemma::detail::confidence::entry_below);
+}
+
 } // namespace test::weights_identify_parameters

@@ -273,7 +273,11 @@ public:
             const auto path = search_.modules.path(folded[i].module);
             const auto norm = norms.behind(folded[i].module);
             if (!norm.path.empty()) {
-                settle(folded[i], path, norm.path, norm.sure, parameter_basis::usage, 0,
+                // A fused operator belongs to the module around all that it stands for.
+                const auto sure = search_.is_leaf(folded[i].module)
+                                      ? norm.sure
+                                      : std::min(norm.sure, confidence::entry_guessed);
+                settle(folded[i], path, norm.path, sure, parameter_basis::usage, 0,
                        biases[i].present);
                 auto& bias = search_.origins[folded[i].bias];
                 bias.confidence = std::min(bias.confidence, biases[i].sure);
