@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../checkpoint_files.hpp"
 #include "../model_files.hpp"
+#include "../patched_model.hpp"
 #include "../scratch_folder.hpp"
 #include "../wire_builder.hpp"
 
@@ -35,57 +36,6 @@ stemma::checkpoint changed(const std::string& path, const std::string& name) {
     files.push_back(stemma::mapped_file::holding(std::move(bytes), "changed.pt"));
     return {std::move(files), {known.entries().begin(), known.entries().end()}};
 }
-
-/// Returns: the message of what is refused, or "".
-template <class Patch>
-std::string why_refused(Patch patch) {
-    try {
-        static_cast<void>(patch());
-    } catch (const stemma::error& e) {
-        return e.what();
-    }
-    return {};
-}
-
-/// Returns: a matrix with that many rows of four numbers, the first of which is `from`.
-test::float_tensor matrix(std::string name, float from, std::int64_t rows = 4) {
-    test::float_tensor made{std::move(name), {rows, 4}, {}};
-    for (std::int64_t i = 0; i < 4 * rows; ++i) {
-        made.values.push_back(from + 0.37F * static_cast<float>(i * i));
-    }
-    return made;
-}
-
-std::string bytes_of(const test::float_tensor& tensor) {
-    return stemma::detail::bytes_of(tensor.values);
-}
-
-/// A model with weights before and after, and with modules.
-struct patched_model {
-    patched_model(const test::message& graph, const std::vector<test::float_tensor>& before,
-                  const std::vector<test::float_tensor>& after, const std::string& modules)
-        : opened(folder.make("model.onnx", test::model(graph).bytes()),
-                 {.captures = stemma::captures({folder.make("modules.json", modules)})})
-        , known(stemma::read_checkpoint(folder.make("old.safetensors", test::safetensors(before))))
-        , weights(
-              stemma::read_checkpoint(folder.make("new.safetensors", test::safetensors(after)))) {}
-
-    /// Returns: the bytes of the model with new values in some modules.
-    [[nodiscard]] std::string patch(const std::string& some, bool knows = true) const {
-        const auto output = folder.file("out.onnx");
-        static_cast<void>(stemma::patch_weights(opened, output,
-                                                {.weights = &weights,
-                                                 .known = knows ? &known : nullptr,
-                                                 .modules = some,
-                                                 .writing = {.sync = false}}));
-        return test::read_bytes(output);
-    }
-
-    test::scratch_folder folder;
-    stemma::attributed_model opened;
-    stemma::checkpoint known;
-    stemma::checkpoint weights;
-};
 
 } // namespace
 

@@ -3,7 +3,6 @@
 #define STEMMA_WEIGHTS_PATCH_WEIGHTS_HPP
 
 #include <stemma/checkpoint/checkpoint.hpp>
-#include <stemma/core/detail/dotted_path.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
@@ -11,17 +10,13 @@
 #include <stemma/io/output_file.hpp>
 #include <stemma/onnx/detail/node_attributes.hpp>
 #include <stemma/onnx/detail/place_external_data.hpp>
-#include <stemma/onnx/detail/tensor_content.hpp>
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/query/find_modules.hpp>
-#include <stemma/weights/detail/call_modules.hpp>
 #include <stemma/weights/detail/data_places.hpp>
 #include <stemma/weights/detail/new_values.hpp>
-#include <stemma/weights/detail/related_shapes.hpp>
-#include <stemma/weights/detail/slot_roles.hpp>
-#include <stemma/weights/detail/weight_uses.hpp>
+#include <stemma/weights/detail/unknown_weights.hpp>
 #include <stemma/weights/identify_parameters.hpp>
 #include <stemma/weights/low_rank_adapter.hpp>
 #include <stemma/weights/parameter_origin.hpp>
@@ -34,7 +29,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -131,27 +125,30 @@ private:
     /// Which entries of an initializer belong to selected modules.
     enum class wanted_entries : unsigned char { none, some, all };
 
+    /// Whether an entry is one of a selected module; of a module that the tree lacks, as that
+    /// instead.
+    [[nodiscard]] bool is_wanted(const std::string& entry, id instead) const {
+        const auto m = find_by_path(opened_.modules(), values_->owner_of(entry));
+        return wanted_[m != no_id ? m : instead];
+    }
+
     /// Notes that the others keep their values. Throws: `error` of `contradiction` if these are
     /// unknown.
-    [[nodiscard]] wanted_entries find_wanted(const parameter_origin& origin,
-                                             const std::vector<bool>& wanted) {
+    [[nodiscard]] wanted_entries find_wanted(const parameter_origin& origin) {
         if (options_.modules.empty()) {
             return wanted_entries::all;
         }
-        const auto is_wanted = [&](const std::string& entry) {
-            const auto m = find_by_path(opened_.modules(), values_->owner_of(entry));
-            return wanted[m != no_id ? m : origin.module];
-        };
         const auto held = values_->held_by(origin);
-        const auto count = range::count_if(held, is_wanted);
-        if (held.empty() ? wanted[origin.module] : count == held.size()) {
+        const auto wanted = [&](const auto& entry) { return is_wanted(entry, origin.module); };
+        const auto count = range::count_if(held, wanted);
+        if (held.empty() ? wanted_[origin.module] : count == held.size()) {
             return wanted_entries::all;
         }
         if (count == 0) {
             return wanted_entries::none;
         }
         for (const auto& entry : held) {
-            if (!is_wanted(entry)) {
+            if (!wanted(entry)) {
                 values_->keep(entry);
             }
         }
@@ -194,10 +191,10 @@ private:
     }
 
     void choose() {
-        std::vector<bool> wanted(opened_.modules().size(), options_.modules.empty());
+        wanted_.assign(opened_.modules().size(), options_.modules.empty());
         if (!options_.modules.empty()) {
             for (const auto m : find_modules(opened_, options_.modules)) {
-                std::fill(wanted.begin() + m, wanted.begin() + opened_.modules().index().end(m),
+                std::fill(wanted_.begin() + m, wanted_.begin() + opened_.modules().index().end(m),
                           true);
             }
         }
@@ -207,29 +204,36 @@ private:
         }
         const auto epsilon = likely_epsilon();
         report_.epsilon = epsilon;
+        unknown_weights unknown(opened_, *values_, options_.weights, options_.known != nullptr);
         for (auto& origin : report_.origins) {
             const auto& tensor = model_.tensors()[origin.tensor];
-            const auto asked = find_wanted(origin, wanted);
-            if (asked == wanted_entries::none) {
-                continue;
-            }
-            if (origin.transform == parameter_transform::none && is_called(origin.tensor)) {
+            const auto asked = find_wanted(origin);
+            const bool is_asked = asked != wanted_entries::none;
+            if (origin.transform == parameter_transform::none && is_asked &&
+                is_called(origin.tensor)) {
                 report_.missing.emplace_back(name(origin.tensor));
                 continue;
             }
-            if (origin.transform == parameter_transform::none) {
+            const bool changes = options_.weights != nullptr || values_->changes(origin);
+            if (origin.transform == parameter_transform::none ||
+                (!changes && origin.confidence < confidence::entry_below)) {
                 if (tensor.value != no_id && weights[tensor.value] &&
                     !read_tensor_header(model_, tensor).dims.empty()) {
-                    report_.unknown.emplace_back(name(origin.tensor));
-                    unknown_.push_back(origin.tensor);
+                    unknown.add(origin.tensor);
+                    if (is_asked && origin.transform == parameter_transform::none) {
+                        report_.unknown.emplace_back(name(origin.tensor));
+                    }
                 }
+                continue;
+            }
+            if (!is_asked) {
                 continue;
             }
             if (origin.transform == parameter_transform::folded && origin.epsilon == 0) {
                 origin.epsilon = epsilon;
                 report_.assumed_epsilon += !origin.bias && options_.epsilon <= 0 ? 1U : 0U;
             }
-            if (options_.weights == nullptr && !values_->changes(origin)) {
+            if (!changes) {
                 continue;
             }
             if (options_.weights != nullptr && !values_->has(origin)) {
@@ -266,96 +270,22 @@ private:
             report_.unused =
                 unused_entries(*options_.weights, report_.origins,
                                [&](const auto& name) { return values_->new_name(name); });
-            if (!options_.partial) {
-                check_unknown();
-            }
+        }
+        if (!options_.partial) {
+            check(unknown);
         }
     }
 
-    /// Throws: where a weight that would stay may be derived from an entry of the new weights.
-    /// Complexity: O(initializers that stay * entries).
-    void check_unknown() const {
-        if (unknown_.empty()) {
-            return;
-        }
-        const auto uses = collect_weight_uses(model_, call_modules(opened_));
-        const std::set<std::string_view> unused(report_.unused.begin(), report_.unused.end());
-        std::vector<std::pair<const checkpoint_entry*, bool>> entries; // and whether it is unused
-        for (const auto& entry : options_.weights->entries()) {
-            if (is_convertible(entry.data_type) && values_->may_be_used(entry.name)) {
-                entries.emplace_back(&entry, unused.contains(entry.name));
+    /// Throws: where a weight that stays may be derived from an entry that changes.
+    void check(const unknown_weights& unknown) const {
+        if (options_.weights != nullptr) {
+            unknown.check_entries(report_.unused,
+                                  [&](const auto& entry) { return is_wanted(entry, 0); });
+        } else if (options_.known == nullptr) {
+            for (const auto& place : places_) {
+                unknown.check_twins(report_.origins[place.tensor]);
             }
         }
-        for (const auto t : unknown_) {
-            bool is_weight = false;
-            bool of_gates = false; // possibly of both directions, and of two biases
-            for (const auto& use : uses[t]) {
-                const auto type = model_.op_type(use.node);
-                of_gates = of_gates || gates_of_slot(type, use.slot) > 0;
-                is_weight = is_weight || of_gates || role_of_slot(type, use.slot).sure;
-            }
-            const auto header = read_tensor_header(model_, model_.tensors()[t]);
-            if (!is_convertible(header.data_type)) {
-                continue;
-            }
-            if (!is_weight) {
-                for (const auto& [entry, is_unused] : entries) {
-                    if (is_unused && are_related(entry->shape, header.dims) &&
-                        is_near(entry->name, uses[t]) && !is_slice(t, header, *entry)) {
-                        refuse_derived(t, entry->name);
-                    }
-                }
-                continue;
-            }
-            const auto elements = count_of(header.dims);
-            std::uint64_t parts = 0; // of the axis in which unused entries are shorter
-            for (const auto& [entry, is_unused] : entries) {
-                const auto count = count_of(entry->shape);
-                const bool fits =
-                    count == elements || (of_gates && count > 0 && elements % count == 0 &&
-                                          (elements / count == 2 || elements / count == 4));
-                const auto [of_entry, of_weight] = other_extents(entry->shape, header.dims);
-                const bool is_part = of_entry < of_weight;
-                parts += is_part && is_unused ? of_entry : 0;
-                const bool may_differ =
-                    of_entry > 0 && (is_part ? of_weight % of_entry == 0 || parts == of_weight
-                                             : of_entry % of_weight == 0);
-                if ((fits && options_.known == nullptr) || ((fits || may_differ) && is_unused)) {
-                    refuse_derived(t, entry->name);
-                }
-            }
-        }
-    }
-
-    /// Whether an entry is one of a module that reads an initializer, of one around, or of one
-    /// right below that has no bias: an embedding, rather than a layer that is not called.
-    [[nodiscard]] bool is_near(const std::string& entry, std::span<const weight_use> uses) const {
-        const auto owner = values_->owner_of(entry);
-        const auto bias = entry.substr(0, entry.rfind('.') + 1) + "bias";
-        const bool is_layer = options_.weights->find(bias) != nullptr;
-        return range::any_of(uses, [&](const weight_use& use) {
-            const auto reader = opened_.modules().path(use.module);
-            return owner.empty() || reader == owner || reader.starts_with(owner + ".") ||
-                   (path_around(owner) == reader && !is_layer);
-        });
-    }
-
-    /// Whether the present values of an initializer are consecutive ones of a new entry.
-    [[nodiscard]] bool is_slice(std::size_t t, const tensor_header& header,
-                                const checkpoint_entry& entry) const {
-        tensor_content_reader reader(model_);
-        const auto content = reader.read(model_.tensors()[t]);
-        return content.readable && header.data_type == entry.data_type &&
-               options_.weights->bytes(entry).find(content.bytes()) != std::string::npos;
-    }
-
-    /// Throws: always.
-    void refuse_derived(std::size_t t, const std::string& entry) const {
-        STEMMA_THROW(error(error_code::contradiction, model_.file(), name(t),
-                           "may be derived from " + entry + " in an unknown way" +
-                               (options_.known == nullptr
-                                    ? "; the checkpoint with the model's current values would tell"
-                                    : "")));
     }
 
     /// Rewrites a file with new values in its places.
@@ -386,7 +316,7 @@ private:
     patch_report report_;
     std::unique_ptr<new_values> values_;
     std::vector<parameter_origin> called_; // origins by name, computed on demand
-    std::vector<std::size_t> unknown_;     // initializers without a known entry
+    std::vector<bool> wanted_;             // by module: whether it is selected
     std::vector<data_place> places_;       // by file and position
 };
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stemma/weights/detail/unknown_weights.hpp>
+
+#include "../../catch.hpp"
+#include "../../checkpoint_files.hpp"
+#include "../../patched_model.hpp"
+#include "../../wire_builder.hpp"
+
+#include <stemma/weights/patch_weights.hpp>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace test::weights_detail_unknown_weights {
+
+TEST_CASE(
+    "unknown_weights: what may be computed from an entry does not stay if that has another use",
+    "[weights][unknown_weights]") {
+    const auto before = std::vector{matrix("a.weight", 1, 2), matrix("b.weight", 3)};
+    const auto with = [&](const std::vector<float>& values) {
+        const auto graph =
+            test::graph({test::node("MatMul", {"onnx::MatMul_3", "x"}, {"h"}, "/a/MatMul"),
+                         test::node("Gemm", {"h", "a.weight"}, {"i"}, "/a/Gemm"),
+                         test::node("MatMul", {"i", "b.weight"}, {"y"}, "/b/MatMul")},
+                        {"x"}, {"y"})
+                .inner(5,
+                       test::tensor("onnx::MatMul_3", {2, 2, 2}, stemma::detail::bytes_of(values)))
+                .inner(5, test::tensor("a.weight", {2, 4}, bytes_of(before[0])))
+                .inner(5, test::tensor("b.weight", {4, 4}, bytes_of(before[1])));
+        const patched_model scene(graph, before, before,
+                                  R"({"modules":[{"name":""},{"name":"a"},{"name":"b"}]})");
+        return why_refused([&] { return scene.patch("", false); });
+    };
+    CHECK(with({1, 2, 3, 4, 5, 6, 7, 9}).find("may be derived from a.weight") != std::string::npos);
+    CHECK(with(std::vector<float>(8, 0)).empty());
+}
+
+namespace {
+
+/// A model that multiplies by a table once more, transposed, outside of the table's module.
+test::message tied_head(const test::float_tensor& table, const test::float_tensor& other) {
+    std::vector<float> turned;
+    for (std::size_t column = 0; column < 4; ++column) {
+        for (std::size_t row = 0; row < 6; ++row) {
+            turned.push_back(table.values[4 * row + column]);
+        }
+    }
+    return test::graph({test::node("Gather", {"emb.weight", "x"}, {"h"}, "/emb/Gather"),
+                        test::node("MatMul", {"h", "fc.weight"}, {"i"}, "/fc/MatMul"),
+                        test::node("MatMul", {"i", "onnx::MatMul_9"}, {"y"}, "/MatMul")},
+                       {"x"}, {"y"})
+        .inner(5, test::tensor("emb.weight", {6, 4}, bytes_of(table)))
+        .inner(5, test::tensor("fc.weight", {4, 4}, bytes_of(other)))
+        .inner(5, test::tensor("onnx::MatMul_9", {4, 6}, stemma::detail::bytes_of(turned)));
+}
+
+constexpr auto tied_modules = R"({"modules":[{"name":""},{"name":"emb"},{"name":"fc"}]})";
+
+} // namespace
+
+TEST_CASE("unknown_weights: one outside of the selected modules may be derived from theirs",
+          "[weights][unknown_weights]") {
+    const auto before = std::vector{matrix("emb.weight", 1, 6), matrix("fc.weight", 3)};
+    const auto after = std::vector{matrix("emb.weight", 5, 6), matrix("fc.weight", 7)};
+    const patched_model scene(tied_head(before[0], before[1]), before, after, tied_modules);
+    CHECK(why_refused([&] { return scene.patch("emb", false); }).find("derived from emb.weight") !=
+          std::string::npos);
+    CHECK(why_refused([&] { return scene.patch("fc", false); }).empty());
+}
+
+TEST_CASE("unknown_weights: one that may be tied to one that an adapter changes does not stay",
+          "[weights][unknown_weights]") {
+    const auto before = std::vector{matrix("emb.weight", 1, 6), matrix("fc.weight", 3)};
+    const patched_model scene(tied_head(before[0], before[1]), before, before, tied_modules);
+    const auto patch = [&](const std::string& module, const stemma::checkpoint* known) {
+        const std::vector<test::float_tensor> changes{
+            {module + ".lora_A.weight", {1, 4}, {1, 0, 2, 0}},
+            {module + ".lora_B.weight",
+             {module == "emb" ? 6 : 4, 1},
+             std::vector<float>(module == "emb" ? 6 : 4, 1)}};
+        const stemma::low_rank_adapter adapter(
+            scene.folder.make("adapter.safetensors", test::safetensors(changes)));
+        return stemma::patch_weights(
+                   scene.opened, scene.folder.file("out.onnx"),
+                   {.adapter = &adapter, .known = known, .writing = {.sync = false}})
+            .changed;
+    };
+    CHECK(why_refused([&] { return patch("emb", nullptr); }).find("derived from emb.weight") !=
+          std::string::npos);
+    CHECK(patch("emb", &scene.known) == 2);
+    CHECK(patch("fc", nullptr) == 1);
+}
+
+} // namespace test::weights_detail_unknown_weights
