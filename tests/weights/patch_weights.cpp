@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -422,6 +423,48 @@ TEST_CASE("patch_weights: an adapter that replaces some of the merged entries ne
     const auto bytes = test::read_bytes(output);
     CHECK(bytes.find(bytes_of(std::vector<float>{11, 23, 5, 7, 2, 4, 6, 8})) != bytes.npos);
     CHECK(bytes.find(bytes_of(std::vector<float>{7, 9, 1, 2})) != bytes.npos);
+}
+
+TEST_CASE("patch_weights: a convolution may be folded in one call and as it is in another",
+          "[weights][patch_weights]") {
+    using stemma::detail::bytes_of;
+    const auto with = [](float by) {
+        return std::vector<test::float_tensor>{{"c.weight", {2, 2, 1}, {1 + by, 2, 3, 4 + by}},
+                                               {"c.bias", {2}, {5, 6 + by}},
+                                               {"n.weight", {2}, {2 + by, 3}},
+                                               {"n.bias", {2}, {1, 2 + by}},
+                                               {"n.running_mean", {2}, {3, 4 + by}},
+                                               {"n.running_var", {2}, {1, 2 + by}}};
+    };
+    const auto folded = [](const std::vector<test::float_tensor>& of, bool bias) {
+        std::vector<float> values;
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto factor = of[2].values[i] / std::sqrt(of[5].values[i] + 1e-5F);
+            if (bias) {
+                values.push_back((of[1].values[i] - of[4].values[i]) * factor + of[3].values[i]);
+            } else {
+                values.push_back(of[0].values[2 * i] * factor);
+                values.push_back(of[0].values[2 * i + 1] * factor);
+            }
+        }
+        return values;
+    };
+    const auto before = with(0);
+    const auto after = with(0.5F);
+    const auto graph =
+        test::graph({test::node("Conv", {"x", "c.weight", "c.bias"}, {"h"}, "/c/Conv"),
+                     test::node("Conv", {"h", "onnx::Conv_8", "onnx::Conv_9"}, {"y"}, "/d/Conv")},
+                    {"x"}, {"y"})
+            .inner(5, test::tensor("c.weight", {2, 2, 1}, bytes_of(before[0].values)))
+            .inner(5, test::tensor("c.bias", {2}, bytes_of(before[1].values)))
+            .inner(5, test::tensor("onnx::Conv_8", {2, 2, 1}, bytes_of(folded(before, false))))
+            .inner(5, test::tensor("onnx::Conv_9", {2}, bytes_of(folded(before, true))));
+    const patched_model scene(graph, before, after,
+                              R"({"modules":[{"name":""},{"name":"c"},{"name":"n"}]})");
+    const auto bytes = scene.patch("");
+    CHECK(bytes.find(bytes_of(folded(after, false))) != bytes.npos);
+    CHECK(bytes.find(bytes_of(folded(after, true))) != bytes.npos);
+    CHECK(bytes.find(bytes_of(after[0].values)) != bytes.npos);
 }
 
 } // namespace test::weights_patch_weights

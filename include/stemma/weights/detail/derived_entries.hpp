@@ -75,13 +75,15 @@ public:
             const auto path = search_.modules.path(one.module);
             const auto home = search_.entries.find(path, "weight");
             std::vector<id> kernels;
-            if (home != no_id && is_kernel(one, home) && folds.is_left(home)) {
+            if (home != no_id && is_kernel(one, home)) {
                 kernels.push_back(home);
             }
-            for (const auto e : of_shape[shape_text(search_.headers[one.weight].dims)]) {
-                if (e != home && kernels.size() < most_tried && is_kernel(one, e) &&
-                    folds.is_left(e)) {
-                    kernels.push_back(e);
+            for (const auto left : {true, false}) { // a layer may be folded in some calls only
+                for (const auto e : of_shape[shape_text(search_.headers[one.weight].dims)]) {
+                    if (e != home && kernels.size() < most_tried && is_kernel(one, e) &&
+                        folds.is_left(e) == left) {
+                        kernels.push_back(e);
+                    }
                 }
             }
             for (const auto e : kernels) {
