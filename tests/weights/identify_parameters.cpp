@@ -435,4 +435,26 @@ TEST_CASE("identify_parameters: a folded convolution of a module with others ins
     CHECK(find("/s/s.0/a/Relu").confidence < stemma::detail::confidence::entry_below);
 }
 
+TEST_CASE("identify_parameters: what ONNX Runtime stores in blocks is no parameter of that name",
+          "[weights][identify_parameters]") {
+    const auto bytes = stemma::detail::bytes_of(std::vector<float>{1, 2, 3, 4});
+    const test::scratch_folder folder;
+    const stemma::attributed_model opened(
+        folder.make(
+            "model.onnx",
+            test::model(test::graph({test::node("Conv", {"x", "reorder"}, {"h"}, "/Conv"),
+                                     test::node("Conv", {"h", "reorder_token_1"}, {"i"}, "/c/Conv"),
+                                     test::node("Add", {"i", "t.bias"}, {"y"}, "/t/Add")},
+                                    {"x"}, {"y"})
+                            .inner(5, test::tensor("t.bias", {4}, bytes))
+                            .inner(5, test::tensor("reorder", {4, 1, 1}, bytes))
+                            .inner(5, test::tensor("reorder_token_1", {2, 2, 1}, bytes)))
+                .bytes()),
+        {});
+    const auto origins = stemma::identify_parameters(opened);
+    CHECK(origin_of(origins, opened, "reorder").basis != stemma::parameter_basis::name);
+    CHECK(origin_of(origins, opened, "reorder_token_1").entries.empty());
+    CHECK_FALSE(origin_of(origins, opened, "t.bias").entries.empty());
+}
+
 } // namespace test::weights_identify_parameters

@@ -92,4 +92,25 @@ TEST_CASE("unknown_weights: one that may be tied to one that an adapter changes 
     CHECK(patch("fc", nullptr) == 1);
 }
 
+TEST_CASE("unknown_weights: a weight in blocks of channels, with padding, does not stay silently",
+          "[weights][unknown_weights]") {
+    const auto before = std::vector<test::float_tensor>{
+        {"c.weight", {3, 3, 1, 1}, std::vector<float>(9, 2)}, matrix("fc.weight", 1)};
+    const auto refused = [&](const std::string& name) {
+        const auto graph =
+            test::graph({test::node("Conv", {"x", name}, {"h"}, "/c/Conv"),
+                         test::node("MatMul", {"h", "fc.weight"}, {"y"}, "/fc/MatMul")},
+                        {"x"}, {"y"})
+                .inner(5, test::tensor(name, {8, 4, 1, 1}, std::string(128, 'a')))
+                .inner(5, test::tensor("fc.weight", {4, 4}, bytes_of(before[1])));
+        const patched_model scene(graph, before, before,
+                                  R"({"modules":[{"name":""},{"name":"c"},{"name":"fc"}]})");
+        return why_refused([&] { return scene.patch(""); }).find("may be derived from c.weight") !=
+               std::string::npos;
+    };
+    CHECK(refused("reorder"));
+    CHECK(refused("reorder_token_3"));
+    CHECK_FALSE(refused("kernel"));
+}
+
 } // namespace test::weights_detail_unknown_weights

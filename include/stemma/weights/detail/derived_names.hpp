@@ -31,6 +31,12 @@ inline constexpr std::array<made_of, 7> name_suffixes{{{"_quantized", true, fals
                                                        {"_transposed", false, true},
                                                        {"_fp16", false, false}}};
 
+/// Whether ONNX Runtime named a weight that it stores in blocks of channels.
+/// Complexity: O(1).
+[[nodiscard]] constexpr bool is_named_after_layout(std::string_view name) noexcept {
+    return name == "reorder" || name.starts_with("reorder_token_");
+}
+
 /// Whether PyTorch gave a name to what a computation returned: `onnx::Mul_46`, stored instead of a
 /// parameter, or `/a/Exp_output_0`, unless that operator only moves or converts elements.
 /// Complexity: O(length).

@@ -11,6 +11,7 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/weights/detail/call_modules.hpp>
+#include <stemma/weights/detail/derived_names.hpp>
 #include <stemma/weights/detail/make_values.hpp>
 #include <stemma/weights/detail/new_values.hpp>
 #include <stemma/weights/detail/related_shapes.hpp>
@@ -93,6 +94,10 @@ private:
         bool is_unused; // by any initializer
     };
 
+    [[nodiscard]] std::string_view name(std::size_t t) const {
+        return model_.text(model_.tensors()[t].name);
+    }
+
     [[nodiscard]] bool has_gates(std::span<const weight_use> uses) const {
         return range::any_of(uses, [&](const weight_use& use) {
             return gates_of_slot(model_.op_type(use.node), use.slot) > 0;
@@ -109,6 +114,7 @@ private:
     void check_weight(std::size_t t, const tensor_header& header, std::span<const weight_use> uses,
                       std::span<const new_entry> entries) const {
         const bool of_gates = has_gates(uses); // possibly of both directions, and of two biases
+        const bool is_blocked = is_named_after_layout(name(t));
         const auto elements = count_of(header.dims);
         std::uint64_t parts = 0; // of the axis in which unused entries are shorter
         for (const auto& [entry, is_unused] : entries) {
@@ -122,7 +128,9 @@ private:
             const bool may_differ =
                 of_entry > 0 && (is_part ? of_weight % of_entry == 0 || parts == of_weight
                                          : of_entry % of_weight == 0);
-            if ((fits && !knows_) || ((fits || may_differ) && is_unused)) {
+            const bool may_be_padded = is_blocked && count > 1 && count <= elements &&
+                                       entry->shape.size() == header.dims.size();
+            if ((fits && !knows_) || ((fits || may_differ || may_be_padded) && is_unused)) {
                 refuse(t, entry->name);
             }
         }
@@ -174,7 +182,7 @@ private:
     /// Throws: always.
     void refuse(std::size_t t, const std::string& entry) const {
         STEMMA_THROW(error(
-            error_code::contradiction, model_.file(), model_.text(model_.tensors()[t].name),
+            error_code::contradiction, model_.file(), name(t),
             "may be derived from " + entry + " in an unknown way" +
                 (knows_ ? "" : "; the checkpoint with the model's current values would tell")));
     }

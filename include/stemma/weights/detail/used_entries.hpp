@@ -189,12 +189,13 @@ private:
         search_.settle(t, best.entry, std::move(how), parameter_basis::declared, sure);
     }
 
-    /// Whether PyTorch named an initializer after a computation that changes values: it keeps the
-    /// names of those that it stores as they are. Without an entry, types are taken to be equal.
+    /// Whether an initializer was named after a computation that changes values or their layout:
+    /// those stored as they are keep their names. Without an entry, types are taken to be equal.
     [[nodiscard]] bool is_result(std::size_t t, id e = no_id) const {
         const auto type = e == no_id ? 0 : search_.entries[e].data_type;
         const bool is_cast = type != 0 && type != search_.headers[t].data_type;
-        return !is_cast && is_named_after_result(search_.name(t));
+        const auto name = search_.name(t);
+        return !is_cast && (is_named_after_result(name) || is_named_after_layout(name));
     }
 
     /// Lowers the confidence in a vector that the exporter computed, if nothing reads others of its
