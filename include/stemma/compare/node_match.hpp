@@ -250,7 +250,8 @@ private:
     /// Matches operators with equal keys if both graphs have equally many, by name if these have
     /// the same names, else in order; 0 is no key.
     void match_keys(const keys& a, const keys& b, bool single, bool placed = false) {
-        const auto open = [&](const keys& key, const auto& side, const auto& partner) {
+        const auto open = [&](const keys& key, const matched_graph& side,
+                              const std::vector<id>& partner) {
             std::vector<entry> entries;
             for (id v = 0; v < key.size(); ++v) {
                 if (partner[v] == no_id && side.quiet[v] == 0 && key[v] != 0 &&
@@ -263,21 +264,17 @@ private:
         };
         const auto left = open(a, a_, match_.to_second);
         const auto right = open(b, b_, match_.to_first);
-        std::size_t j = 0;
-        for (std::size_t i = 0, end = 0; i < left.size(); i = end) {
-            const auto key = left[i].first;
-            for (end = i; end < left.size() && left[end].first == key; ++end) {
+        const auto by_key = [](const entry& x, const entry& y) { return x.first < y.first; };
+        auto from = right.begin();
+        for (auto i = left.begin(); i != left.end();) {
+            const auto mine = std::equal_range(i, left.end(), *i, by_key);
+            const auto others = std::equal_range(from, right.end(), *i, by_key);
+            const auto count = mine.second - mine.first;
+            if (others.second - others.first == count && (!single || count == 1)) {
+                pair_group({mine.first, mine.second}, {others.first, others.second});
             }
-            for (; j < right.size() && right[j].first < key; ++j) {
-            }
-            auto other = j;
-            for (; other < right.size() && right[other].first == key; ++other) {
-            }
-            const bool fits = other - j == end - i && (!single || end - i == 1);
-            if (fits) {
-                pair_group({left.data() + i, end - i}, {right.data() + j, end - i});
-            }
-            j = other;
+            i = mine.second;
+            from = others.second;
         }
     }
 
@@ -294,8 +291,11 @@ private:
         if (left.size() > 1) {
             sort_by_name(a_, left, named_in_a_);
             sort_by_name(b_, right, named_in_b_);
+            const auto same_name = [](const entry& x, const entry& y) {
+                return x.first == y.first;
+            };
             if (std::equal(named_in_a_.begin(), named_in_a_.end(), named_in_b_.begin(),
-                           [](const entry& x, const entry& y) { return x.first == y.first; })) {
+                           same_name)) {
                 left = named_in_a_;
                 right = named_in_b_;
             }
