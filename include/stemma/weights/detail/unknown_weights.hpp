@@ -55,12 +55,12 @@ public:
             return;
         }
         const auto uses = collect_weight_uses(model_, call_modules(opened_));
-        const std::set<std::string_view> left(unused.begin(), unused.end());
+        const std::set<std::string_view> is_unused(unused.begin(), unused.end());
         std::vector<new_entry> entries;
         for (const auto& entry : weights_->entries()) {
             if (is_convertible(entry.data_type) && values_.may_be_used(entry.name) &&
                 changes(entry.name)) {
-                entries.push_back({&entry, left.contains(entry.name)});
+                entries.push_back({&entry, is_unused.contains(entry.name)});
             }
         }
         for (const auto t : tensors_) {
@@ -75,14 +75,14 @@ public:
     /// Throws: `error` of `contradiction` where one may hold the entry of another initializer, as
     /// it has the same extents in some order. Complexity: O(initializers).
     void check_twins(const parameter_origin& changed) const {
-        const auto extents = [&](std::size_t t) {
+        const auto sorted_dims = [&](std::size_t t) {
             auto dims = read_tensor_header(model_, model_.tensors()[t]).dims;
             std::sort(dims.begin(), dims.end());
             return dims;
         };
-        const auto wanted = extents(changed.tensor);
+        const auto wanted = sorted_dims(changed.tensor);
         for (const auto t : tensors_) {
-            if (wanted.size() > 1 && extents(t) == wanted) {
+            if (wanted.size() > 1 && sorted_dims(t) == wanted) {
                 refuse(t, changed.entries.front());
             }
         }
