@@ -32,6 +32,8 @@ TEST_CASE("owner_path: an optimizer's prefix is not part of the path") {
     CHECK(owner_path("ConvAddFusion_B_a.weight") == "a");
     CHECK(owner_path("InsertedPrecisionFreeCast_enc.fc.weight") == "enc.fc");
     CHECK(owner_path("InsertedCast_/enc/Add_output_0").empty());
+    CHECK(owner_path("FusedBack_enc.fc.weight") == "enc.fc");
+    CHECK(owner_path("FusedBack_InsertedPrecisionFreeCast_enc.fc.weight") == "enc.fc");
     CHECK(owner_path("my_Fusion_block.fc.weight") == "my_Fusion_block.fc");
     CHECK(owner_path("ConvAddFusion_Add_B_a.weight") == "a");
     CHECK(owner_path("ConvMulFusion_Mul_B_B_a.weight") == "B_a");

@@ -71,6 +71,7 @@ graph_input_cast_
 graph_output_cast_
 InsertedPrecisionFreeCast_
 InsertedCast_
+FusedBack_
 fused_
 fused 
 ConvBnFusion_W_

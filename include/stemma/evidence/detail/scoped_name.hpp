@@ -58,12 +58,17 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     return name.starts_with('/') && name.find("_output_") != name.npos;
 }
 
-/// Returns: a name without the prefix of ONNX Runtime for a conversion to another precision:
-/// `InsertedPrecisionFreeCast_/fc/MatMul_output_0`, `InsertedCast_fc.weight`.
+/// Returns: a name without the prefixes of ONNX Runtime for conversions to another precision:
+/// `InsertedPrecisionFreeCast_/fc/MatMul_output_0`, `InsertedCast_fc.weight`, and `FusedBack_` in
+/// front of what it merged with such a conversion.
 [[nodiscard]] constexpr std::string_view without_cast(std::string_view name) noexcept {
-    constexpr std::array<std::string_view, 2> casts{"InsertedPrecisionFreeCast_", "InsertedCast_"};
-    for (const auto cast : casts) {
-        name.remove_prefix(begins_with(name, cast) ? cast.size() : 0);
+    constexpr std::array<std::string_view, 3> casts{"InsertedPrecisionFreeCast_", "InsertedCast_",
+                                                    "FusedBack_"};
+    for (std::size_t before = 0; before != name.size();) {
+        before = name.size();
+        for (const auto cast : casts) {
+            name.remove_prefix(begins_with(name, cast) ? cast.size() : 0);
+        }
     }
     return name;
 }
