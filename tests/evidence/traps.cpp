@@ -253,6 +253,28 @@ TEST_CASE("traps: modules with different parents that print alike look like two 
     }
 }
 
+TEST_CASE("traps: modules that print alike may be called in another order than defined") {
+    const std::vector<std::string> weights{"a.block.0.fc.weight", "b.block.0.fc.weight"};
+    const auto model =
+        bytes_of({op("Relu", {"x"}, "/block.0/Relu"),
+                  op("MatMul", {"/block.0/Relu", weights[1]}, "/block.0/fc/MatMul"),
+                  op("Relu", {"/block.0/fc/MatMul"}, "/block.0_1/Relu"),
+                  op("MatMul", {"/block.0_1/Relu", weights[0]}, "/block.0/fc_1/MatMul")},
+                 "/block.0/fc_1/MatMul", weights);
+    const auto tree = called({{"a", 0},
+                              {"a.block", 0},
+                              {"a.block.0", 1},
+                              {"a.block.0.fc", 1},
+                              {"b", 0},
+                              {"b.block", 0},
+                              {"b.block.0", 1},
+                              {"b.block.0.fc", 1}});
+    for (const auto& all : {attributed(model), attributed(model, tree)}) {
+        CHECK(all.module("/block.0/Relu") == "b.block.0");
+        CHECK(all.module("/block.0_1/Relu") == "a.block.0");
+    }
+}
+
 TEST_CASE("traps: a ModuleDict that is never called has no part in a name") {
     const attributed all(
         bytes_of({op("Relu", {"x"}, "/left/Relu"), op("Relu", {"/left/Relu"}, "/left/inner/Relu")},

@@ -7,6 +7,7 @@
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/core/parallel.hpp>
+#include <stemma/evidence/detail/alike_calls.hpp>
 #include <stemma/evidence/detail/hidden_levels.hpp>
 #include <stemma/evidence/detail/lent_modules.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
@@ -35,18 +36,6 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
-
-/// The modules of all scopes, and of individual operators that share a scope with another module's.
-struct scope_modules {
-    std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
-    std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
-
-    /// Returns: the module of the operator at vertex index `v` in scope `scope`.
-    [[nodiscard]] const scope_module& of(id v, id scope) const {
-        const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
-        return own == of_operator.end() ? of_scope[scope] : own->second;
-    }
-};
 
 /// Resolves every scope. The roots stand for `base`, as do scopes called `strip` below them.
 ///
@@ -247,6 +236,9 @@ template <parameter_readers Ops, module_view Modules>
     scope_modules result;
     result.of_scope =
         detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip);
+    detail::known_modules<Modules> known{modules, resolver.lookup()};
+    detail::alike_calls(ops, table, known, result.of_scope, resolver.read_in(result.of_scope))
+        .run();
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result);
     detail::repeated_parter(ops, table, result.of_scope)
         .run([&](id m) { return resolver.calls(m); }, result.of_operator);
@@ -395,6 +387,9 @@ template <parameter_readers Ops>
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         grow(s, grow);
     }
+    detail::growing_modules growing{builder};
+    detail::alike_calls(ops, table, growing, result.of_scope, resolver.read_in(ranks.of_scope))
+        .run();
     for (id s = scope_style_count; s < table.scopes.size(); ++s) {
         const auto qualified = table.scopes[s].qualified_class();
         if (!qualified.empty() && !builder.has_class(result.of_scope[s].module)) {

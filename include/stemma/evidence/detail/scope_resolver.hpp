@@ -35,6 +35,18 @@ struct scope_module {
     float confidence = 0;
 };
 
+/// The modules of all scopes, and of individual operators that share a scope with another module's.
+struct scope_modules {
+    std::vector<scope_module> of_scope;               ///< by number of the scope in the scope_table
+    std::unordered_map<id, scope_module> of_operator; ///< by vertex index; overrides the scope's
+
+    /// Returns: the module of the operator at vertex index `v` in scope `scope`.
+    [[nodiscard]] const scope_module& of(id v, id scope) const {
+        const auto own = of_operator.empty() ? of_operator.end() : of_operator.find(v);
+        return own == of_operator.end() ? of_scope[scope] : own->second;
+    }
+};
+
 /// Binds scopes to the modules of a tree.
 ///
 /// A segment of style `called` is what a module prints as, see `segment_modules`. A repeated scope
@@ -148,6 +160,23 @@ public:
     [[nodiscard]] bool read_alike(id s, id t) const {
         const auto& [a, b] = std::pair(shared_->witness[s].deep, shared_->witness[t].deep);
         return a.low == b.low && a.behind == b.behind;
+    }
+
+    /// Returns: for each scope whether the parameters read in it, and below it, are those of its
+    /// module in `of_scope`, or of modules inside.
+    [[nodiscard]] std::vector<bool> read_in(const std::vector<scope_module>& of_scope) const {
+        std::vector<bool> result(of_scope.size(), false);
+        for (id s = 0; s < of_scope.size(); ++s) {
+            const auto deep = shared_->witness[s].deep.get(tree_);
+            const auto module = of_scope[s].module;
+            result[s] = deep != no_id && module != no_id && tree_.is_ancestor(module, deep);
+        }
+        return result;
+    }
+
+    /// Returns: finds modules by path.
+    [[nodiscard]] const module_lookup<Modules>& lookup() const noexcept {
+        return segments_.lookup();
     }
 
     /// Whether `module` could print as the segment of scope `s` below `around`.
