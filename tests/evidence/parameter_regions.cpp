@@ -58,6 +58,25 @@ test::message bare(const char* type, const test::names& in, const char* out) {
 
 } // namespace
 
+TEST_CASE("parameter_regions: what quantizers insert does not change that metadata are enough") {
+    const auto fc1 = test::dynamo({"", "block", "block.fc1", "m1"},
+                                  {"app.Net", "app.Block", "torch.nn.Linear", "aten.linear"});
+    const auto own = test::dynamo({"", "block", "a1"}, {"app.Net", "app.Block", "aten.relu"});
+    const auto has_claims = [&](const char* conversion) {
+        auto graph = test::graph({bare(conversion, {"lost", "scale", "zero"}, "weight"),
+                                  bare(conversion, {"x", "scale", "zero"}, "input"),
+                                  test::described(bare("MatMul", {"input", "weight"}, "m1"), fc1),
+                                  test::described(bare("Add", {"m1", "block.fc1.bias"}, "b1"), fc1),
+                                  test::described(bare("Relu", {"b1"}, "a1"), own)},
+                                 {"x"}, {"a1"}, {"scale", "zero", "block.fc1.bias"});
+        graph.inner(5, test::tensor("lost", {4, 4}));
+        test::evidence_scene scene(test::model(graph).bytes());
+        return !scene.paths<parameter_regions>("weight").empty();
+    };
+    CHECK_FALSE(has_claims("DequantizeLinear"));
+    CHECK(has_claims("Dequantize"));
+}
+
 TEST_CASE("parameter_regions: a multiplication by an unnamed weight goes with its bias") {
     test::evidence_scene scene(nameless_block());
     CHECK(scene.paths<parameter_regions>("m1") == texts{"block.fc1"});

@@ -6,6 +6,7 @@
 #include <stemma/core/concepts.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/region_finder.hpp>
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -80,22 +81,28 @@ private:
     template <class Ops, class Modules>
     [[nodiscard]] static bool has_regions(evidence_context<Ops, Modules>& context) {
         // If names have scopes, the remaining operators are better placed by their neighbours; and
-        // if most have metadata, the remaining ones are constants.
+        // if most have metadata, the remaining ones are constants. What quantizers insert has
+        // neither, whatever the others have.
         constexpr std::size_t few = 20;
+        const auto& ops = context.ops();
         const auto& scopes = context.scopes().scope_of;
         const auto& chains = context.hierarchies().chain_of;
         std::size_t scoped = 0;
         std::size_t described = 0;
-        for (std::size_t v = 0; v < scopes.size(); ++v) {
+        std::size_t count = 0;
+        for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
+            const auto v = detail::index_of(ops.graph(), *it);
             const bool has_chain = !chains.empty() && chains[v] != no_id;
+            const bool has_scope = !has_chain && scopes[v] != no_id;
             described += has_chain ? 1U : 0U;
-            scoped += !has_chain && scopes[v] != no_id ? 1U : 0U;
+            scoped += has_scope ? 1U : 0U;
+            count += has_chain || has_scope || !detail::is_quantization(ops.op_type(*it)) ? 1U : 0U;
         }
         bool owned = false;
         for (id p = 0; p < context.ops().parameter_count() && !owned; ++p) {
             owned = !context.owners().of(p).empty();
         }
-        return owned && scoped * few <= scopes.size() && described * 4 <= scopes.size() * 3;
+        return owned && scoped * few <= count && described * 4 <= count * 3;
     }
 };
 
