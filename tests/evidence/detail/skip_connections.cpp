@@ -40,6 +40,13 @@ public:
         return *this;
     }
 
+    /// Adds an operator without parameters.
+    chain& step(const char* type) {
+        last_ = ops_.add({last_}, "", type);
+        owners_.emplace_back();
+        return *this;
+    }
+
     /// Makes a module an attention of torch.
     chain& attend(const std::string& module) {
         attending_.push_back(module);
@@ -141,6 +148,18 @@ TEST_CASE("skip_connections: part of a value passes by a sequence, and is joined
               .call("block.branch.2")
               .join(2, "Concat")
               .joins() == texts{"block"});
+    const auto joined_behind = [](const char* type) {
+        return chain()
+            .call("stem")
+            .call("block.branch.0")
+            .call("block.branch.2")
+            .step(type)
+            .join(3, "Concat")
+            .joins();
+    };
+    CHECK(joined_behind("Relu") == texts{"block"});
+    // Another module may have resized the result, to join it.
+    CHECK(joined_behind("Resize") == texts{"none"});
     // A module that is no sequence may have joined these itself.
     CHECK(chain().call("stem").call("block.a").call("block.b").join(2, "Concat").joins() ==
           texts{"none"});

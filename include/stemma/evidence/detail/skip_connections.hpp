@@ -7,10 +7,12 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/sweep_order.hpp>
 #include <stemma/core/tree_index.hpp>
+#include <stemma/evidence/detail/is_elementwise.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/module_behind_fork.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/parameter_blocks.hpp>
 #include <stemma/model/module_view.hpp>
 #include <stemma/model/operator_view.hpp>
 #include <stemma/model/sweeps.hpp>
@@ -142,7 +144,35 @@ private:
     /// Returns: the module that runs the sequence that part of a value passes by, or `no_id`.
     [[nodiscard]] id passed_by(std::size_t v) const {
         const auto m = behind_fork(v);
-        return m != no_id && code_.is_list(m) ? code_.nearest(m) : no_id;
+        return m != no_id && code_.is_list(m) && !goes_on_behind(v) ? code_.nearest(m) : no_id;
+    }
+
+    /// Whether what an operator reads was processed further, by more than activations, after the
+    /// last module that is known and after the last fork: resized, for example. Then another module
+    /// may have joined it.
+    [[nodiscard]] bool goes_on_behind(std::size_t v) const {
+        const auto& graph = ops_.graph();
+        const auto is_read_once = [&](std::size_t u) {
+            const auto [out, last] = out_edges(vertex_[u], graph);
+            return std::count_if(out, last, [&](const auto& edge) {
+                       return !steady_[index_of(graph, target(edge, graph))];
+                   }) == 1;
+        };
+        const auto [in, last] = in_edges(vertex_[v], graph);
+        return std::any_of(in, last, [&](const auto& edge) {
+            constexpr id max_steps = 16;
+            bool goes_on = false;
+            auto u = static_cast<id>(index_of(graph, source(edge, graph)));
+            for (id step = 0; step < max_steps && u != no_id && owner_[u] == no_id && !steady_[u] &&
+                              is_read_once(u);
+                 ++step) {
+                const std::string_view type = ops_.op_type(vertex_[u]);
+                goes_on =
+                    goes_on || !(is_elementwise(type) || is_layout(type) || is_conversion(type));
+                u = only_source(graph, vertex_[u], steady_);
+            }
+            return goes_on && u != no_id && owner_[u] != no_id;
+        });
     }
 
     /// Returns: what is around all that is known between an operator and the fork of its two
