@@ -24,6 +24,7 @@ namespace {
 struct network {
     test::operator_scene ops;
     texts owners;
+    std::vector<bool> lost;
 
     /// Adds an operator, which reads a weight of a module if one is given.
     id add(const std::vector<id>& inputs, const std::string& owner = "", const char* type = "Add") {
@@ -32,6 +33,14 @@ struct network {
             ops.read_parameter(v, owner + ".weight");
         }
         owners.push_back(owner);
+        lost.push_back(false);
+        return v;
+    }
+
+    /// Adds an operator that reads a weight of an unknown module.
+    id lose(id input) {
+        const auto v = add({input});
+        lost.back() = true;
         return v;
     }
 
@@ -49,7 +58,7 @@ struct network {
         const std::vector<bool> none(ops.size(), false);
         std::vector<id> found(ops.size(), 0);
         const stemma::sweep_order order(ops.graph());
-        stemma::detail::entered_modules(ops, tree, code, order, none, none, owner).refine(found);
+        stemma::detail::entered_modules(ops, tree, code, order, none, lost, owner).refine(found);
         return std::string(tree.path(found[v]));
     }
 };
@@ -78,6 +87,16 @@ TEST_CASE("entered_modules: not what leads elsewhere too, or to a module that re
     one.add({act}, "mixed.a");
     one.add({act}, "mixed.b");
     CHECK(one.module_of(act).empty());
+}
+
+TEST_CASE("entered_modules: not what unknown modules compute on the way") {
+    network net;
+    const auto x = net.add({net.add({}, "stem")});
+    net.add({x}, "mixed.a");
+    const auto act = net.add({net.lose(x)});
+    const auto sum = net.add({act, net.lose(act)});
+    net.add({sum}, "mixed.b");
+    CHECK(net.module_of(sum).empty());
 }
 
 TEST_CASE("entered_modules: several operators of one step are not further readers") {

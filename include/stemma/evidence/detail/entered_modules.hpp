@@ -43,7 +43,8 @@ public:
         , owner_(owner)
         , vertex_(graph_)
         , leads_to_(owner.size())
-        , start_(owner.size(), no_id) {
+        , start_(owner.size(), no_id)
+        , lost_since_(owner.size(), false) {
         order_.backward([&](operator_t<Ops> vertex) {
             const auto v = index_of(graph_, vertex);
             auto [out, last] = out_edges(vertex, graph_);
@@ -63,12 +64,14 @@ public:
             }
             auto only = no_id;
             bool one = true;
+            lost_since_[v] = lost[v];
             for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
                 const auto u = static_cast<id>(index_of(graph_, source(*in, graph_)));
                 if (!steady_[u]) {
                     const auto from = start_[u] == no_id || forks(u) ? u : start_[u];
                     one = one && (only == no_id || only == from);
                     only = from;
+                    lost_since_[v] = lost_since_[v] || (from != u && lost_since_[u]);
                 }
             }
             start_[v] = one ? only : no_id;
@@ -109,6 +112,14 @@ private:
         return out != last && ++out != last;
     }
 
+    /// Whether several operators compute with a result, not only with its shape.
+    [[nodiscard]] bool is_shared(std::size_t v) const {
+        const auto [out, last] = out_edges(vertex_[v], graph_);
+        return std::count_if(out, last, [&](const auto& edge) {
+                   return !steady_[index_of(graph_, target(edge, graph_))];
+               }) > 1;
+    }
+
     /// Returns: the deepest module that contains whatever reads the result of `v` and another
     /// reader of a value that it was computed from.
     [[nodiscard]] id entered(std::size_t v) const {
@@ -116,7 +127,9 @@ private:
         auto from = start_[v];
         for (std::size_t steps = 0; from != no_id && steps < max_steps; ++steps) {
             best = deeper(best, entered_with(v, from));
-            from = owner_[from] == no_id ? start_[from] : no_id;
+            // What unknown modules computed for several is not on the way from what they read.
+            const bool is_theirs = lost_since_[from] && is_shared(from);
+            from = owner_[from] == no_id && !is_theirs ? start_[from] : no_id;
         }
         return best;
     }
@@ -226,7 +239,8 @@ private:
     const std::vector<id>& owner_;
     vertices_by_index<graph_of<Ops>> vertex_;
     std::vector<common_module> leads_to_; // the modules that read a result first
-    std::vector<id> start_; // what makes the only value that a result is computed from
+    std::vector<id> start_;        // what makes the only value that a result is computed from
+    std::vector<bool> lost_since_; // unknown weights are read between there and the result
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
