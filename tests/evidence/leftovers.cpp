@@ -356,6 +356,18 @@ TEST_CASE("leftovers: so does a Reshape from or into the layout of a runtime") {
     CHECK(module_of("v", "reordered").empty());
 }
 
+TEST_CASE("leftovers: a quantized product without metadata goes with its bias") {
+    const auto told =
+        test::dynamo({"", "fc", "linear"}, {"app.Net", "torch.nn.Linear", "aten.linear"});
+    auto graph = test::graph(
+        {test::node("MatMulNBits", {"x", "val_1_Q4"}, {"matmul"}, "node_matmul_Q4"),
+         test::described(test::node("Add", {"matmul", "fc.bias"}, {"y"}, "node_linear"), told)},
+        {"x"}, {"y"}, {"val_1_Q4", "fc.bias"});
+    test::evidence_scene scene(test::model(graph).bytes());
+    CHECK(scene.paths<leftovers>("node_matmul_Q4") == texts{"fc"});
+    CHECK(scene.paths<leftovers>("node_linear").empty());
+}
+
 TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from") {
     const auto of_layer = [](const char* path) {
         return test::dynamo({"", path, "op"}, {"app.Net", "app.Layer", "aten.op"});

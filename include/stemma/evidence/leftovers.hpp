@@ -352,9 +352,11 @@ private:
         const auto& rewritten = context.hierarchies().rewritten; // has the metadata of a part
         for (auto [it, last] = vertices(graph); it != last; ++it) {
             const auto v = static_cast<id>(detail::index_of(graph, *it));
-            const auto quantized = context.scopes().scope_of[v] == no_id
-                                       ? detail::find_quantized(context.ops(), *it)
-                                       : std::nullopt;
+            if (context.scopes().scope_of[v] != no_id) {
+                continue;
+            }
+            const auto bias = detail::find_quantized_bias(context.ops(), *it);
+            const auto quantized = bias ? bias : detail::find_quantized(context.ops(), *it);
             if (!quantized || found.contains(v) || place_of(v).module != no_id) {
                 continue;
             }

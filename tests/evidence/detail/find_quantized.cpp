@@ -5,6 +5,7 @@
 #include "../../operator_scene.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace test::evidence_detail_find_quantized {
 
@@ -30,6 +31,33 @@ TEST_CASE("find_quantized: a product of integers is scaled behind it") {
     CHECK(stemma::detail::find_quantized(ops, scaled) == cast);
     CHECK_FALSE(stemma::detail::find_quantized(ops, again).has_value());
     CHECK_FALSE(stemma::detail::find_quantized(ops, other).has_value());
+}
+
+TEST_CASE("find_quantized_bias: the addition of a parameter behind a quantized product") {
+    const auto find = [](const char* product, const std::vector<const char*>& behind, bool biased) {
+        test::operator_scene ops;
+        const auto first = ops.add({}, "", product);
+        auto last = first;
+        for (const char* type : behind) {
+            last = ops.add({last}, "", type);
+        }
+        if (biased) {
+            ops.read_parameter(last, "fc.bias");
+        }
+        return stemma::detail::find_quantized_bias(ops, first) == last;
+    };
+    CHECK(find("MatMulNBits", {"Add"}, true));
+    CHECK(find("MatMulInteger", {"Cast", "Mul", "Add"}, true));
+    CHECK_FALSE(find("MatMulNBits", {"Add"}, false)); // a sum of results
+    CHECK_FALSE(find("MatMulNBits", {"Mul"}, true));
+    CHECK_FALSE(find("MatMulNBits", {"Mul", "Add"}, true));
+    CHECK_FALSE(find("MatMulInteger", {"Cast", "Mul", "Mul", "Add"}, true));
+    CHECK_FALSE(find("MatMul", {"Add"}, true));
+    test::operator_scene twice;
+    const auto product = twice.add({}, "", "MatMulNBits");
+    twice.read_parameter(twice.add({product}, "", "Add"), "fc.bias");
+    twice.add({product}, "", "Relu");
+    CHECK_FALSE(stemma::detail::find_quantized_bias(twice, product).has_value());
 }
 
 } // namespace test::evidence_detail_find_quantized
