@@ -14,10 +14,14 @@
 #include <stemma/model/operator_view.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -64,7 +68,7 @@ public:
         , table_(table)
         , tree_(tree)
         , of_scope_(of_scope)
-        , known_(std::move(known))
+        , settled_(std::move(known))
         , base_(table.scopes.size()) {
         for (id s = 0; s < table.scopes.size(); ++s) {
             const auto first = s < scope_style_count ? no_id : unnumbered_scope(table, s);
@@ -83,12 +87,17 @@ public:
         collect_exchanges();
         count_calls();
         order_inner_first();
-        while (settle_all(false) || settle_all(true)) {
+        while (settle_all(only_one) || settle_all(best_one)) {
         }
     }
 
 private:
     using votes = std::map<id, std::size_t>; // by module
+
+    /// Which scopes settle: those with only one candidate, or those with a best one.
+    enum how_to_settle : std::uint8_t { only_one, best_one };
+
+    static constexpr std::uint8_t max_tries = 32; // for each scope, in either way
 
     /// Returns: the module or the nearest one around it that prints as scope `s`; else `no_id`.
     [[nodiscard]] id printing_as(id m, id s) const {
@@ -145,24 +154,32 @@ private:
         bool any = false;
         instances_.resize(table_.scopes.size());
         for (id t = scope_style_count; t < table_.scopes.size(); ++t) {
-            if (!known_[t] || table_.scopes[t].style != scope_style::called) {
+            if (!settled_[t] || table_.scopes[t].style != scope_style::called) {
                 continue;
             }
             auto m = printing_as(of_scope_[t].module, t);
             for (auto s = table_.scopes[t].parent; m != no_id && s >= scope_style_count;
                  s = table_.scopes[s].parent) {
                 m = printing_as(tree_.parent(m), s);
-                auto& all = instances_[s];
-                if (m != no_id && std::find(all.begin(), all.end(), m) == all.end()) {
-                    all.push_back(m);
-                    any = any || all.size() > 1;
+                if (m != no_id) {
+                    instances_[s].push_back(m);
                 }
             }
+        }
+        for (auto& all : instances_) {
+            std::sort(all.begin(), all.end());
+            all.erase(std::unique(all.begin(), all.end()), all.end());
+            any = any || all.size() > 1;
         }
         return any;
     }
 
     [[nodiscard]] bool is_shared(id s) const { return instances_[s].size() > 1; }
+
+    /// Whether a module is one of those that a scope stands for.
+    [[nodiscard]] bool may_be(id s, id m) const {
+        return std::binary_search(instances_[s].begin(), instances_[s].end(), m);
+    }
 
     /// Returns: the nearest scope around `s` that stands for several modules; `no_id` for none.
     [[nodiscard]] id shared_around(id s) const {
@@ -173,7 +190,7 @@ private:
     }
 
     [[nodiscard]] bool is_open(id s) const {
-        return s != no_id && s >= scope_style_count && !known_[s] &&
+        return s != no_id && s >= scope_style_count && !settled_[s] &&
                table_.scopes[s].style == scope_style::called && of_scope_[s].module != no_id &&
                (is_shared(base_[s]) || shared_around(s) != no_id);
     }
@@ -182,10 +199,9 @@ private:
     /// that prints like that.
     void drop_callers() {
         for (id s = scope_style_count; s < table_.scopes.size(); ++s) {
-            const auto& around = instances_[table_.scopes[s].parent];
+            const auto around = table_.scopes[s].parent;
             auto& caller = of_scope_[s].caller;
-            if (known_[s] && around.size() > 1 &&
-                std::find(around.begin(), around.end(), caller) != around.end()) {
+            if (settled_[s] && is_shared(around) && may_be(around, caller)) {
                 caller = no_id;
             }
         }
@@ -243,7 +259,26 @@ private:
         std::stable_sort(by_depth.begin(), by_depth.end(),
                          [](const auto& a, const auto& b) { return a.first > b.first; });
         for (const auto& [depth, s] : by_depth) {
+            const auto place = static_cast<id>(inner_first_.size());
+            place_of_.emplace(s, place);
+            open_[only_one].insert(place);
+            open_[best_one].insert(place);
             inner_first_.push_back(s);
+        }
+        tries_[only_one].resize(inner_first_.size(), 0);
+        tries_[best_one].resize(inner_first_.size(), 0);
+    }
+
+    /// Notes that what was found out about a scope may have changed.
+    void reopen(id s) {
+        const auto entry = place_of_.find(s);
+        if (entry == place_of_.end() || settled_[s]) {
+            return;
+        }
+        for (const auto how : {only_one, best_one}) {
+            if (tries_[how][entry->second] < max_tries) {
+                open_[how].insert(entry->second);
+            }
         }
     }
 
@@ -253,26 +288,29 @@ private:
         votes result;
         for (const auto& [t, number] : exchanges_[s]) {
             const bool is_call = base_[t] == outer && base_[s] != outer;
-            if (!known_[t] || (!is_call && (t == outer || !is_inside(t, outer)))) {
+            if (!settled_[t] || (!is_call && (t == outer || !is_inside(t, outer)))) {
                 continue;
             }
             const auto m = climb(of_scope_[t].module, t, is_call ? t : outer);
-            const auto& all = instances_[outer];
-            if (std::find(all.begin(), all.end(), m) != all.end() &&
-                used_[{base_[s], m}] < most_[base_[s]]) {
+            if (may_be(outer, m) && used_[{base_[s], m}] < most_[base_[s]]) {
                 result[m] += number;
             }
         }
         return result;
     }
 
-    /// Settles scopes with only one candidate, or `by_number` those with a best one; inner ones
-    /// first, as what runs last in a call also exchanges values with the next call.
-    /// Returns: whether there were any.
-    bool settle_all(bool by_number) {
+    /// Settles scopes about which something new is known; inner ones first, as what runs last in a
+    /// call also exchanges values with the next call. Returns: whether there were any.
+    bool settle_all(how_to_settle how) {
         bool any = false;
-        for (const auto s : inner_first_) {
-            any = (!known_[s] && settle(s, by_number)) || any;
+        auto& open = open_[how];
+        for (auto at = open.begin(); at != open.end();) {
+            const auto place = *at;
+            open.erase(at);
+            ++tries_[how][place];
+            const auto s = inner_first_[place];
+            any = (!settled_[s] && settle(s, how)) || any;
+            at = open.upper_bound(place);
         }
         return any;
     }
@@ -282,11 +320,11 @@ private:
         const auto& others = exchanges_.at(s);
         return std::any_of(others.begin(), others.end(), [&](const auto& entry) {
             const auto t = entry.first;
-            return !known_[t] && base_[t] != base_[s] && is_inside(t, base_[s]);
+            return !settled_[t] && base_[t] != base_[s] && is_inside(t, base_[s]);
         });
     }
 
-    bool settle(id s, bool by_number) {
+    bool settle(id s, how_to_settle how) {
         auto outer = is_shared(base_[s]) ? base_[s] : shared_around(s);
         auto all = vote(s, outer);
         if (all.empty() && outer == base_[s]) {
@@ -296,10 +334,11 @@ private:
         id best = no_id;
         bool tied = false;
         for (const auto& [m, number] : all) {
+            asking_[{base_[s], m}].push_back(s);
             tied = best != no_id && number == all[best];
             best = best == no_id || number > all[best] ? m : best;
         }
-        if (best == no_id || tied || (!by_number && (all.size() > 1 || waits(s)))) {
+        if (best == no_id || tied || (how == only_one && (all.size() > 1 || waits(s)))) {
             return false;
         }
         auto& place = of_scope_[s];
@@ -311,8 +350,16 @@ private:
                     ? scope_module{module, no_id, no_id,
                                    std::max(place.confidence, confidence::scope_nth)}
                     : scope_module{module, no_id, no_id, confidence::scope_nth};
-        known_[s] = true;
-        ++used_[{base_[s], best}];
+        settled_[s] = true;
+        for (const auto& [t, number] : exchanges_[s]) {
+            reopen(t);
+        }
+        const std::pair candidate(base_[s], best);
+        if (++used_[candidate] == most_[base_[s]]) {
+            for (const auto t : std::exchange(asking_[candidate], {})) {
+                reopen(t);
+            }
+        }
         return true;
     }
 
@@ -333,14 +380,18 @@ private:
     const scope_table& table_;
     Tree& tree_;
     std::vector<scope_module>& of_scope_;
-    std::vector<bool> known_; // by scope
-    std::vector<id> base_;    // by scope: the one beside it without a number
+    std::vector<bool> settled_; // by scope
+    std::vector<id> base_;      // by scope: the one beside it without a number
     bool any_numbered_ = false;
-    std::vector<std::vector<id>> instances_;            // by scope: modules
-    std::map<id, std::map<id, std::size_t>> exchanges_; // by open scope and other scope
-    std::vector<id> inner_first_;                       // open scopes
-    std::map<id, std::size_t> most_;                    // by base: scopes of one module
-    std::map<std::pair<id, id>, std::size_t> used_;     // by base and module: settled scopes
+    std::vector<std::vector<id>> instances_;              // by scope: modules
+    std::map<id, std::map<id, std::size_t>> exchanges_;   // by open scope and other scope
+    std::vector<id> inner_first_;                         // open scopes
+    std::unordered_map<id, id> place_of_;                 // there
+    std::array<std::set<id>, 2> open_;                    // places to look at, by how to settle
+    std::array<std::vector<std::uint8_t>, 2> tries_;      // by place, likewise
+    std::map<std::pair<id, id>, std::vector<id>> asking_; // scopes that may be of a module, by base
+    std::map<id, std::size_t> most_;                      // by base: scopes of one module
+    std::map<std::pair<id, id>, std::size_t> used_;       // by base and module: settled scopes
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
