@@ -79,39 +79,35 @@ private:
         }
     }
 
-    /// Of equal constants without a name of the original, each is the one that its reader's
-    /// counterpart reads.
+    /// Of equal constants without a name of the original, each is the one that the counterpart of
+    /// its first reader reads.
     void match_constants() {
-        for (id op = 0; op < after_.operator_count(); ++op) {
-            const auto outputs = after_.outputs(op);
-            if (!after_.constant(op) || partner_[op] == no_id || outputs[0] == no_id ||
-                named_[outputs[0]] != no_id) {
-                continue;
-            }
-            for (const auto reader : after_readers_[outputs[0]]) {
-                if (const auto read = equal_read(op, reader); read != no_id) {
-                    partner_[op] = before_.maker(read);
-                    value_[outputs[0]] = read;
-                    break;
+        std::vector<bool> matched(after_.operator_count(), false);
+        for (id reader = 0; reader < after_.operator_count(); ++reader) {
+            const auto inputs = after_.inputs(reader);
+            const auto before = partner_[reader];
+            const auto others = before == no_id ? inputs.first(0) : before_.inputs(before);
+            for (std::size_t i = 0; i < std::min(inputs.size(), others.size()); ++i) {
+                const auto constant = nameless_constant(inputs[i]);
+                const auto maker = others[i] == no_id ? no_id : before_.maker(others[i]);
+                if (constant != no_id && !matched[constant] && maker != no_id &&
+                    before_.constant(maker) &&
+                    numbers_.of_operator(maker) == numbers_.of_operator(partner_[constant])) {
+                    partner_[constant] = maker;
+                    value_[inputs[i]] = others[i];
+                    matched[constant] = true;
                 }
             }
         }
     }
 
-    /// Returns: what the counterpart of a constant's reader reads in its place, if that is equal.
-    [[nodiscard]] id equal_read(id constant, id reader) const {
-        const auto inputs = after_.inputs(reader);
-        const auto before = partner_[reader];
-        const auto others = before == no_id ? inputs.first(0) : before_.inputs(before);
-        for (std::size_t i = 0; i < std::min(inputs.size(), others.size()); ++i) {
-            const auto maker = others[i] == no_id ? no_id : before_.maker(others[i]);
-            if (inputs[i] == after_.outputs(constant)[0] && maker != no_id &&
-                before_.constant(maker) &&
-                numbers_.of_operator(maker) == numbers_.of_operator(partner_[constant])) {
-                return others[i];
-            }
-        }
-        return no_id;
+    /// Returns: the constant with a counterpart that makes a value, if its name tells nothing.
+    [[nodiscard]] id nameless_constant(id value) const {
+        const auto maker = value == no_id ? no_id : after_.maker(value);
+        return maker != no_id && after_.constant(maker) && partner_[maker] != no_id &&
+                       named_[value] == no_id
+                   ? maker
+                   : no_id;
     }
 
     /// Operators that read the same stored value stand for each other.
