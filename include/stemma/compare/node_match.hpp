@@ -269,9 +269,10 @@ private:
         for (auto i = left.begin(); i != left.end();) {
             const auto mine = std::equal_range(i, left.end(), *i, by_key);
             const auto others = std::equal_range(from, right.end(), *i, by_key);
-            const auto count = mine.second - mine.first;
-            if (others.second - others.first == count && (!single || count == 1)) {
-                pair_group({mine.first, mine.second}, {others.first, others.second});
+            const auto count = static_cast<std::size_t>(mine.second - mine.first);
+            if (static_cast<std::size_t>(others.second - others.first) == count &&
+                (!single || count == 1)) {
+                pair_group({&*mine.first, count}, {&*others.first, count});
             }
             i = mine.second;
             from = others.second;
@@ -291,11 +292,8 @@ private:
         if (left.size() > 1) {
             sort_by_name(a_, left, named_in_a_);
             sort_by_name(b_, right, named_in_b_);
-            const auto same_name = [](const entry& x, const entry& y) {
-                return x.first == y.first;
-            };
             if (std::equal(named_in_a_.begin(), named_in_a_.end(), named_in_b_.begin(),
-                           same_name)) {
+                           [](const entry& x, const entry& y) { return x.first == y.first; })) {
                 left = named_in_a_;
                 right = named_in_b_;
             }

@@ -57,6 +57,7 @@ public:
     thread_scope(const thread_scope&) = delete;
     thread_scope& operator=(const thread_scope&) = delete;
 
+    /// Restores the limit from before.
     ~thread_scope() { current_ = before_; }
 
 private:
