@@ -6,6 +6,7 @@
 #include "../../wire_builder.hpp"
 
 #include <stemma/core/id.hpp>
+#include <stemma/core/parallel.hpp>
 #include <stemma/model/attribution.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
@@ -43,7 +44,10 @@ TEST_CASE("graph_sketch: stores for each node what the model says") {
         const auto made = some_origins(model.node_count());
         const auto text = stemma::detail::to_json(stemma::detail::sketch_of(model, made));
         CHECK(text.find('\n') == text.npos);
-        CHECK(text == stemma::detail::to_json(stemma::detail::sketch_of(model, made, {4, 1})));
+        {
+            const stemma::thread_scope threads({4, 1});
+            CHECK(text == stemma::detail::to_json(stemma::detail::sketch_of(model, made)));
+        }
         const auto sketch = stemma::detail::read_sketch(text, 5);
         REQUIRE(sketch);
         REQUIRE(sketch->node_count() == model.node_count());
