@@ -4,6 +4,7 @@
 #include "../catch.hpp"
 #include "../wire_builder.hpp"
 
+#include <stemma/core/parallel.hpp>
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
@@ -42,7 +43,8 @@ TEST_CASE("hash_contents: compares equal, transposed and different data", "[onnx
     CHECK(found[0].exact != found[3].exact);
     CHECK(found[0].loose != found[3].loose);
     CHECK(found[0].loose != 0);
-    CHECK(stemma::hash_contents(model, {4}) == found);
+    const stemma::thread_scope threads({4});
+    CHECK(stemma::hash_contents(model) == found);
 }
 
 TEST_CASE("hash_contents: of data whose rows were multiplied", "[onnx]") {
