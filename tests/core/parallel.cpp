@@ -49,6 +49,8 @@ TEST_CASE("thread_limit: divides work only as far as worthwhile", "[core][parall
     CHECK(four.parts(99) == 1);
     CHECK(four.parts(250) == 2);
     CHECK(four.parts(100000) == 4);
+    CHECK(four.parts_of_tensors(1) == 1);
+    CHECK(four.parts_of_tensors(2) == 4);
     const stemma::thread_limit none{0, 0};
     CHECK(none.parts(100) == 1);
     CHECK(stemma::thread_limit::of_machine(3).most >= 1);

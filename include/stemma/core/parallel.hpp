@@ -43,6 +43,11 @@ struct thread_limit {
         constexpr std::size_t bytes_of_one = 256;
         return parts(operators * bytes_of_one);
     }
+
+    /// Returns: the number of parts for so many tensors whose data are read, mostly many bytes.
+    [[nodiscard]] std::size_t parts_of_tensors(std::size_t tensors) const noexcept {
+        return tensors < 2 ? 1 : parts(std::size_t{1} << 30U);
+    }
 };
 
 /// While it exists, calls of this thread may use several threads. A library has no business

@@ -43,8 +43,7 @@ private:
 [[nodiscard]] inline std::vector<content_hash> hash_contents(const wire_model& model) {
     const auto tensors = model.tensors();
     std::vector<content_hash> result(tensors.size());
-    const auto parts =
-        tensors.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
+    const auto parts = thread_limit::current().parts_of_tensors(tensors.size());
     detail::for_each_range(tensors.size(), parts,
                            [&](std::size_t, std::size_t begin, std::size_t end) {
                                detail::content_hasher hasher(model);

@@ -80,17 +80,17 @@ struct attribution_options {
 
 private:
     template <class P>
-    static constexpr bool is_other_choice = std::same_as<P, capture_source>;
+    static constexpr bool is_capture = std::same_as<P, capture_source>;
 
     template <class P>
     static constexpr bool has_category =
-        is_other_choice<P> || detail::attempted_policy<P, attribution_options>;
+        is_capture<P> || detail::attempted_policy<P, attribution_options>;
 
     template <class P>
     static constexpr bool is_asked =
         policy_for<P, selection_category> || policy_for<P, naming_category> ||
         policy_for<P, evidence_category> || policy_for<P, resolution_category> ||
-        policy_for<P, propagation_category> || policy_for<P, frames_category> || is_other_choice<P>;
+        policy_for<P, propagation_category> || policy_for<P, frames_category> || is_capture<P>;
 
     template <class P>
     void set_one(P chosen) {

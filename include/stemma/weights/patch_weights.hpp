@@ -282,9 +282,11 @@ private:
             unknown.check_entries(report_.unused,
                                   [&](const auto& entry) { return is_wanted(entry, 0); });
         } else if (options_.known == nullptr) {
+            std::vector<const parameter_origin*> changed;
             for (const auto& place : places_) {
-                unknown.check_twins(report_.origins[place.tensor]);
+                changed.push_back(&report_.origins[place.tensor]);
             }
+            unknown.check_twins(changed);
         }
     }
 

@@ -187,4 +187,16 @@ TEST_CASE("wire_reader: reads or rejects any bytes", "[onnx][wire_reader]") {
     }
 }
 
+TEST_CASE("read_floats: reads packed and single floats, and ignores an incomplete one") {
+    const std::string one("\0\0\x80\x3f", 4); // 1
+    const std::string two("\0\0\0\x40", 4);   // 2
+    const auto bytes = test::message().text(7, one + two + "xyz").bytes() + "\x3d" + two;
+    std::vector<float> numbers;
+    auto reader = reader_of(bytes);
+    for (wire_field field; reader.next(field);) {
+        stemma::detail::read_floats(reader, field, numbers);
+    }
+    CHECK(numbers == std::vector<float>{1, 2, 2});
+}
+
 } // namespace test::onnx_detail_wire_reader

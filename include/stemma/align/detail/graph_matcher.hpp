@@ -46,7 +46,7 @@ public:
             source_matcher(before_, after_, named_, contents_, value_, basis_).run();
             sweep(true);
         }
-        find_left();
+        find_surviving();
         for (const auto op : hinted_) {
             follow(op, value_[after_.outputs(op)[0]]);
         }
@@ -71,7 +71,7 @@ public:
     [[nodiscard]] bool uses_names() const noexcept { return uses_names_; }
 
 private:
-    void find_left() {
+    void find_surviving() {
         for (const auto v : value_) {
             if (v != no_id) {
                 surviving_[v] = true;

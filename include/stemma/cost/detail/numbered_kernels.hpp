@@ -98,7 +98,8 @@ private:
     [[nodiscard]] std::span<const places::value_type> numbered_nodes(id number) const {
         const auto low = std::lower_bound(at_.begin(), at_.end(), std::pair(number, id{0}));
         const auto high = std::upper_bound(low, at_.end(), std::pair(number, no_id));
-        return {low, high};
+        const auto first = static_cast<std::size_t>(low - at_.begin());
+        return std::span(at_).subspan(first, static_cast<std::size_t>(high - low));
     }
 
     /// Whether a kernel can be that of a node, by operator and name.

@@ -4,10 +4,10 @@
 
 #include <stemma/core/detail/vertex_ranges.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/prints_as.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/confidence.hpp>
-#include <stemma/model/detail/class_path_namer.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 #include <stemma/model/module_view.hpp>
@@ -38,12 +38,9 @@ struct growing_modules {
 
 /// Modules of a tree that has all of them, likewise.
 template <module_view Modules>
-struct known_modules {
-    const Modules& modules;
+struct known_modules : printed_tree<Modules> {
     const module_lookup<Modules>& lookup;
 
-    [[nodiscard]] id parent(id m) const { return modules.index().parent(m); }
-    [[nodiscard]] std::string_view name(id m) const { return modules.name(m); }
     [[nodiscard]] id below(id m, std::string_view path) const {
         return find_module(lookup, path, m);
     }
@@ -101,32 +98,10 @@ private:
 
     /// Returns: the module or the nearest one around it that prints as scope `s`; else `no_id`.
     [[nodiscard]] id printing_as(id m, id s) const {
-        const auto segment = table_.scopes[s].instance();
-        const auto counted = split_count(segment);
-        for (; m != 0 && m != no_id; m = tree_.parent(m)) {
-            if (prints_as(m, segment) || (counted && prints_as(m, counted->first))) {
-                return m;
-            }
+        while (m != 0 && m != no_id && !may_print(tree_, m, table_.scopes[s].instance())) {
+            m = tree_.parent(m);
         }
-        return no_id;
-    }
-
-    [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
-        for (; m != 0; m = tree_.parent(m)) {
-            const std::string_view name = tree_.name(m);
-            if (!segment.ends_with(name)) {
-                return false;
-            }
-            segment.remove_suffix(name.size());
-            if (!is_number(name) || tree_.parent(m) == 0) {
-                break;
-            }
-            if (!segment.ends_with('.')) {
-                return false;
-            }
-            segment.remove_suffix(1);
-        }
-        return segment.empty();
+        return m == 0 ? no_id : m;
     }
 
     /// Returns: what scope `outer`, which is `s` or around it, stands for if `s` stands for `m`;

@@ -112,14 +112,6 @@ private:
         return out != last && ++out != last;
     }
 
-    /// Whether several operators compute with a result, not only with its shape.
-    [[nodiscard]] bool is_shared(std::size_t v) const {
-        const auto [out, last] = out_edges(vertex_[v], graph_);
-        return std::count_if(out, last, [&](const auto& edge) {
-                   return !steady_[index_of(graph_, target(edge, graph_))];
-               }) > 1;
-    }
-
     /// Returns: the deepest module that contains whatever reads the result of `v` and another
     /// reader of a value that it was computed from.
     [[nodiscard]] id entered(std::size_t v) const {
@@ -128,7 +120,8 @@ private:
         for (std::size_t steps = 0; from != no_id && steps < max_steps; ++steps) {
             best = deeper(best, entered_with(v, from));
             // What unknown modules computed for several is not on the way from what they read.
-            const bool is_theirs = lost_since_[from] && is_shared(from);
+            const bool is_theirs =
+                lost_since_[from] && count_readers(graph_, vertex_[from], steady_) > 1;
             from = owner_[from] == no_id && !is_theirs ? start_[from] : no_id;
         }
         return best;

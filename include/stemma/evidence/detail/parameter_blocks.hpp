@@ -34,6 +34,18 @@ template <class Graph>
     return only;
 }
 
+/// Returns: how many operators compute with the result of `v`, not only with its shape, counting to
+/// two. `steady` ones are independent of data. Complexity: O(out-edges).
+template <class Graph>
+[[nodiscard]] unsigned count_readers(const Graph& graph, vertex_t<Graph> v,
+                                     const std::vector<bool>& steady) {
+    unsigned count = 0;
+    for (auto [out, last] = out_edges(v, graph); out != last && count < 2; ++out) {
+        count += steady[index_of(graph, target(*out, graph))] ? 0U : 1U;
+    }
+    return count;
+}
+
 /// Finds the operators that belong to a module besides those that read its parameters, in a model
 /// without names: the product before a bias, the steps of a normalization before its scale.
 template <operator_view Ops>

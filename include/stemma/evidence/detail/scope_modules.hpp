@@ -236,7 +236,7 @@ template <parameter_readers Ops, module_view Modules>
     scope_modules result;
     result.of_scope =
         detail::resolve_scopes(table, resolver, owners.mapping.base, owners.mapping.strip);
-    detail::known_modules<Modules> known{modules, resolver.lookup()};
+    detail::known_modules<Modules> known{{modules}, resolver.lookup()};
     detail::alike_calls(ops, table, known, result.of_scope, resolver.read_in(result.of_scope))
         .run();
     detail::part_shared_scopes(ops, table, modules, owners, resolver, result);

@@ -174,14 +174,15 @@ public:
         return result;
     }
 
-    /// Returns: finds modules by path.
+    /// Returns: the modules by path.
     [[nodiscard]] const module_lookup<Modules>& lookup() const noexcept {
         return segments_.lookup();
     }
 
     /// Whether `module` could print as the segment of scope `s` below `around`.
     [[nodiscard]] bool could_print(id s, id around, id module) const {
-        return tree_.is_ancestor(around, module) && may_print(module, table_.scopes[s].instance());
+        return tree_.is_ancestor(around, module) &&
+               segments_.may_print(module, table_.scopes[s].instance());
     }
 
 private:
@@ -212,15 +213,6 @@ private:
                std::none_of(weights[s].begin(), weights[s].end(), [&](id weight) {
                    return std::binary_search(weights[t].begin(), weights[t].end(), weight);
                });
-    }
-
-    /// Whether a call of `m` may print as `segment`, which may have a suffix for further calls.
-    [[nodiscard]] bool may_print(id m, std::string_view segment) const {
-        if (segments_.prints_as(m, segment)) {
-            return true;
-        }
-        const auto counted = split_count(segment);
-        return counted && segments_.prints_as(m, counted->first);
     }
 
     [[nodiscard]] bool agrees(id module, id deep) const {
@@ -348,7 +340,7 @@ private:
     [[nodiscard]] id from_elsewhere(std::string_view segment, id deep) {
         if (deep != no_id) {
             for (auto m = deep; m != 0; m = tree_.parent(m)) {
-                if (may_print(m, segment)) {
+                if (segments_.may_print(m, segment)) {
                     return m;
                 }
             }

@@ -8,6 +8,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/core/tree_index.hpp>
 #include <stemma/evidence/detail/printed_modules.hpp>
+#include <stemma/evidence/detail/prints_as.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 #include <stemma/model/module_lookup.hpp>
 #include <stemma/model/module_view.hpp>
@@ -59,23 +60,12 @@ public:
 
     /// Whether `m` prints as `segment`. Complexity: O(length).
     [[nodiscard]] bool prints_as(id m, std::string_view segment) const {
-        while (m != 0) {
-            const std::string_view name = modules_.name(m);
-            if (!segment.ends_with(name)) {
-                return false;
-            }
-            segment.remove_suffix(name.size());
-            const bool goes_on = is_number(name) && tree_.parent(m) != 0;
-            if (!goes_on) {
-                return segment.empty();
-            }
-            if (!segment.ends_with('.')) {
-                return false;
-            }
-            segment.remove_suffix(1);
-            m = tree_.parent(m);
-        }
-        return segment.empty();
+        return detail::prints_as(printed_tree<Modules>{modules_}, m, segment);
+    }
+
+    /// Whether a call of `m` may print as `segment`, which may have a suffix for further calls.
+    [[nodiscard]] bool may_print(id m, std::string_view segment) const {
+        return detail::may_print(printed_tree<Modules>{modules_}, m, segment);
     }
 
     /// Returns: the modules that print as `segment`, ascending, possibly with a few others.

@@ -152,19 +152,13 @@ private:
     /// may have joined it.
     [[nodiscard]] bool goes_on_behind(std::size_t v) const {
         const auto& graph = ops_.graph();
-        const auto is_read_once = [&](std::size_t u) {
-            const auto [out, last] = out_edges(vertex_[u], graph);
-            return std::count_if(out, last, [&](const auto& edge) {
-                       return !steady_[index_of(graph, target(edge, graph))];
-                   }) == 1;
-        };
         const auto [in, last] = in_edges(vertex_[v], graph);
         return std::any_of(in, last, [&](const auto& edge) {
             constexpr id max_steps = 16;
             bool goes_on = false;
             auto u = static_cast<id>(index_of(graph, source(edge, graph)));
             for (id step = 0; step < max_steps && u != no_id && owner_[u] == no_id && !steady_[u] &&
-                              is_read_once(u);
+                              count_readers(graph, vertex_[u], steady_) == 1;
                  ++step) {
                 const std::string_view type = ops_.op_type(vertex_[u]);
                 goes_on =

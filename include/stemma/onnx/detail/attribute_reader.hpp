@@ -105,17 +105,13 @@ public:
 
     [[nodiscard]] std::vector<float> reals() const {
         using numbers = std::vector<float>;
-        return only<numbers>(
-                   "floats",
-                   [](const wire_reader& fields, const wire_field& field, numbers& all) {
-                       if (field.is(at::floats, wire_type::fixed32) || field.is_bytes(at::floats)) {
-                           const auto packed = fields.text(field);
-                           for (std::size_t i = 0; i + sizeof(float) <= packed.size();
-                                i += sizeof(float)) {
-                               std::memcpy(&all.emplace_back(), packed.data() + i, sizeof(float));
-                           }
-                       }
-                   })
+        return only<numbers>("floats",
+                             [](const wire_reader& fields, const wire_field& field, numbers& all) {
+                                 if (field.is(at::floats, wire_type::fixed32) ||
+                                     field.is_bytes(at::floats)) {
+                                     read_floats(fields, field, all);
+                                 }
+                             })
             .value_or(numbers());
     }
 

@@ -65,7 +65,7 @@ private:
     /// Hashes what is small, and looks at the beginning of what is not.
     void begin(std::size_t side) {
         const auto& tensors = *models_[side];
-        const auto parts = parts_of(tensors.size());
+        const auto parts = thread_limit::current().parts_of_tensors(tensors.size());
         std::vector<std::vector<large_tensor>> large(parts);
         for_each_range(tensors.size(), parts,
                        [&](std::size_t part, std::size_t first, std::size_t last) {
@@ -170,7 +170,7 @@ private:
     /// Calls `f(tensor, content)` for each large tensor that is wanted, in several threads.
     template <class Wanted, class Function>
     void for_large(Wanted wanted, Function f) {
-        for_each_range(large_.size(), parts_of(large_.size()),
+        for_each_range(large_.size(), thread_limit::current().parts_of_tensors(large_.size()),
                        [&](std::size_t, std::size_t first, std::size_t last) {
                            std::array readers{tensor_content_reader(models_[0]->model()),
                                               tensor_content_reader(models_[1]->model())};
@@ -182,10 +182,6 @@ private:
                                }
                            }
                        });
-    }
-
-    [[nodiscard]] std::size_t parts_of(std::size_t tensors) const noexcept {
-        return tensors < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
     }
 
     std::array<const stored_tensors*, 2> models_;

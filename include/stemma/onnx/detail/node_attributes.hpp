@@ -158,17 +158,12 @@ public:
     [[nodiscard]] std::optional<std::vector<float>> reals(std::string_view name) const {
         std::optional<std::vector<float>> result;
         with(name, [&](const wire_reader& parts, const wire_field& part) {
-            constexpr std::uint32_t floats = 7;
             if (!result) {
                 result.emplace();
             }
-            if (part.is_bytes(floats) || part.is(floats, wire_type::fixed32)) {
-                const auto bytes = parts.text(part);
-                const auto before = result->size();
-                const auto count = bytes.size() / sizeof(float);
-                result->resize(before + count);
-                std::copy_n(bytes.data(), count * sizeof(float),
-                            reinterpret_cast<char*>(result->data() + before));
+            using at = onnx_fields::attribute;
+            if (part.is_bytes(at::floats) || part.is(at::floats, wire_type::fixed32)) {
+                read_floats(parts, part, *result);
             }
         });
         return result;

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -251,6 +252,15 @@ inline void read_dims(const wire_reader& around, const wire_field& field,
             value = 0;
             shift = 0;
         }
+    }
+}
+
+/// Adds the floats of a repeated field, packed or not.
+inline void read_floats(const wire_reader& around, const wire_field& field,
+                        std::vector<float>& numbers) {
+    const auto packed = around.text(field);
+    for (std::size_t i = 0; i + sizeof(float) <= packed.size(); i += sizeof(float)) {
+        std::memcpy(&numbers.emplace_back(), packed.data() + i, sizeof(float));
     }
 }
 

@@ -165,8 +165,7 @@ private:
         const auto tensors = search_.model.tensors();
         hashes_.resize(tensors.size());
         uniform_.assign(tensors.size(), 0);
-        const auto parts =
-            tensors.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
+        const auto parts = thread_limit::current().parts_of_tensors(tensors.size());
         for_each_range(tensors.size(), parts, [&](std::size_t, std::size_t t, std::size_t end) {
             tensor_content_reader reader(search_.model);
             for (; t < end; ++t) {
@@ -193,8 +192,7 @@ private:
             content_hash hash;
         };
         const auto entries = saved_.entries();
-        const auto parts =
-            entries.size() < 2 ? 1 : thread_limit::current().parts(std::size_t{1} << 30U);
+        const auto parts = thread_limit::current().parts_of_tensors(entries.size());
         std::vector<std::vector<hashed>> hashes(parts);
         for_each_range(
             entries.size(), parts, [&](std::size_t part, std::size_t e, std::size_t end) {

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -72,18 +73,24 @@ public:
         }
     }
 
-    /// Throws: `error` of `contradiction` where one may hold the entry of another initializer, as
-    /// it has the same extents in some order. Complexity: O(initializers).
-    void check_twins(const parameter_origin& changed) const {
+    /// Throws: `error` of `contradiction` where one may hold the entry of an initializer that
+    /// changes, as it has the same extents in some order.
+    /// Complexity: O(n log n) in initializers.
+    void check_twins(std::span<const parameter_origin* const> changed) const {
         const auto sorted_dims = [&](std::size_t t) {
             auto dims = read_tensor_header(model_, model_.tensors()[t]).dims;
             std::sort(dims.begin(), dims.end());
             return dims;
         };
-        const auto wanted = sorted_dims(changed.tensor);
+        std::map<std::vector<std::int64_t>, std::size_t> with_dims; // the first of each
         for (const auto t : tensors_) {
-            if (wanted.size() > 1 && sorted_dims(t) == wanted) {
-                refuse(t, changed.entries.front());
+            with_dims.emplace(sorted_dims(t), t);
+        }
+        for (const auto* origin : changed) {
+            const auto dims = sorted_dims(origin->tensor);
+            const auto twin = with_dims.find(dims);
+            if (dims.size() > 1 && twin != with_dims.end()) {
+                refuse(twin->second, origin->entries.front());
             }
         }
     }
