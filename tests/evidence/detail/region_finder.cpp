@@ -73,4 +73,26 @@ TEST_CASE(
     CHECK(regions(scene) == texts{"m.head", "", "m", "", ""});
 }
 
+TEST_CASE(
+    "region_finder: an If that reads data only in its bodies is surrounded by their modules") {
+    const auto branch = [](const char* result) {
+        return test::graph({test::node("Relu", {"b"}, {result}, result)}, {}, {result});
+    };
+    const auto choice = test::owner_node("If", {"c"}, {"i"},
+                                         {test::graph_attribute("then_branch", branch("t")),
+                                          test::graph_attribute("else_branch", branch("e"))},
+                                         "i");
+    test::evidence_scene scene(
+        test::model(test::graph({op("Gemm", {"x"}, "a", "m.fc1"), op("Relu", {"a"}, "b"),
+                                 op("Shape", {"b"}, "s"), op("Cast", {"s"}, "c"), choice,
+                                 op("Relu", {"i"}, "r"), op("Gemm", {"r"}, "y", "m.fc2")},
+                                {"x"}, {"y"}),
+                    10)
+            .bytes());
+    const auto paths = regions(scene);
+    for (const auto* name : {"b", "s", "c", "i", "r"}) {
+        CHECK(paths[scene.node(name)] == "m");
+    }
+}
+
 } // namespace test::evidence_detail_region_finder

@@ -15,6 +15,7 @@
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
+#include <stemma/evidence/detail/owners_around.hpp>
 #include <stemma/evidence/detail/parameter_blocks.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
 #include <stemma/evidence/detail/region_facts.hpp>
@@ -31,7 +32,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -62,6 +62,7 @@ public:
         , vertex_(graph_)
         , sums_(context.sums())
         , position_(owner_.size(), no_id)
+        , around_(ops_, vertex_, owner_, named_, steady_, lost_, position_)
         , goes_on_(owner_.size(), false)
         , met_(owner_.size(), false) {
         id step = 0;
@@ -165,23 +166,6 @@ private:
                                   : owner_[v];
     }
 
-    /// Adds what is known about a neighbour; if nothing is, its own neighbours.
-    template <class Closer>
-    void add_neighbour(nearest_owners& to, std::size_t neighbour, id position,
-                       const nearest_owners& beyond, Closer closer) const {
-        if (owner_[neighbour] != no_id) {
-            to.add({position, owner_[neighbour], named_[neighbour] != no_id}, closer);
-            return;
-        }
-        if (steady_[neighbour]) {
-            return;
-        }
-        to.add(beyond, closer);
-        if (lost_[neighbour]) {
-            to.add({position, no_id}, closer);
-        }
-    }
-
     /// Data-independent computations, such as shapes and positions, serve their readers. A reader
     /// of parameters is itself served by the caller of its module. Such a computation ran in some
     /// module; a constant runs nowhere, so several readers share it in their common ancestor,
@@ -223,38 +207,11 @@ private:
         return module == no_id ? no_id : nearest_called(modules_, code_.nearest(module));
     }
 
-    /// Whether two operators are in the same body.
-    [[nodiscard]] bool are_together(operator_t<Ops> u, operator_t<Ops> v) const {
-        if constexpr (nested_operators<Ops>) {
-            return ops_.owner(u) == ops_.owner(v);
-        } else {
-            return true;
-        }
-    }
-
     /// Assigns every other operator to the deepest module shared by the nearest owners before and
     /// after it: their common caller. Operators that join results also belong where these meet.
     void surround(std::vector<id>& modules) {
-        std::vector<nearest_owners> before(owner_.size());
-        std::vector<nearest_owners> behind(owner_.size());
-        order_.forward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            for (auto [in, last] = in_edges(vertex, graph_); in != last; ++in) {
-                if (const auto u = source(*in, graph_); are_together(u, vertex)) {
-                    const auto i = index_of(graph_, u);
-                    add_neighbour(before[v], i, position_[i], before[i], std::greater<>());
-                }
-            }
-        });
-        order_.backward([&](operator_t<Ops> vertex) {
-            const auto v = index_of(graph_, vertex);
-            for (auto [out, last] = out_edges(vertex, graph_); out != last; ++out) {
-                if (const auto w = target(*out, graph_); are_together(w, vertex)) {
-                    const auto i = index_of(graph_, w);
-                    add_neighbour(behind[v], i, position_[i], behind[i], std::less<>());
-                }
-            }
-        });
+        const auto before = around_.find_before(order_);
+        const auto behind = around_.find_behind(order_);
         const auto skipped = skip_connections(ops_, modules_, code_, pattern_, facts_.attends,
                                               position_, steady_, owner_)
                                  .run(order_);
@@ -368,13 +325,7 @@ private:
     [[nodiscard]] id meeting_point(std::size_t v, const std::vector<nearest_owners>& before,
                                    id residual) const {
         constexpr std::size_t max_inputs = 64;
-        std::vector<nearest_owners> inputs;
-        for (auto [in, last] = in_edges(vertex_[v], graph_); in != last; ++in) {
-            if (const auto u = source(*in, graph_); are_together(u, vertex_[v])) {
-                const auto i = index_of(graph_, u);
-                add_neighbour(inputs.emplace_back(), i, 0, before[i], std::greater<>());
-            }
-        }
+        const auto inputs = around_.find_inputs(vertex_[v], before);
         id best = residual;
         for (std::size_t i = 0; i < inputs.size() && residual == no_id; ++i) {
             // What meets was most often computed one after the other.
@@ -406,6 +357,7 @@ private:
     vertices_by_index<graph_of<Ops>> vertex_;
     const std::unordered_map<id, id>& sums_; // modules of operators with an addition fused in
     std::vector<id> position_;               // in the order of the graph
+    owners_around<Ops> around_;
     std::vector<std::pair<id, std::uint64_t>> missing_;
     std::vector<bool> goes_on_; // joins results that its module processes further
     std::vector<bool> joins_;   // joins results of several modules
