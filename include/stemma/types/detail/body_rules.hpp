@@ -57,7 +57,7 @@ namespace rules {
 
 inline void branch(const owner_node& node) {
     for (std::size_t i = 0; i < node.output_count(); ++i) {
-        if (auto result = node.result(i); result && result->ranked()) {
+        if (auto result = node.result(i)) {
             node.set(i, std::move(*result));
         }
     }

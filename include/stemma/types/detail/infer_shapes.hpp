@@ -13,6 +13,7 @@
 #include <stemma/types/detail/extent_algebra.hpp>
 #include <stemma/types/detail/fact_memo.hpp>
 #include <stemma/types/detail/fact_table.hpp>
+#include <stemma/types/detail/rank_demands.hpp>
 #include <stemma/types/detail/rule_node.hpp>
 #include <stemma/types/detail/shape_observer.hpp>
 #include <stemma/types/detail/tensor_facts.hpp>
@@ -33,7 +34,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 
 /// Infers the types of results of standard operators and of ONNX Runtime's fused ones from declared
 /// types and small constants: element type, rank, and extents where these follow simply. Lazy: it
-/// only visits nodes that requested values depend on.
+/// only visits nodes that requested values depend on. What a producer leaves open has the rank that
+/// readers demand.
 ///  Never guesses: anything that depends on data, other domains or unknown opsets stays open.
 /// Formal inputs of bodies count only as declared; functions are inferred call by call, and their
 /// values have the facts on which all calls agree.
@@ -322,6 +324,13 @@ private:
         } else if (rules_[op] != nullptr) {
             memo_.infer(node, [&] { rules_[op]->infer({table_, node}); });
         }
+        for (id i = 0; i < model_.output_count(node); ++i) {
+            const auto value = model_.first_output(node) + i;
+            const auto rank = table_[value].ranked() ? std::nullopt : demands_.of(value);
+            if (rank) {
+                table_.add(value, made(0, extents(*rank, any_extent)));
+            }
+        }
     }
 
     void infer_exactly(id node) {
@@ -359,6 +368,7 @@ private:
     value_types& types_;
     fact_table table_;
     fact_memo memo_{table_};
+    rank_demands demands_{model_, table_};
     graph_contents contents_;
     std::vector<const type_rule*> rules_; // by operator; null where there is none
     std::vector<bool> met_;               // by node: inferred or in progress

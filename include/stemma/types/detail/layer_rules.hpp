@@ -56,13 +56,15 @@ inline void skip_normalization(const rule_node& node) {
 inline void recurrence(const rule_node& node) {
     const auto& x = node.input(0);
     const auto& r = node.input(2);
-    if (!x.ranked() || x.rank() != 3 || node.whole("layout", 0) == 1) {
+    if ((x.ranked() && x.rank() != 3) || node.whole("layout", 0) == 1) {
         return;
     }
+    const auto steps = x.ranked() ? x.dims->front() : any_extent;
+    const auto batch = x.ranked() ? (*x.dims)[1] : any_extent;
     const auto directions = r.ranked() && r.rank() == 3 ? (*r.dims)[0] : any_extent;
     const auto hidden = r.ranked() && r.rank() == 3 ? (*r.dims)[2] : any_extent;
-    const extents state{directions, (*x.dims)[1], hidden};
-    node.set(0, x.data_type, extents{(*x.dims)[0], directions, (*x.dims)[1], hidden});
+    const extents state{directions, batch, hidden};
+    node.set(0, x.data_type, extents{steps, directions, batch, hidden});
     node.set(1, x.data_type, state);
     node.set(2, x.data_type, state);
 }

@@ -20,6 +20,7 @@ namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void unsqueeze(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     const auto axes = node.literal(1, "axes");
     const auto added = axes ? std::optional(axes->size()) : fact_table::length_of(node.input(1));
     if (!x.ranked() || !added) {
@@ -49,6 +50,7 @@ inline void unsqueeze(const rule_node& node) {
 
 inline void squeeze(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     const auto axes = node.literal(1, "axes");
     if (!x.ranked() || (!axes && node.has_input(1))) {
         return;
@@ -81,10 +83,12 @@ inline void squeeze(const rule_node& node) {
 
 inline void transpose(const rule_node& node) {
     const auto& x = node.input(0);
+    auto order = node.attributes().wholes("perm").value_or(extents{});
     if (!x.ranked()) {
+        node.set(0, x.data_type,
+                 order.empty() ? std::nullopt : std::optional(extents(order.size(), any_extent)));
         return;
     }
-    auto order = node.attributes().wholes("perm").value_or(extents{});
     for (auto i = x.rank(); order.size() < x.rank() && i-- > 0;) {
         order.push_back(static_cast<std::int64_t>(i));
     }
@@ -100,6 +104,7 @@ inline void transpose(const rule_node& node) {
 
 inline void concat(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     std::optional<extents> dims = x.dims;
     std::optional<extents> numbers = extents{};
     for (std::size_t slot = 0; slot < node.input_count(); ++slot) {
@@ -151,6 +156,7 @@ inline void concat(const rule_node& node) {
 
 inline void gather(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     const auto& indices = node.input(1);
     const auto axis =
         x.ranked() && indices.ranked() ? axis_of(node.whole("axis", 0), x.rank()) : std::nullopt;
@@ -171,6 +177,7 @@ inline void gather_elements(const rule_node& node) {
 
 inline void gather_nd(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     const auto& indices = node.input(1);
     if (!x.ranked() || !indices.ranked() || indices.rank() == 0 || indices.dims->back() < 0) {
         return;
@@ -225,6 +232,7 @@ struct slice_range {
 
 inline void slice(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     if (!x.ranked()) {
         return;
     }
@@ -264,6 +272,7 @@ inline void slice(const rule_node& node) {
 /// What is not padded keeps its extent, whatever that is.
 inline void pad(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     if (!x.ranked()) {
         return;
     }

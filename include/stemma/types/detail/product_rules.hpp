@@ -22,6 +22,7 @@ namespace stemma::inline STEMMA_ABI::detail::rules {
 inline void set_product(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
                         std::int64_t data_type) {
     if (!a.ranked() || !b.ranked() || a.rank() == 0 || b.rank() == 0) {
+        node.set(0, data_type, std::nullopt);
         return;
     }
     const auto front = [](const extents& dims) {
@@ -82,10 +83,13 @@ inline void packed_product(const rule_node& node) {
 /// Notes the product of two matrices, which attributes may transpose.
 inline void set_gemm(const rule_node& node, const tensor_facts& a, const tensor_facts& b,
                      std::int64_t data_type) {
-    if (a.ranked() && b.ranked() && a.rank() == 2 && b.rank() == 2) {
+    const auto extent = [](const tensor_facts& x, std::size_t axis) {
+        return x.ranked() ? (*x.dims)[axis] : any_extent;
+    };
+    if ((!a.ranked() || a.rank() == 2) && (!b.ranked() || b.rank() == 2)) {
         node.set(0, data_type,
-                 extents{(*a.dims)[node.is_set("transA") ? 1 : 0],
-                         (*b.dims)[node.is_set("transB") ? 0 : 1]});
+                 extents{extent(a, node.is_set("transA") ? 1 : 0),
+                         extent(b, node.is_set("transB") ? 0 : 1)});
     }
 }
 

@@ -38,6 +38,7 @@ inline void set_reduced(const rule_node& node, std::int64_t data_type,
 
 inline void reduction(const rule_node& node) {
     const auto& x = node.input(0);
+    node.set_type_like(0, 0);
     if (!x.ranked()) {
         return;
     }

@@ -64,6 +64,10 @@ public:
     void set(std::size_t output, std::int64_t data_type, std::optional<extents> dims) const {
         set(output, made(data_type, std::move(dims)));
     }
+    /// Notes that an output has the element type of an input.
+    void set_type_like(std::size_t output, std::size_t slot) const {
+        set(output, input(slot).data_type, std::nullopt);
+    }
     /// Notes that an output has type and extents of an input.
     void set_like(std::size_t output, std::size_t slot) const {
         set(output, input(slot).data_type, input(slot).dims);

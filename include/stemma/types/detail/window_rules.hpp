@@ -77,9 +77,30 @@ inline void set_channels_last(const rule_node& node, const tensor_facts& x, std:
     node.set(0, data_type, std::move(dims));
 }
 
+/// Returns: the rank of what a window slides over, from its size or the weights in an input; with
+/// 0, there are none.
+[[nodiscard]] inline std::optional<std::size_t> rank_of_window(const rule_node& node,
+                                                               std::size_t weights) {
+    const auto kernel = node.attributes().wholes("kernel_shape");
+    if (kernel && !kernel->empty()) {
+        return kernel->size() + 2;
+    }
+    const auto& w = node.input(weights);
+    return weights != 0 && w.ranked() && w.rank() >= 2 ? std::optional(w.rank()) : std::nullopt;
+}
+
+/// Returns: facts about the first input; if its rank is unknown, with that of the window.
+[[nodiscard]] inline tensor_facts slid_over(const rule_node& node, std::size_t weights = 0) {
+    auto x = node.input(0);
+    if (const auto rank = x.ranked() ? std::nullopt : rank_of_window(node, weights)) {
+        x.dims.emplace(*rank, any_extent);
+    }
+    return x;
+}
+
 /// Notes a convolution with the weights in an input, by default the second.
 inline void set_convolution(const rule_node& node, std::int64_t data_type, std::size_t slot = 1) {
-    const auto& x = node.input(0);
+    const auto x = slid_over(node, slot);
     const auto& w = node.input(slot);
     if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
         const bool fits = w.ranked() && w.rank() == x.rank();
@@ -109,7 +130,7 @@ inline void quantized_convolution(const rule_node& node) {
 }
 
 inline void transposed_convolution(const rule_node& node) {
-    const auto& x = node.input(0);
+    const auto x = slid_over(node, 1);
     const auto& w = node.input(1);
     if (!x.ranked() || x.rank() < 2) {
         return;
@@ -233,7 +254,7 @@ void move_blocks(const rule_node& node) {
 
 /// MaxPool also outputs indices.
 inline void pool(const rule_node& node) {
-    const auto& x = node.input(0);
+    const auto x = slid_over(node);
     if (x.ranked() && x.rank() >= 2 && node.is_set("channels_last")) {
         set_channels_last(node, x, x.dims->back(), x.data_type);
     } else if (x.ranked() && x.rank() >= 2) {
