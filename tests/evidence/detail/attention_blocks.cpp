@@ -45,4 +45,39 @@ TEST_CASE("attention_blocks: what leads from nameless products to the last proje
     CHECK(complete() == expected);
 }
 
+TEST_CASE("attention_blocks: an attention of which only the projection has names") {
+    test::operator_scene ops;
+    const auto x = ops.add({}, "", "Relu");
+    const auto query = ops.add({x}, "", "MatMul");
+    const auto value = ops.add({x}, "", "MatMul");
+    const auto weights = ops.add({query}, "", "Softmax");
+    const auto sum = ops.add({weights, value}, "", "MatMul");
+    const auto product = ops.add({sum}, "", "MatMul"); // has a name by its bias
+    const auto out = ops.add({product}, "", "Add");
+    std::vector<bool> lost(ops.size(), false);
+    lost[query] = lost[value] = lost[product] = true;
+    constexpr id projection = 2;
+    constexpr id attention = 1;
+    const auto complete = [&](id around) {
+        std::vector<id> owner(ops.size(), no_id);
+        owner[product] = owner[out] = projection;
+        stemma::detail::attention_blocks<test::operator_scene>(
+            ops, std::vector<bool>(ops.size(), true), std::vector<bool>(ops.size(), false), lost)
+            .complete_around({no_id, no_id, around}, owner);
+        return owner;
+    };
+    std::vector<id> expected(ops.size(), no_id);
+    expected[product] = expected[out] = projection;
+    CHECK(complete(no_id) == expected);
+    for (auto v : {query, value, weights, sum}) {
+        expected[v] = attention;
+    }
+    CHECK(complete(attention) == expected);
+    ops.at(weights).op_type = "Relu"; // no attention
+    for (auto v : {query, value, weights, sum}) {
+        expected[v] = no_id;
+    }
+    CHECK(complete(attention) == expected);
+}
+
 } // namespace test::evidence_detail_attention_blocks

@@ -28,22 +28,47 @@ public:
                      const std::vector<bool>& lost)
         : ops_(ops), vertex_(ops.graph()), bare_(bare), steady_(steady), lost_(lost) {}
 
-    /// Assigns such operators to the module of the projection. `attends` is by module; `owner` by
-    /// vertex index, `no_id` if unknown. Complexity: O(V), and a bounded number of operators for
-    /// each attention.
+    /// Assigns such operators to the module of the projection, if that is an attention of torch.
+    /// `attends` is by module; `owner` by vertex index, `no_id` if unknown. Complexity: O(V), and a
+    /// bounded number of operators for each attention.
     void complete(const std::vector<bool>& attends, std::vector<id>& owner) const {
         for (std::size_t v = 0; v < owner.size(); ++v) {
-            if (owner[v] == no_id || !attends[owner[v]]) {
+            if (owner[v] != no_id && attends[owner[v]]) {
+                give(leading_to(v, owner), owner[v], owner);
+            }
+        }
+    }
+
+    /// Assigns operators with a Softmax among them to the module around a projection of which
+    /// nothing else has names. `around` is by module, `no_id` for other modules.
+    /// Complexity: as above.
+    void complete_around(const std::vector<id>& around, std::vector<id>& owner) const {
+        if (std::find(lost_.begin(), lost_.end(), true) == lost_.end()) {
+            return;
+        }
+        for (std::size_t v = 0; v < owner.size(); ++v) {
+            const auto module = owner[v] == no_id ? no_id : around[owner[v]];
+            if (module == no_id) {
                 continue;
             }
-            const auto region = leading_to(v, owner);
-            if (std::any_of(region.begin(), region.end(), [&](id u) { return lost_[u]; })) {
-                std::for_each(region.begin(), region.end(), [&](id u) { owner[u] = owner[v]; });
+            auto region = leading_to(v, owner);
+            region.erase(region.begin()); // the projection
+            if (std::any_of(region.begin(), region.end(), [&](id u) {
+                    return std::string_view(ops_.op_type(vertex_[u])) == "Softmax";
+                })) {
+                give(region, module, owner);
             }
         }
     }
 
 private:
+    /// Assigns operators to a module if nameless weights are among what they read.
+    void give(const std::vector<id>& region, id module, std::vector<id>& owner) const {
+        if (std::any_of(region.begin(), region.end(), [&](id u) { return lost_[u]; })) {
+            std::for_each(region.begin(), region.end(), [&](id u) { owner[u] = module; });
+        }
+    }
+
     [[nodiscard]] std::vector<id> leading_to(std::size_t v, const std::vector<id>& owner) const {
         constexpr std::size_t max_region = 64;
         std::vector<id> region{static_cast<id>(v)};
@@ -63,7 +88,7 @@ private:
         for (bool grows = true; grows && region.size() < max_region;) {
             grows = false;
             for (std::size_t i = 0; i < region.size(); ++i) {
-                const bool first = begins[i] || lost_[region[i]];
+                const bool first = begins[i] || (i != 0 && lost_[region[i]]);
                 for (auto [in, last] = in_edges(vertex_[region[i]], ops_.graph()); in != last;
                      ++in) {
                     const auto u = index_of(ops_.graph(), source(*in, ops_.graph()));

@@ -12,6 +12,7 @@
 #include <stemma/evidence/detail/equal_modules.hpp>
 #include <stemma/evidence/detail/layout_types.hpp>
 #include <stemma/evidence/detail/left_results.hpp>
+#include <stemma/evidence/detail/lone_owners.hpp>
 #include <stemma/evidence/detail/module_code.hpp>
 #include <stemma/evidence/detail/module_exits.hpp>
 #include <stemma/evidence/detail/nearest_owners.hpp>
@@ -72,7 +73,12 @@ public:
     /// Returns: by vertex index, a module for operators without parameters of their own.
     [[nodiscard]] std::vector<id> run() {
         parameter_blocks<Ops>(ops_, bare_, steady_, products_, lost_).complete(owner_);
-        attention_blocks<Ops>(ops_, bare_, steady_, lost_).complete(facts_.attends, owner_);
+        const attention_blocks<Ops> attentions(ops_, bare_, steady_, lost_);
+        attentions.complete(facts_.attends, owner_);
+        attentions.complete_around(
+            modules_around_lone_owners(modules_, code_, owners_,
+                                       static_cast<id>(ops_.parameter_count())),
+            owner_);
         std::vector<id> modules(owner_.size(), no_id);
         for (std::size_t v = 0; v < modules.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
