@@ -151,6 +151,7 @@ class OptimizedTest extends FixtureSuite {
         }
         const truth = modulesAfter(source.graphs, graphs, source.moduleOf);
         const counts = this.countsOf(kind, level);
+        const tree = new Set(made.modules.map((module) => module.path));
         this.row.optimized += 1;
         this.row.nodes += graphs.nodes.length;
         graphs.nodes.forEach((node, k) => {
@@ -163,6 +164,7 @@ class OptimizedTest extends FixtureSuite {
             const below = wasInlined(node) && relationOf(found, truth[k]) === "descendant";
             const relation = below ? "exact" : relationOf(found, truth[k]);
             counts[relation] += 1;
+            counts.mentioned += tree.has(truth[k]) ? 1 : 0;
             counts.curve.add(provenance, confidence, relation === "exact");
             this.optimized.add(provenance, confidence, relation === "exact");
             if (relation === "contaminated") {
@@ -205,7 +207,7 @@ class OptimizedTest extends FixtureSuite {
     countsOf(kind, level) {
         const key = `${kind}, ${level}`;
         if (!this.groups.has(key)) {
-            const zeros = [...relations, "untold", "invented", "refused"].map((what) => [what, 0]);
+            const zeros = [...relations, "mentioned", "untold", "invented", "refused"].map((what) => [what, 0]);
             this.groups.set(key, { ...Object.fromEntries(zeros), curve: new Curve() });
         }
         return this.groups.get(key);
@@ -246,6 +248,7 @@ class OptimizedTest extends FixtureSuite {
             models: group,
             nodes,
             ...Object.fromEntries(relations.map((relation) => [relation, `${share(relation).toFixed(2)} %`])),
+            mentioned: `${share("mentioned").toFixed(2)} %`,
             "right of the sure": `${counts.curve.share(0.9).toFixed(2)} %`,
             untold: counts.untold,
             invented: counts.invented,
