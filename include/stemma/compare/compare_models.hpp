@@ -12,7 +12,6 @@
 #include <stemma/open/attributed_model.hpp>
 
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -42,7 +41,7 @@ struct model_comparison {
     }
 };
 
-/// Compares two models. Nodes of equal graphs are matched by position, others by name.
+/// Compares two models. Nodes of equal graphs are matched by place, others by name.
 /// Throws: `error` of `error_code::cannot_read`, `malformed`.
 /// Complexity: that of `compare_structure`, `compare_initializers` and `compare_tags`.
 [[nodiscard]] inline model_comparison compare_models(const attributed_model& first,
@@ -51,19 +50,19 @@ struct model_comparison {
     model_comparison result;
     result.parts = parts;
     auto structure = detail::compare_structure(first.model(), second.model());
-    std::vector<id> partners;
-    if (structure) {
+    auto partners = std::move(structure.partners);
+    if (structure.difference) {
         partners = match_by_name(first.model(), second.model());
     } else {
-        partners.resize(first.model().node_count());
-        std::iota(partners.begin(), partners.end(), id{0});
-        for (auto node : partners) {
-            result.renamed_nodes += first.model().name(node) == second.model().name(node) ? 0U : 1U;
+        for (id node = 0; node < partners.size(); ++node) {
+            const auto other = second.model().name(partners[node]);
+            result.renamed_nodes += first.model().name(node) == other ? 0U : 1U;
         }
     }
     if (parts.structure) {
-        result.structure = structure ? std::move(structure)
-                                     : detail::compare_declarations(first.model(), second.model());
+        result.structure = structure.difference
+                               ? std::move(structure.difference)
+                               : detail::compare_declarations(first.model(), second.model());
     }
     if (parts.initializers) {
         result.same_initializers = detail::compare_initializers(

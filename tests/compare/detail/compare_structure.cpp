@@ -19,9 +19,10 @@ namespace {
 std::string difference_of(const std::string& a, const std::string& b) {
     const stemma::wire_model first(a);
     const stemma::wire_model second(b);
-    const auto found = stemma::detail::compare_structure(first, second);
+    const auto found = stemma::detail::compare_structure(first, second).difference;
     // Whether there is a difference does not depend on which model comes first.
-    CHECK(found.has_value() == stemma::detail::compare_structure(second, first).has_value());
+    const auto back = stemma::detail::compare_structure(second, first).difference;
+    CHECK(found.has_value() == back.has_value());
     if (!found) {
         return "";
     }
@@ -114,6 +115,49 @@ TEST_CASE("compare_structure: attributes count, in any order, and bodies are com
     CHECK_FALSE(difference_of(with({body("Relu", "i")}), with({body("Relu", "x")})).empty());
 }
 
+TEST_CASE("compare_structure: bodies and functions are compared in any order, and paired") {
+    const auto body = [](const char* name, const char* op) {
+        return test::graph_attribute(name, test::graph({test::node(op, {"x"}, {"i"})}, {}, {"i"}));
+    };
+    const auto empty = [](const char* name, const char* output) {
+        return test::graph_attribute(name, test::graph({}, {}, {output}));
+    };
+    const auto with = [](const std::vector<test::message>& attributes,
+                         const std::vector<std::string>& functions = {}) {
+        auto model = test::model(test::graph(
+            {test::node("Abs", {"x"}, {"a"}), test::owner_node("If", {"a"}, {"y"}, attributes)},
+            {"x"}, {"y"}));
+        for (const auto& name : functions) {
+            model.inner(25, test::function("own", name, {"p"}, {"q"},
+                                           {test::node("In" + name, {"p"}, {"q"})}));
+        }
+        return model.bytes();
+    };
+    const auto relu = body("then_branch", "Relu");
+    const auto tanh = body("else_branch", "Tanh");
+    CHECK(difference_of(with({relu, tanh}), with({tanh, relu})).empty());
+    CHECK(difference_of(with({relu, tanh}), with({body("else_branch", "Relu"), relu})) ==
+          "#2 is Tanh, the other one Relu");
+    CHECK(difference_of(with({relu}, {"F", "G"}), with({relu}, {"G", "F"})).empty());
+    CHECK_FALSE(difference_of(with({relu}, {"F", "G"}), with({relu}, {"G", "H"})).empty());
+    const auto first = empty("then_branch", "x");
+    const auto second = empty("else_branch", "a");
+    CHECK(difference_of(with({first, second}), with({second, first})).empty());
+    CHECK_FALSE(difference_of(with({first, second}),
+                              with({empty("then_branch", "a"), empty("else_branch", "x")}))
+                    .empty());
+
+    const auto bytes = with({relu, tanh});
+    const auto other = with({tanh, relu});
+    const stemma::wire_model a(bytes);
+    const stemma::wire_model b(other);
+    for (stemma::id node = 0;
+         const auto partner : stemma::detail::compare_structure(a, b).partners) {
+        CHECK(a.op_type(node) == b.op_type(partner));
+        ++node;
+    }
+}
+
 TEST_CASE("compare_structure: initializers of bodies correspond by name") {
     const auto with = [](const test::message& body) {
         return graph_of({test::owner_node("If", {"c"}, {"y"},
@@ -128,7 +172,7 @@ TEST_CASE("compare_structure: initializers of bodies correspond by name") {
     };
     CHECK(difference_of(adds("w", "v"), adds("w", "v")).empty());
     CHECK(difference_of(adds("w", "v"), adds("v", "w")) ==
-          "#0 reads initializer 'w' at input 1, the other one initializer 'v'");
+          "#2 reads initializer 'w' at input 1, the other one initializer 'v'");
     const auto gives = [&](const char* name) {
         return with(test::graph({}, {}, {name}, {"w", "v"}));
     };

@@ -117,4 +117,16 @@ TEST_CASE("node_sections: only types and shapes of weights can count") {
     CHECK(one.all(true).shapes != one.all(false).shapes);
 }
 
+TEST_CASE("node_sections: the order of attributes is nothing, also of those with bodies") {
+    const auto body = [](const char* name, const char* op) {
+        return test::graph_attribute(name, test::graph({node(op, {"x"}, {op})}, {}, {op}));
+    };
+    const auto with = [](const test::message& first, const test::message& second) {
+        return digest_of({test::owner_node("If", {"x"}, {"y"}, {first, second})});
+    };
+    const auto plain = with(body("then_branch", "Relu"), body("else_branch", "Tanh"));
+    CHECK(plain == with(body("else_branch", "Tanh"), body("then_branch", "Relu")));
+    CHECK(plain != with(body("else_branch", "Relu"), body("then_branch", "Tanh")));
+}
+
 } // namespace test::query_detail_node_sections

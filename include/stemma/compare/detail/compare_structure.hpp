@@ -2,6 +2,7 @@
 #ifndef STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 #define STEMMA_COMPARE_DETAIL_COMPARE_STRUCTURE_HPP
 
+#include <stemma/compare/detail/canonical_order.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_values.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
@@ -29,6 +30,12 @@ struct structure_difference {
     id second = no_id; ///< the node of the second model, or `no_id`
 };
 
+/// What comparing the graphs of two models gives.
+struct structure_comparison {
+    std::optional<structure_difference> difference; ///< none if they are equal
+    std::vector<id> partners; ///< if equal, by node of the first model: that of the second
+};
+
 /// Walks two models in lockstep, binding corresponding values.
 class structure_comparer {
 public:
@@ -38,35 +45,51 @@ public:
         , partner_(a.value_count(), no_id)
         , back_(b.value_count(), no_id)
         , graphs_(a.graph_count(), no_id)
+        , order_a_(a)
+        , order_b_(b)
         , tensors_a_(a)
         , tensors_b_(b) {}
 
-    [[nodiscard]] std::optional<structure_difference> compare() {
-        if (a_.graph(0).inputs.size() != b_.graph(0).inputs.size()) {
-            return differ("has " + std::to_string(a_.graph(0).inputs.size()) +
-                          " inputs, the other one " + std::to_string(b_.graph(0).inputs.size()));
-        }
-        bind_graphs(0, 0);
-        const auto shared = std::min(a_.node_count(), b_.node_count());
-        for (id node = 0; node < shared; ++node) {
-            if (auto text = compare_nodes(node); !text.empty()) {
-                return structure_difference{std::move(text), node, node};
+    [[nodiscard]] structure_comparison compare() {
+        structure_comparison result;
+        result.difference = find_difference();
+        if (!result.difference) {
+            result.partners.resize(a_.node_count());
+            for (id i = 0; i < a_.node_count(); ++i) {
+                result.partners[order_a_.nodes[i]] = order_b_.nodes[i];
             }
         }
-        if (a_.node_count() != b_.node_count()) {
-            const bool more = a_.node_count() > shared;
-            structure_difference difference;
-            difference.text = std::string(more ? "goes on" : "ends") + " where the other one " +
-                              (more ? "ends" : "goes on");
-            (more ? difference.first : difference.second) = shared;
-            return difference;
-        }
-        return compare_outputs();
+        return result;
     }
 
 private:
     [[nodiscard]] static std::optional<structure_difference> differ(std::string text) {
         return structure_difference{std::move(text), no_id, no_id};
+    }
+
+    [[nodiscard]] std::optional<structure_difference> find_difference() {
+        if (a_.graph(0).inputs.size() != b_.graph(0).inputs.size()) {
+            return differ("has " + std::to_string(a_.graph(0).inputs.size()) +
+                          " inputs, the other one " + std::to_string(b_.graph(0).inputs.size()));
+        }
+        bind_graphs(0, 0);
+        const auto& first = order_a_.nodes;
+        const auto& second = order_b_.nodes;
+        const auto shared = std::min(first.size(), second.size());
+        for (std::size_t i = 0; i < shared; ++i) {
+            if (auto text = compare_nodes(first[i], second[i]); !text.empty()) {
+                return structure_difference{std::move(text), first[i], second[i]};
+            }
+        }
+        if (first.size() != second.size()) {
+            const bool more = first.size() > shared;
+            structure_difference difference;
+            difference.text = std::string(more ? "goes on" : "ends") + " where the other one " +
+                              (more ? "ends" : "goes on");
+            (more ? difference.first : difference.second) = (more ? first : second)[shared];
+            return difference;
+        }
+        return compare_outputs();
     }
 
     /// Initializers correspond by name, if both models have the name.
@@ -115,16 +138,17 @@ private:
         return a_.kind(a) == b_.kind(b) || (a_.is_initializer(a) && b_.is_initializer(b));
     }
 
-    [[nodiscard]] std::string compare_nodes(id node) {
-        if (a_.op_type(node) != b_.op_type(node) || a_.domain(node) != b_.domain(node) ||
-            a_.overload(node) != b_.overload(node)) {
-            return "is " + operator_text(a_, node) + ", the other one " + operator_text(b_, node);
+    [[nodiscard]] std::string compare_nodes(id first, id second) {
+        if (a_.op_type(first) != b_.op_type(second) || a_.domain(first) != b_.domain(second) ||
+            a_.overload(first) != b_.overload(second)) {
+            return "is " + operator_text(a_, first) + ", the other one " +
+                   operator_text(b_, second);
         }
-        if (auto text = compare_places(node); !text.empty()) {
+        if (auto text = compare_places(first, second); !text.empty()) {
             return text;
         }
-        const auto from = a_.inputs(node);
-        const auto to = b_.inputs(node);
+        const auto from = a_.inputs(first);
+        const auto to = b_.inputs(second);
         for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
             const auto x = i < from.size() ? from[i] : no_id;
             const auto y = i < to.size() ? to[i] : no_id;
@@ -133,24 +157,24 @@ private:
                        ", the other one " + value_text(b_, y);
             }
         }
-        if (a_.output_count(node) != b_.output_count(node)) {
-            return "makes " + std::to_string(a_.output_count(node)) + " values, the other one " +
-                   std::to_string(b_.output_count(node));
+        if (a_.output_count(first) != b_.output_count(second)) {
+            return "makes " + std::to_string(a_.output_count(first)) + " values, the other one " +
+                   std::to_string(b_.output_count(second));
         }
-        for (id i = 0; i < a_.output_count(node); ++i) {
-            const auto x = a_.first_output(node) + i;
-            const auto y = b_.first_output(node) + i;
+        for (id i = 0; i < a_.output_count(first); ++i) {
+            const auto x = a_.first_output(first) + i;
+            const auto y = b_.first_output(second) + i;
             if (a_.value_name(x).empty() != b_.value_name(y).empty() || !binds(x, y)) {
                 return "makes a different value at output " + std::to_string(i);
             }
         }
-        return compare_attributes(node);
+        return compare_attributes(first, second);
     }
 
     /// Nodes of bodies come before their owner, so owners are compared afterwards.
-    [[nodiscard]] std::string compare_places(id node) {
-        const auto a = a_.graph_of(node);
-        const auto b = b_.graph_of(node);
+    [[nodiscard]] std::string compare_places(id first, id second) {
+        const auto a = a_.graph_of(first);
+        const auto b = b_.graph_of(second);
         if (graphs_[a] == no_id) {
             if (a_.graph_path(a) != b_.graph_path(b)) {
                 return "is in a different graph";
@@ -159,7 +183,7 @@ private:
         }
         const bool same = graphs_[a] == b &&
                           a_.graph(a).inputs.size() == b_.graph(b).inputs.size() &&
-                          a_.position(node) == b_.position(node);
+                          a_.position(first) == b_.position(second);
         return same ? "" : "is in a different graph";
     }
 
@@ -231,9 +255,9 @@ private:
                          a.bytes_or_place() == b.bytes_or_place();
     }
 
-    [[nodiscard]] std::string compare_attributes(id node) {
-        const auto from = attributes_of(a_, node);
-        const auto to = attributes_of(b_, node);
+    [[nodiscard]] std::string compare_attributes(id first, id second) {
+        const auto from = attributes_of(a_, first);
+        const auto to = attributes_of(b_, second);
         for (std::size_t i = 0; i < std::max(from.size(), to.size()); ++i) {
             if (i == to.size() || (i < from.size() && from[i].name < to[i].name)) {
                 return "has attribute '" + std::string(from[i].name) +
@@ -255,16 +279,17 @@ private:
                           " graphs and functions, the other one " +
                           std::to_string(b_.graph_count()));
         }
-        for (id g = 0; g < a_.graph_count(); ++g) {
+        for (std::size_t i = 0; i < order_a_.graphs.size(); ++i) {
+            const auto g = order_a_.graphs[i];
             if (graphs_[g] == no_id) { // without nodes
-                bind_graphs(g, g);
+                bind_graphs(g, order_b_.graphs[i]);
             }
             const auto other = graphs_[g];
             const auto& from = a_.graph(g).outputs;
             const auto& to = b_.graph(other).outputs;
             bool same = from.size() == to.size() && a_.graph(g).kind == b_.graph(other).kind;
-            for (std::size_t i = 0; same && i < from.size(); ++i) {
-                same = binds(from[i], to[i]);
+            for (std::size_t n = 0; same && n < from.size(); ++n) {
+                same = binds(from[n], to[n]);
             }
             if (!same) {
                 const auto path = a_.graph_path(g);
@@ -279,18 +304,20 @@ private:
     std::vector<id> partner_; // by value of a: the value of b
     std::vector<id> back_;    // by value of b: the value of a
     std::vector<id> graphs_;  // by graph of a: the graph of b
+    canonical_order order_a_;
+    canonical_order order_b_;
     tensor_content_reader tensors_a_;
     tensor_content_reader tensors_b_;
 };
 
 /// Returns: the first difference between the graphs of two models: operators, order, wiring,
 /// attributes, inputs and outputs. Names of nodes, values and tensors, weights, types, metadata and
-/// documentation do not count, nor how attributes are stored.
-///  Initializers of corresponding graphs correspond by name, if both have the name. Without a
-/// difference, node i of one model is node i of the other.
+/// documentation do not count, nor how attributes are stored, nor the order of attributes and
+/// functions.
+///  Initializers of corresponding graphs correspond by name, if both have the name.
 /// Complexity: O(nodes + values + bytes of attributes and their tensors) expected.
-[[nodiscard]] inline std::optional<structure_difference> compare_structure(const wire_model& a,
-                                                                           const wire_model& b) {
+[[nodiscard]] inline structure_comparison compare_structure(const wire_model& a,
+                                                            const wire_model& b) {
     return detail::structure_comparer(a, b).compare();
 }
 

@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -65,7 +66,13 @@ public:
                 }
             }
         }
-        std::sort(bodies_.begin(), bodies_.end());
+        std::sort(bodies_.begin(), bodies_.end(), [&](const auto& x, const auto& y) {
+            const auto key = [&](const auto& body) {
+                const auto& graph = model.graph(body.second);
+                return std::tuple(body.first, model.text(graph.attribute), graph.attribute_index);
+            };
+            return key(x) < key(y);
+        });
         std::sort(given_away_.begin(), given_away_.end());
         find_stored();
     }
@@ -306,7 +313,7 @@ private:
     std::vector<stored_tensor> tensors_;
     std::vector<bool> in_section_;              // by node: in the current section
     grouped_ids readers_;                       // by value
-    std::vector<std::pair<id, id>> bodies_;     // node, graph
+    std::vector<std::pair<id, id>> bodies_;     // node, graph; by attribute
     std::vector<std::pair<id, id>> given_away_; // value, graph
 };
 
