@@ -59,6 +59,16 @@ TEST_CASE("check_data: inline data must have the size of type and dims") {
           found{"data.type at initializer 'a'"});
     CHECK(findings_of(model_with({test::tensor("a", {~0ULL}, "")}), "m") ==
           found{"data.dims at initializer 'a'"});
+    CHECK(findings_of(
+              model_with({test::message().number(1, 1).number(2, 8).text(8, "a").text(9, "x")}),
+              "m") == found{"data.size at initializer 'a'"});
+    // Sizes beyond 64 bits, of elements or of bytes; without elements there is no data.
+    constexpr auto huge = std::uint64_t{1} << 62;
+    for (const auto& dims : {std::vector<std::uint64_t>{huge, huge}, {huge}}) {
+        CHECK(findings_of(model_with({test::tensor("a", dims, "")}), "m") ==
+              found{"data.size at initializer 'a'"});
+    }
+    CHECK(findings_of(model_with({test::tensor("a", {huge, huge, 0}, "")}), "m").empty());
     // Data in typed fields are not raw.
     const auto typed = test::message().number(1, 1).number(2, 1).text(8, "a").text(4, "1234");
     CHECK(findings_of(model_with({typed}), "m").empty());

@@ -174,4 +174,22 @@ TEST_CASE("check_structure: reports recursive functions") {
           found{"function.recursive at function 'own::F'"});
 }
 
+TEST_CASE("check_structure: reports functions of the same name") {
+    const auto with = [](const std::vector<test::message>& functions) {
+        auto built = test::model(test::graph({test::node("Relu", {"x"}, {"y"})}, {"x"}, {"y"}));
+        for (const auto& one : functions) {
+            built.inner(25, one);
+        }
+        return built.bytes();
+    };
+    const auto function = [](const char* domain, const char* name, const char* overload = "") {
+        return test::function(domain, name, {"a"}, {"a"}, {}, overload);
+    };
+    CHECK(findings_of(with({function("own", "F"), function("own", "G"), function("other", "F"),
+                            function("own", "F", "second")}))
+              .empty());
+    CHECK(findings_of(with({function("own", "F"), function("own", "G"), function("own", "F")})) ==
+          found{"function.repeated at function 'own::F'"});
+}
+
 } // namespace test::check_check_structure

@@ -101,10 +101,16 @@ public:
             return;
         }
         const auto expected = data_size(header);
+        if (!expected && is_too_large(header)) {
+            tell("data.size", place, "has dims that need more data than 64 bits can count");
+            return;
+        }
         if (header.external) {
             check_external(header, expected, place);
         } else if (const auto raw = raw_size(tensor)) {
-            if (expected && *raw != *expected) {
+            if (header.data_type == string_type) {
+                tell("data.size", place, "has raw data, which strings cannot have");
+            } else if (expected && *raw != *expected) {
                 tell("data.size", place,
                      "has " + bytes(*raw) + ", but type and dims need " + bytes(*expected));
             }
@@ -114,6 +120,15 @@ public:
     }
 
 private:
+    static constexpr std::int64_t string_type = 8;
+
+    /// Whether the size of data cannot be counted. Requires: no dimension is negative.
+    [[nodiscard]] static bool is_too_large(const tensor_header& header) {
+        const bool is_empty =
+            detail::range::any_of(header.dims, [](std::int64_t dim) { return dim == 0; });
+        return !is_empty && (header.elements() == 0 || bits_of_type(header.data_type) != 0);
+    }
+
     void tell(const char* code, std::string place, std::string text,
               severity level = severity::error) {
         report_(finding{code, no_id, std::move(text), level, std::move(place)});

@@ -15,6 +15,7 @@
 #include <stemma/onnx/wire_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -260,9 +261,19 @@ private:
         }
     }
 
-    /// Functions must not be recursive.
+    /// Functions must have different names, or overloads, and must not be recursive.
     void check_functions() {
         const auto count = static_cast<id>(model_.functions().size());
+        std::set<std::array<std::string_view, 3>> known;
+        for (id f = 0; f < count; ++f) {
+            const auto& function = model_.functions()[f];
+            if (!known
+                     .insert({model_.text(function.domain), model_.text(function.name),
+                              model_.text(function.overload)})
+                     .second) {
+                tell("function.repeated", function_text(f), "is defined more than once");
+            }
+        }
         std::vector<std::pair<id, id>> calls; // caller, callee
         for (id node = 0; count > 0 && node < model_.node_count(); ++node) {
             if (const auto caller = function_around(node);
@@ -301,7 +312,7 @@ private:
 } // namespace detail
 
 /// Calls `report(finding)` for every violated structural rule of ONNX: definitions, order of nodes,
-/// names in bodies, opset imports, function calls. Works for any version.
+/// names in bodies, opset imports, functions and their calls. Works for any version.
 ///
 /// Complexity: O((nodes + values) * depth of bodies) expected, and sorting the calls of functions.
 template <class Report>
