@@ -152,4 +152,24 @@ TEST_CASE(
     CHECK(blocked(scene, "ReorderInput", {"v"}).empty());
 }
 
+TEST_CASE("window_rules: a grid has a place per place of the image", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("t", {2, 2, 3})
+                           .numbers("flat", {2, 3, 8, 9})
+                           .numbers("deep", {2, 3, 5, 8, 9});
+    CHECK(test::inferred(scene, "AffineGrid", {"t", "flat"}) == "float32[2,8,9,2]");
+    CHECK(test::inferred(scene, "AffineGrid", {"t", "deep"}) == "float32[2,5,8,9,3]");
+}
+
+TEST_CASE("window_rules: columns become an image with fewer channels", "[detail]") {
+    const auto scene = test::inference_scene()
+                           .input("x", {1, 12, 15})
+                           .input("any", {2}, 7)
+                           .numbers("image", {5, 6})
+                           .numbers("block", {2, 3});
+    CHECK(test::inferred(scene, "Col2Im", {"x", "image", "block"}) == "float32[1,2,5,6]");
+    CHECK(test::inferred(scene, "Col2Im", {"x", "image", "any"}) == "float32[1,?,5,6]");
+    CHECK(test::inferred(scene, "Col2Im", {"x", "any", "block"}) == "float32[1,2,?,?]");
+}
+
 } // namespace test::types_detail_window_rules

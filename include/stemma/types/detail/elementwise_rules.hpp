@@ -78,6 +78,22 @@ inline void cast_like(const rule_node& node) {
     cast_to(node, node.input(1).data_type);
 }
 
+/// The parts of every text, and their numbers.
+inline void words(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (x.ranked()) {
+        auto dims = *x.dims;
+        dims.push_back(any_extent);
+        node.set(0, x.data_type, std::move(dims));
+        node.set(1, int64_type, x.dims);
+    }
+}
+
+/// One truth value.
+inline void flag(const rule_node& node) {
+    node.set(0, bool_type, extents{});
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_ELEMENTWISE_RULES_HPP

@@ -138,6 +138,38 @@ inline void attention_of_heads(const rule_node& node) {
     }
 }
 
+/// Attention of the standard domain, with an axis of heads or with heads side by side; past and
+/// present keys and values, and the products of queries and keys.
+inline void scaled_attention(const rule_node& node) {
+    const auto& q = node.input(0);
+    const auto& k = node.input(1);
+    const auto& v = node.input(2);
+    if (!q.ranked() || (q.rank() != 3 && q.rank() != 4)) {
+        return;
+    }
+    const bool has_axis = q.rank() == 4;
+    const auto last = [&](const tensor_facts& x) {
+        return x.ranked() && x.rank() == q.rank() ? x.dims->back() : any_extent;
+    };
+    const auto count = [&](const char* name, const tensor_facts& x) {
+        const auto heads =
+            has_axis && x.ranked() && x.rank() == 4 ? (*x.dims)[1] : node.whole(name, any_extent);
+        return heads > 0 ? heads : any_extent;
+    };
+    const auto own_heads = count("q_num_heads", q);
+    const auto heads = count("kv_num_heads", k);
+    const auto head_size = [&](const tensor_facts& x) {
+        return has_axis ? last(x) : last(x) < 0 || heads < 0 ? any_extent : last(x) / heads;
+    };
+    auto dims = *q.dims;
+    dims.back() = has_axis ? last(v) : multiply_extents(own_heads, head_size(v));
+    node.set(0, q.data_type, std::move(dims));
+    const auto batch = q.dims->front();
+    node.set(1, k.data_type, extents{batch, heads, any_extent, head_size(k)});
+    node.set(2, v.data_type, extents{batch, heads, any_extent, head_size(v)});
+    node.set(3, q.data_type, extents{batch, own_heads, (*q.dims)[q.rank() - 2], any_extent});
+}
+
 /// Rows of the embedding table indexed by the first input, and the last position of each.
 inline void embedding(const rule_node& node) {
     const auto& words = node.input(2);

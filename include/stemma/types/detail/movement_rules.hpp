@@ -316,6 +316,27 @@ inline void split(const rule_node& node) {
     }
 }
 
+/// Some axes get the given extents.
+inline void crop_or_pad(const rule_node& node) {
+    const auto& x = node.input(0);
+    if (!x.ranked()) {
+        return;
+    }
+    auto axes = node.attributes().wholes("axes").value_or(extents{});
+    if (axes.empty()) {
+        axes.resize(x.rank());
+        std::iota(axes.begin(), axes.end(), 0);
+    }
+    const auto sizes = fact_table::shape_in(node.input(1));
+    auto dims = *x.dims;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (const auto at = axis_of(axes[i], dims.size())) {
+            dims[*at] = sizes && i < sizes->size() ? (*sizes)[i] : any_extent;
+        }
+    }
+    node.set(0, x.data_type, std::move(dims));
+}
+
 } // namespace stemma::inline STEMMA_ABI::detail::rules
 
 #endif // STEMMA_TYPES_DETAIL_MOVEMENT_RULES_HPP

@@ -287,6 +287,51 @@ inline void grid_sample(const rule_node& node) {
     }
 }
 
+/// One place in the input per place of an image of the given size.
+inline void affine_grid(const rule_node& node) {
+    const auto image = fact_table::shape_in(node.input(1));
+    if (image && image->size() >= 4) {
+        extents dims{image->front()};
+        dims.insert(dims.end(), image->begin() + 2, image->end());
+        dims.push_back(static_cast<std::int64_t>(image->size()) - 2);
+        node.set(0, node.input(0).data_type, std::move(dims));
+    }
+}
+
+/// The offsets are as large as the result.
+inline void deformed_convolution(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto& w = node.input(1);
+    const auto& offsets = node.input(2);
+    if (x.ranked() && x.rank() >= 2) {
+        extents dims(x.rank(), any_extent);
+        if (offsets.ranked() && offsets.rank() == dims.size()) {
+            dims = *offsets.dims;
+        }
+        dims[0] = x.dims->front();
+        dims[1] = w.ranked() && w.rank() > 0 ? w.dims->front() : any_extent;
+        node.set(0, x.data_type, std::move(dims));
+    }
+}
+
+/// Columns of blocks, put together.
+inline void blocks_to_image(const rule_node& node) {
+    const auto& x = node.input(0);
+    const auto image = fact_table::shape_in(node.input(1));
+    const auto block = fact_table::shape_in(node.input(2));
+    if (!x.ranked() || x.rank() != 3 || !image) {
+        return;
+    }
+    std::int64_t covered = block ? 1 : any_extent;
+    for (auto extent : block.value_or(extents{})) {
+        covered = multiply_extents(covered, extent);
+    }
+    const auto channels = (*x.dims)[1];
+    extents dims{x.dims->front(), channels >= 0 && covered > 0 ? channels / covered : any_extent};
+    dims.insert(dims.end(), image->begin(), image->end());
+    node.set(0, x.data_type, std::move(dims));
+}
+
 /// Three numbers per box.
 inline void selected_boxes(const rule_node& node) {
     node.set(0, int64_type, extents{any_extent, 3});
