@@ -16,6 +16,20 @@ TEST_CASE("shape_label: extents are separated by times signs", "[dot]") {
     CHECK(stemma::detail::shape_label("").empty());
 }
 
+TEST_CASE("dot_text: is escaped, and cut between characters", "[dot]") {
+    const std::string mark = "\xe2\x80\xa6";
+    const std::string full(1024, 'x');
+    CHECK(stemma::detail::dot_text("a\\\"b\\") == "a&#92;&quot;b&#92;");
+    CHECK(stemma::detail::dot_text(full) == full);
+    CHECK(stemma::detail::dot_text(full + "y") == full + mark);
+    CHECK(stemma::detail::dot_text(full.substr(2) + "\xc3\xa4\xc3\xa4") ==
+          full.substr(2) + "\xc3\xa4" + mark);
+    CHECK(stemma::detail::dot_text(full.substr(1) + "\xc3\xa4") == full.substr(1) + mark);
+    // Twice this fits into a string for Graphviz.
+    CHECK(stemma::detail::dot_text(std::string(100'000, '"')).size() < 8000);
+    CHECK(stemma::detail::dot_text(std::string(100'000, '\x80')).size() < 8000);
+}
+
 TEST_CASE("label_text: is never empty, and contains no control characters", "[dot]") {
     CHECK(stemma::detail::label_text("") == " ");
     CHECK(stemma::detail::label_text("a\n<\t") == "a &lt; ");

@@ -3,6 +3,7 @@
 #define STEMMA_REPORT_DETAIL_DOT_TEXT_HPP
 
 #include <stemma/core/detail/shortened.hpp>
+#include <stemma/error.hpp>
 #include <stemma/io/detail/xml_text.hpp>
 
 #include <algorithm>
@@ -29,10 +30,12 @@ namespace stemma::inline STEMMA_ABI::detail {
     return label;
 }
 
-/// Returns: escaped text for both kinds of DOT strings, in which Graphviz resolves entities.
+/// Returns: escaped text for both kinds of DOT strings, in which Graphviz resolves entities. Above
+/// a kibibyte it is cut, with a mark: Graphviz accepts no string above 16.
 [[nodiscard]] inline std::string dot_text(std::string_view text) {
+    const auto shown = cut_text(text, 1024);
     std::string out;
-    for (auto part = text;; part.remove_prefix(part.find('\\') + 1)) {
+    for (auto part = std::string_view(shown);; part.remove_prefix(part.find('\\') + 1)) {
         append_xml_text(part.substr(0, part.find('\\')), out);
         if (part.find('\\') == part.npos) {
             return out;
