@@ -30,6 +30,10 @@ TEST_CASE("error: long names of the input are cut between characters, on one lin
     CHECK(stemma::detail::cut_text("short", 5) == "short");
     const error reason(error_code::malformed, "", "", std::string(1'000'000, 'r'));
     CHECK(std::string(reason.what()).size() < 5000);
+    // A name inside a reason neither ends the message nor starts a line.
+    using namespace std::string_view_literals;
+    const error quoting(error_code::malformed, "", "", "'a\0b\nc' is missing"sv);
+    CHECK(std::string(quoting.what()) == "'a?b?c' is missing");
 }
 
 TEST_CASE("error: keeps its code, and is a runtime_error") {

@@ -74,7 +74,7 @@ namespace detail {
 } // namespace detail
 
 /// Base of everything the library throws: `file: place: reason`, lower case, no trailing period.
-/// Long parts are cut.
+/// Long parts are cut, and control characters replaced: it is one line.
 class error : public std::runtime_error {
 public:
     /// `file` and `place` may be empty and are then left out.
@@ -94,7 +94,7 @@ private:
         if (!place.empty()) {
             text.append(detail::quoted_name(place)).append(": ");
         }
-        return text.append(detail::cut_text(reason, most));
+        return text.append(detail::quoted_name(reason, most));
     }
 
     static constexpr std::size_t most = 4096; // bytes of a file or a reason
