@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <span>
@@ -204,6 +205,11 @@ private:
             }
             if (runs.empty()) {
                 plans.push_back(make_part(g, members));
+            } else { // returned constants are in no run
+                auto& first = runs.begin()->second;
+                std::copy_if(members.begin(), members.end(), std::back_inserter(first),
+                             [&](id v) { return is_returned_constant(prepared, v); });
+                std::sort(first.begin(), first.end());
             }
             prepared.put_inside(members, false);
             for (const auto& [number, of_run] : runs) {
@@ -236,9 +242,14 @@ private:
         return pulled;
     }
 
-    /// As `make_plan`. A graph can return initializers; then so does a part that reads them.
+    [[nodiscard]] bool is_returned_constant(const detail::cut_facts& prepared, id v) const {
+        return prepared.set.apart[v] && shared_->returning[prepared.view().nodes[v]];
+    }
+
+    /// As `make_plan`. A graph can return constants and initializers; then so does a part that they
+    /// are members of, or that reads them.
     [[nodiscard]] cut_plan make_part(id g, const std::vector<id>& members) {
-        auto plan = make_plan(g, members);
+        auto plan = make_plan(g, members, true);
         for (auto value : model_.graph(g).outputs) {
             if (value != no_id && model_.is_initializer(value) && seen_[value] == plan_number_) {
                 seen_[value] = 0; // it may be returned twice
@@ -249,7 +260,7 @@ private:
     }
 
     /// Requires: the set of graph `g` consists of the members.
-    [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members) {
+    [[nodiscard]] cut_plan make_plan(id g, const std::vector<id>& members, bool returns = false) {
         auto& prepared = facts(g);
         cut_plan plan;
         plan.graph = g;
@@ -262,6 +273,9 @@ private:
             if (prepared.set.is_inside(v)) {
                 plan.nodes.push_back(prepared.view().nodes[v]);
                 marks_[plan.nodes.back()] = mark::core;
+            } else if (returns && is_returned_constant(prepared, v)) {
+                plan.clones.push_back(prepared.view().nodes[v]);
+                marks_[plan.clones.back()] = mark::clone;
             }
         }
         ++plan_number_;
@@ -307,6 +321,11 @@ private:
                     seen_[get(value_index, graph, *it)] = plan_number_;
                 }
             }
+        }
+        auto nodes = plan.nodes;
+        nodes.insert(nodes.end(), plan.clones.begin(), plan.clones.end());
+        std::sort(nodes.begin(), nodes.end());
+        for (auto node : nodes) {
             for (id i = 0; i < model_.output_count(node); ++i) {
                 const auto value = model_.first_output(node) + i;
                 if (!model_.value_name(value).empty() &&
@@ -320,6 +339,7 @@ private:
     /// Adds the producers of the chosen nodes that are copied in.
     void collect_clones(id g, const vertex_set& set, cut_plan& plan) {
         auto open = plan.nodes;
+        open.insert(open.end(), plan.clones.begin(), plan.clones.end());
         while (!open.empty()) {
             const auto node = open.back();
             open.pop_back();

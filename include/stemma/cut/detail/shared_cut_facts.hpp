@@ -25,11 +25,15 @@ struct shared_cut_facts {
         , uncalled(uncalled_functions(model, contents))
         , random(std::move(is_random))
         , depends_on(find_dependence(model, random))
-        , exposed(model.value_count(), false) {
+        , exposed(model.value_count(), false)
+        , returning(model.node_count(), false) {
         for (id g = 0; g < model.graph_count(); ++g) {
             for (auto value : model.graph(g).outputs) {
                 if (value != no_id) {
                     exposed[value] = true;
+                    if (model.producer(value) != no_id) {
+                        returning[model.producer(value)] = true;
+                    }
                 }
             }
         }
@@ -47,6 +51,7 @@ struct shared_cut_facts {
     std::vector<bool> random;           ///< by node
     std::vector<dependence> depends_on; ///< by node; data if its results are `given`
     std::vector<bool> exposed;          ///< by value: it is an output of a graph
+    std::vector<bool> returning;        ///< by node: it makes such an output
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
