@@ -5,6 +5,8 @@
 #include "onnx_protocol.hpp"
 
 #include <stemma/onnx/without_weights.hpp>
+#include <stemma/types/detail/declare_types.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/types_by_name.hpp>
 
 #include <cstring>
@@ -66,7 +68,10 @@ std::string_view take(std::string_view& text, std::size_t size) {
 } // namespace
 
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types) {
-    const auto answer = ask({"infer"}, stemma::without_weights(model));
+    // The library starts from what is known, as its own rules may lose the way to what they know.
+    stemma::detail::infer_shapes(model, types);
+    const auto answer = ask({"infer"}, stemma::without_weights(model) +
+                                           stemma::detail::declare_types(model, types));
     if (!answer.problem.empty()) {
         return answer.problem;
     }

@@ -64,19 +64,24 @@ class Cut(Case):
         # Only the ONNX library knows Det, only stemma the fused operators of ONNX Runtime.
         typed = field(2, field(1, field(1, 1) + field(2, b"".join(
             field(1, field(1, extent)) for extent in (2, 3, 3)))))
-        nodes = [node("Det", ["x"], ["a"], "/enc/Det"),
+        first = [node("Det", ["x"], ["a"], "/enc/Det"),
                  node("QuickGelu", ["a"], ["b"], "/mid/QuickGelu") + field(7, "com.microsoft"),
                  node("Relu", ["b"], ["y"], "/dec/Relu")]
-        whole = self.folder / "whole.onnx"
-        whole.write_bytes(model(graph(nodes, inputs=()) + field(11, field(1, "x") + typed)) +
-                          field(8, field(1, "com.microsoft") + field(2, 1)))
-        findings = run("validate", whole, "--format", "json").stdout
-        command = ["cut", whole, "--module", "mid", "-o", self.folder / "mid.onnx"]
-        if "stemma-onnx" in findings:
-            self.assertIn("type or rank of 'a' is unknown", self.fail_with(1, *command))
-        else:
-            self.succeed(*command)
-            self.assertEqual(self.names(self.folder / "mid.onnx"), ["/mid/QuickGelu"])
+        second = [node("QuickGelu", ["x"], ["a"], "/enc/QuickGelu") + field(7, "com.microsoft"),
+                  node("Det", ["a"], ["b"], "/mid/Det"), node("Relu", ["b"], ["y"], "/dec/Relu")]
+        for nodes, module, name, unknown in ((first, "mid", "/mid/QuickGelu", "a"),
+                                             (second, "dec", "/dec/Relu", "b")):
+            whole = self.folder / "whole.onnx"
+            whole.write_bytes(model(graph(nodes, inputs=()) + field(11, field(1, "x") + typed)) +
+                              field(8, field(1, "com.microsoft") + field(2, 1)))
+            findings = run("validate", whole, "--format", "json").stdout
+            part = self.folder / "part.onnx"
+            command = ["cut", whole, "--module", module, "-o", part]
+            if "stemma-onnx" in findings:
+                self.assertIn(f"type or rank of '{unknown}' is unknown", self.fail_with(1, *command))
+            else:
+                self.succeed(*command)
+                self.assertEqual(self.names(part), [name])
 
     def test_modules_in_functions_are_cut_out_of_the_model_without_them(self):
         parts = self.folder / "parts"
