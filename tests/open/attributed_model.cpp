@@ -399,6 +399,27 @@ TEST_CASE("attributed_model: a root without a class is the model, whatever the g
     }
 }
 
+TEST_CASE("attributed_model: numbers of modules in a record are those of its own tree") {
+    const auto bytes = test::model(test::graph({test::node("Relu", {"x"}, {"h"}, "/a/Relu"),
+                                                test::node("Relu", {"h"}, {"y"}, "/b/Relu")},
+                                               {"x"}, {"y"}))
+                           .bytes();
+    // The file names one module more.
+    stemma::module_tree_builder builder("");
+    builder.at_path("b");
+    const auto tree = builder.build();
+    test::tagged_model tagged(bytes, &tree);
+    tagged.from_model = true;
+    const stemma::attributed_model opened(
+        stemma::mapped_file::holding(tagged.write({.metadata = false, .model = true}), "a.onnx"),
+        {});
+    std::vector<std::string> paths;
+    for (const auto& made : opened.tags().attributions) {
+        paths.push_back(opened.modules().path(made.module));
+    }
+    CHECK(paths == std::vector<std::string>{"b", "b"});
+}
+
 TEST_CASE("attributed_model: a capture of another model is ignored, and reported") {
     const fs::path fixtures(STEMMA_TEST_DATA "/fixtures");
     const auto model = (fixtures / "bert_micro" / "model.onnx").string();

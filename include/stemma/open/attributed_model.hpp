@@ -292,8 +292,7 @@ private:
             uses_record_ && !options_.retag ? record_->modules.name(0) : std::string_view();
         auto rebuilt =
             names ? rebuild_tree(*ops_, std::move(*names)) : rebuild_tree(*ops_, root_name);
-        tree_from_model_ =
-            !uses_record_ || detail::has_all_modules(rebuilt.modules, record_->modules);
+        tree_from_model_ = !uses_record_ || detail::can_replace(rebuilt.modules, *record_);
         modules_ = std::move(tree_from_model_ ? rebuilt.modules : record_->modules);
         return tree_from_model_ ? std::move(rebuilt.facts) : evidence_facts();
     }

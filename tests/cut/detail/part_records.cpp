@@ -177,6 +177,13 @@ TEST_CASE("part_records: a part has the table of the model, and no marks") {
     CHECK(record.modules.path(table->module[1]) == "decoder.block");
 }
 
+TEST_CASE("part_records: names in the part do not replace the modules that it has in the model") {
+    const auto tagged = test::tag(model(), {});
+    const auto whole = *stemma::detail::find_model_record(stemma::wire_model(tagged, "tagged"));
+    CHECK(whole.from_model);
+    CHECK_FALSE(record_of_part(tagged, {2, 1}, {}).from_model);
+}
+
 TEST_CASE("part_records: parts of all fixtures have the tags of the whole", "[fixtures]") {
     for (const auto* fixture : {"bert_micro", "shared_twice", "control_flow", "two_tower"}) {
         const auto path = test::fixture(std::string(fixture) + "/model.onnx");

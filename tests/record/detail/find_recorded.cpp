@@ -350,6 +350,27 @@ TEST_CASE("has_all_modules: requires the paths of all modules, and all known cla
     CHECK_FALSE(stemma::detail::has_all_modules(before, more));
 }
 
+TEST_CASE("can_replace: a tree with further modules, unless the file has numbers") {
+    stemma::detail::recorded_model record{{.carriers = {}, .options = {}}, {}};
+    record.modules = tree();
+    stemma::module_tree_builder builder("Net");
+    builder.at_path("first");
+    for (id m = 0; m < record.modules.size(); ++m) {
+        const auto path = record.modules.path(m);
+        builder.set_class(path.empty() ? 0 : builder.at_path(path), record.modules.class_name(m),
+                          "");
+    }
+    const auto more = builder.build();
+    CHECK(stemma::detail::can_replace(more, record));
+    CHECK_FALSE(stemma::detail::has_same_modules(more, record.modules));
+    record.carriers.model = true;
+    CHECK_FALSE(stemma::detail::can_replace(more, record));
+    CHECK(stemma::detail::can_replace(record.modules, record));
+    record.carriers.model = false;
+    record.claims.emplace_back();
+    CHECK_FALSE(stemma::detail::can_replace(more, record));
+}
+
 TEST_CASE("count_lost_classes: counts missing modules, and those without a class") {
     const auto before = tree();
     CHECK(stemma::detail::count_lost_classes(before, before) == 0);

@@ -101,6 +101,7 @@ public:
             return result;
         }
         record.modules = build(*part);
+        record.from_model = false; // it would name further modules
         record.claims.insert(record.claims.begin(), to_runs(part->claims));
         record.claims.resize(std::min(record.claims.size(), max_claim_tables));
         record.carried = true;

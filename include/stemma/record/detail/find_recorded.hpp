@@ -182,16 +182,22 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
     return lost;
 }
 
-/// Whether a tree has all modules of another one, with the classes known there.
-/// Complexity: O(modules); if they differ, O(bytes of their paths).
-[[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
+/// Whether two trees have the same modules of the same classes, with the same numbers.
+/// Complexity: O(modules).
+[[nodiscard]] inline bool has_same_modules(const module_tree& now, const module_tree& before) {
     bool same = now.size() == before.size();
     for (id m = 0; same && m < before.size(); ++m) {
         same = now.index().parent(m) == before.index().parent(m) &&
                (m == 0 || now.name(m) == before.name(m)) &&
                now.class_name(m) == before.class_name(m);
     }
-    if (same) {
+    return same;
+}
+
+/// Whether a tree has all modules of another one, with the classes known there.
+/// Complexity: O(modules); if they differ, O(bytes of their paths).
+[[nodiscard]] inline bool has_all_modules(const module_tree& now, const module_tree& before) {
+    if (has_same_modules(now, before)) {
         return true;
     }
     const module_lookup<module_tree> lookup(now);
@@ -202,6 +208,14 @@ void drop_strangers(const Graph& graph, const tree_index& tree, const Prepared& 
         }
     }
     return true;
+}
+
+/// Whether a tree can replace that of a record of the same graph: it has all modules, with the same
+/// numbers if the file refers to these. Complexity: as above.
+[[nodiscard]] inline bool can_replace(const module_tree& now, const recorded_model& record) {
+    const bool has_numbers = record.carriers.model || !record.claims.empty();
+    return has_numbers ? has_same_modules(now, record.modules)
+                       : has_all_modules(now, record.modules);
 }
 
 } // namespace stemma::inline STEMMA_ABI::detail
