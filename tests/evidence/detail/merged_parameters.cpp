@@ -113,9 +113,19 @@ TEST_CASE("find_merged_parameters: a known module reads the counterpart's parame
     ops.add_reader("/stack/stack.0/fc/Add", "stack.0.fc.bias");
     ops.add_reader("/stack/stack.1/fc/Add", "stack.0.fc.bias");
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})) == names{"stack.0.fc.bias"});
-    CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.other"})).empty());
+    CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.other"})) == names{"stack.0.fc.bias"});
     ops.add_reader("/Mul", "stack.1.fc.bias"); // now names contradict each other
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
+}
+
+TEST_CASE("find_merged_parameters: finds an equal table in known layers whose other names are lost") {
+    scene ops;
+    for (const auto* layer : {"/h.0", "/h.1"}) {
+        ops.add_reader(std::string(layer) + "/att/rope/Mul", "h.0.att.rope.table");
+    }
+    CHECK(ops.merged(test::tree_of({"h.0.att.rope", "h.0.norm", "h.1.norm"})) ==
+          names{"h.0.att.rope.table"});
+    CHECK(ops.merged(test::tree_of({"h.0.att.rope", "h.0.norm"})).empty());
 }
 
 TEST_CASE("find_merged_parameters: a known module with the name of the owner is a copy of it") {

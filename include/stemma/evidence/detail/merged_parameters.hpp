@@ -235,16 +235,17 @@ public:
         } else if (member.empty() && last_name(path) == last_name(owner) &&
                    find_module(lookup_, path) != no_id) {
             of_known_.emplace(path + std::string(name.substr(owner.size())), parameter);
-        } else if (!member.empty() && find_module(lookup_, path) != no_id) {
+        } else if (!member.empty() && (find_module(lookup_, path) != no_id ||
+                                       find_module(lookup_, member) != no_id)) {
             of_known_.emplace(path + std::string(name.substr(compared.length)), parameter);
-        } else if (!member.empty() && find_module(lookup_, member) == no_id) {
+        } else if (!member.empty()) {
             of_unknown_[std::string(member)].emplace_back(owner, parameter);
         }
     }
 
-    /// Marks parameters read in a known module that lacks a corresponding one; and for an unknown
-    /// member, those shared with another one if there are several: a single one is more likely held
-    /// by both.
+    /// Marks parameters read in a known module, or in a known member, that lacks a corresponding
+    /// one; and for an unknown member, those shared with another one if there are several: a single
+    /// one is more likely held by both.
     void mark(std::vector<bool>& merged) {
         for (id p = 0; p < merged.size() && !of_known_.empty(); ++p) {
             of_known_.erase(std::string(ops_->parameter_name(p)));
@@ -283,7 +284,7 @@ private:
 /// many modules: all ones, all zeros. They stand for others unless a trained parameter of their
 /// owner is read as often: then its modules ran that often. The same goes for a vector that is read
 /// more often than its owner's other parameters. Layers created as copies are equal as a whole:
-/// then scopes denote list members, or known modules of the same name, that own nothing.
+/// then scopes denote modules in list members, or known modules of the same name, that own nothing.
 /// Complexity: O(operators + inputs); for parameters that several operators read, O(data) and
 /// O(readers * depth).
 template <named_operators Ops, module_view Modules>
