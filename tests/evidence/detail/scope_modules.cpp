@@ -437,6 +437,40 @@ TEST_CASE("grow_scopes: what a module calls again tells of a further call withou
     CHECK(grown("/att/q_2", "") == "att_1");
 }
 
+TEST_CASE("grow_scopes: a further call is one of the same module if the first call is gone") {
+    grown_scene<test::weighted_operators> s;
+    const auto inner = s.ops.add({}, "/pre/fc.0/lin_1/MatMul", "MatMul");
+    const auto act = s.ops.add({inner}, "/pre_1/Relu", "Relu");
+    const auto again = s.ops.add({act}, "/pre/fc.0/lin_2/MatMul", "MatMul");
+    const auto outer = s.ops.add({again}, "/pre_2/Relu", "Relu");
+    const auto other = s.ops.add({outer}, "/pre/proj_1/MatMul", "MatMul");
+    s.ops.read_parameter(inner, "onnx::MatMul_1");
+    s.ops.read_parameter(again, "onnx::MatMul_1'");
+    s.ops.read_parameter(other, "onnx::MatMul_2");
+    s.grow();
+    CHECK(s.path(inner) == "pre.fc.0.lin");
+    CHECK(s.path(again) == "pre.fc.0.lin");
+    CHECK(s.path(act) == "pre");
+    CHECK(s.path(outer) == "pre");
+    CHECK(s.path(other) == "pre.proj_1");
+}
+
+TEST_CASE("grow_scopes: what a module calls again may be known from other parameters") {
+    grown_scene<test::weighted_operators> s;
+    s.builder.at_path("fn.out");
+    const auto first = s.ops.add({}, "/fn/q/MatMul", "MatMul");
+    const auto out = s.ops.add({first}, "/fn/out/Add", "Add");
+    const auto again = s.ops.add({out}, "/fn/q_1/MatMul", "MatMul");
+    const auto sum = s.ops.add({again}, "/fn_1/Softmax", "Softmax");
+    const auto out_again = s.ops.add({sum}, "/fn/out_1/Add", "Add");
+    s.ops.read_parameter(first, "quantized");
+    s.ops.read_parameter(again, "onnx::MatMul_1");
+    s.ops.read_parameter(out, "fn.out.shape");
+    s.ops.read_parameter(out_again, "fn.out.shape");
+    s.grow();
+    CHECK(s.path(sum) == "fn");
+}
+
 TEST_CASE("grow_scopes: a module run by its forward has the names of its caller") {
     grown_scene<> s;
     for (const auto* path : {"wrap.norm", "ffn.w_1", "ffn.w_2"}) {

@@ -377,6 +377,8 @@ template <parameter_readers Ops>
         } else if (first != no_id && parted->is_call_of(first, s)) {
             self(first, self);
             guess(result.of_scope[first].module, detail::confidence::scope_numbered);
+        } else if (counted && first == no_id && parted->is_later_call(s)) {
+            guess(make(counted->first, parent), detail::confidence::scope_numbered);
         } else {
             const float at_most =
                 parted->is_beside_apart(s) ? detail::confidence::shallow : lent.surest(s);

@@ -5,6 +5,8 @@
 #include <stemma/core/detail/ascii.hpp>
 #include <stemma/core/detail/range.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/evidence/detail/headless_calls.hpp>
+#include <stemma/evidence/detail/inner_calls.hpp>
 #include <stemma/evidence/detail/path_below.hpp>
 #include <stemma/evidence/detail/scope_resolver.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
@@ -47,7 +49,8 @@ public:
         , read_(std::move(read))
         , any_(std::move(any))
         , inside_(table.scopes.size())
-        , place_(table.scopes.size(), no_id) {
+        , place_(table.scopes.size(), no_id)
+        , inner_calls_(table, inside_) {
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
             inside_[table.scopes[s].parent].push_back(s);
         }
@@ -110,16 +113,22 @@ public:
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
-    /// two scopes in `first` do, one of which has the number of `s`. Without weights, a scope with
+    /// two scopes in `first` do, or are of one module, and one of them has the number of `s`. Without weights, a scope with
     /// that number in `first` is enough if `s` contains none: what a further call calls is there.
     /// Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) {
         if (weights().share(first, s)) {
             return true;
         }
-        const auto inner = inner_calls(first, s);
+        const auto inner = inner_calls_of(first, s);
         return inner.alike > 0 || (inside_[s].empty() && weights().below(s).empty() &&
                                    inner.unknown > 0 && inner.others == 0);
+    }
+
+    /// Whether the numbered scope `s` is a further call of a module whose first call is gone, as
+    /// where an optimizer computed that in advance: other calls read the same weight.
+    [[nodiscard]] bool is_later_call(id s) {
+        return unnumbered_scope(table_, s) == no_id && earlier_call(s) != no_id;
     }
 
     /// Returns: the name of scope `s` without its number. Requires: `owner(s)` is known.
@@ -137,37 +146,26 @@ private:
         return *weights_;
     }
 
-    /// Scopes in another one that have a number, compared with those without it.
-    struct call_counts {
-        std::size_t alike = 0;   ///< read the same weight
-        std::size_t others = 0;  ///< read only other ones
-        std::size_t unknown = 0; ///< one of the two reads none
-    };
+    /// Returns: how the scopes in `first` with the number of `s` compare with those that they
+    /// repeat. Complexity: that of `inner_calls::compare`.
+    [[nodiscard]] call_comparison inner_calls_of(id first, id s) {
+        return inner_calls_.compare(
+            first, s, weights(), [&](id t) { return earlier_call(t); },
+            [&](id t) { return !series_of(t).empty(); }, read_);
+    }
 
-    /// Returns: how many scopes in `first` have the number of `s`.
-    [[nodiscard]] call_counts inner_calls(id first, id s) {
-        const auto [cached, added] = inner_calls_.try_emplace(first);
-        auto& counts = cached->second;
-        for (std::size_t i = 0; added && i < inside_[first].size(); ++i) {
-            const auto inner = inside_[first][i];
-            const auto again = split_count(table_.scopes[inner].instance());
-            const auto before = again ? table_.find(first, again->first) : no_id;
-            if (before != no_id) {
-                const bool is_known =
-                    !weights().below(before).empty() && !weights().below(inner).empty();
-                auto& count = counts[again->second];
-                ++(!is_known                        ? count.unknown
-                   : weights().share(before, inner) ? count.alike
-                                                    : count.others);
-            }
+    /// Returns: the scope that the numbered scope `s` repeats; if that is gone, another call of the
+    /// same module; else `no_id`. Complexity: O(1) on average, after that of `headless_calls` once.
+    [[nodiscard]] id earlier_call(id s) {
+        const auto first = unnumbered_scope(table_, s);
+        if (first == no_id && !headless_) {
+            headless_.emplace(table_, weights());
         }
-        const auto counted = split_count(table_.scopes[s].instance());
-        const auto entry = counted ? counts.find(counted->second) : counts.end();
-        return entry == counts.end() ? call_counts{} : entry->second;
+        return first == no_id ? headless_->other_call(s) : first;
     }
 
     [[nodiscard]] bool calls_alike(id first, id s) {
-        const auto count = inner_calls(first, s);
+        const auto count = inner_calls_of(first, s);
         return count.alike > count.others;
     }
 
@@ -406,8 +404,9 @@ private:
     std::map<id, bool> called_beside_;        // by first scope
     std::map<id, series_by_length> calls_in_; // by parent
     std::map<id, bool> apart_in_;             // by parent: whether a series in it is apart, unknown
-    std::map<id, std::map<std::size_t, call_counts>> inner_calls_; // the same, and by number
     std::map<id, std::map<std::size_t, std::vector<owned_series>>> owned_; // by parent, and length
+    inner_calls inner_calls_;
+    std::optional<headless_calls> headless_;
     std::vector<id> none_;
 };
 

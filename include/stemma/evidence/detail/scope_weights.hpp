@@ -100,8 +100,11 @@ private:
     [[nodiscard]] static std::vector<bool> repeated_in(const scope_table& table) {
         std::vector<bool> repeated(table.scopes.size());
         for (id s = scope_style_count; s < repeated.size(); ++s) {
-            if (const auto first = unnumbered_scope(table, s); first != no_id) {
-                repeated[first] = repeated[s] = true;
+            if (split_count(table.scopes[s].instance())) {
+                repeated[s] = true; // the first call may be gone
+                if (const auto first = unnumbered_scope(table, s); first != no_id) {
+                    repeated[first] = true;
+                }
             }
         }
         for (id s = scope_style_count; s < repeated.size(); ++s) {
