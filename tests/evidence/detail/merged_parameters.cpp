@@ -118,7 +118,8 @@ TEST_CASE("find_merged_parameters: a known module reads the counterpart's parame
     CHECK(ops.merged(test::tree_of({"stack.0.fc", "stack.1.fc"})).empty());
 }
 
-TEST_CASE("find_merged_parameters: finds an equal table in known layers whose other names are lost") {
+TEST_CASE(
+    "find_merged_parameters: finds an equal table in known layers whose other names are lost") {
     scene ops;
     for (const auto* layer : {"/h.0", "/h.1"}) {
         ops.add_reader(std::string(layer) + "/att/rope/Mul", "h.0.att.rope.table");

@@ -437,6 +437,15 @@ TEST_CASE("grow_scopes: what a module calls again tells of a further call withou
     CHECK(grown("/att/q_2", "") == "att_1");
 }
 
+TEST_CASE("grow_scopes: what a sequence shares with the module around it may run there alone") {
+    grown_scene<> s;
+    s.ops.add({}, "/block/norm1/Mul", "Mul");
+    s.ops.add({}, "/block/down/down.0/Conv", "Conv");
+    const auto shared = s.ops.add({}, "/block/down/norm2/Mul", "Mul");
+    s.grow();
+    CHECK(s.path(shared) == "block.norm2");
+}
+
 TEST_CASE("grow_scopes: a further call is one of the same module if the first call is gone") {
     grown_scene<test::weighted_operators> s;
     const auto inner = s.ops.add({}, "/pre/fc.0/lin_1/MatMul", "MatMul");

@@ -16,14 +16,15 @@ using stemma::id;
 
 namespace {
 
-/// @returns the scope in which the module of the last operator's scope ran outside a sequence.
-std::string outside(const std::vector<std::string>& names) {
+/// @returns what `find` returns for the scope of the last operator.
+template <class Find>
+std::string found(const std::vector<std::string>& names, Find find) {
     test::operator_scene ops;
     for (const auto& name : names) {
         ops.add({}, name, name.substr(name.rfind('/') + 1));
     }
     const auto table = stemma::detail::collect_scopes(ops);
-    auto s = stemma::detail::shared_members(table).outside(table.scope_of.back());
+    auto s = find(stemma::detail::shared_members(table), table.scope_of.back());
     if (s == stemma::no_id) {
         return "none";
     }
@@ -32,6 +33,16 @@ std::string outside(const std::vector<std::string>& names) {
         path = "/" + std::string(table.scopes[s].instance()) + path;
     }
     return path;
+}
+
+/// @returns the scope in which the module of the last operator's scope ran outside a sequence.
+std::string outside(const std::vector<std::string>& names) {
+    return found(names, [](const auto& members, id s) { return members.outside(s); });
+}
+
+/// @returns the scope of the module that holds that of the last operator's scope.
+std::string holder(const std::vector<std::string>& names) {
+    return found(names, [](const auto& members, id s) { return members.holder(s); });
 }
 
 } // namespace
@@ -48,6 +59,15 @@ TEST_CASE("shared_members: not what has a number, another operator or no sequenc
     CHECK(outside({"/act/Relu", "/body/fc/Gemm", "/body/act/Relu"}) == "none");
     CHECK(outside({"/act/Relu", "/body/body.0/Gemm", "/body/Add", "/body/act/Relu"}) == "none");
     CHECK(outside({"/body/body.0/Gemm", "/body/act/Relu"}) == "none");
+}
+
+TEST_CASE("shared_members: a number may tell who holds what runs in a sequence alone") {
+    CHECK(holder({"/m/norm1/Mul", "/m/down/down.0/Conv", "/m/down/norm2/Mul"}) == "/m");
+    CHECK(holder({"/norm1/Mul", "/m/down/down.0/Conv", "/m/down/norm2/Mul"}).empty());
+    CHECK(holder({"/m/norm1/Add", "/m/down/down.0/Conv", "/m/down/norm2/Mul"}) == "none");
+    CHECK(holder({"/m/act1/Mul", "/m/down/down.0/Conv", "/m/down/norm2/Mul"}) == "none");
+    CHECK(holder({"/m/norm/Mul", "/m/down/down.0/Conv", "/m/down/norm_1/Mul"}) == "none");
+    CHECK(holder({"/m/norm1/Mul", "/m/down/conv/Conv", "/m/down/norm2/Mul"}) == "none");
 }
 
 } // namespace test::evidence_detail_shared_members

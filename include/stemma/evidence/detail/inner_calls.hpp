@@ -30,9 +30,10 @@ public:
 
     /// Returns: how the scopes in `first` that have the number of `s` compare. Those in further
     /// scopes count unless these are repeated, so that each scope counts for one around it.
-    /// `earlier(t)` returns the scope that `t` repeats, or `no_id`; `repeated(t)` says whether there
-    /// are further calls of `t`; `module_of(t)` returns the module that parameters show, or `no_id`.
-    /// Complexity: O(scopes in `first`, and weights read below them) once, times a logarithm.
+    /// `earlier(t)` returns the scope that `t` repeats, or `no_id`; `repeated(t)` says whether
+    /// there are further calls of `t`; `module_of(t)` returns the module that parameters show, or
+    /// `no_id`. Complexity: O(scopes in `first`, and weights read below them) once, times a
+    /// logarithm.
     template <class Earlier, class Repeated, class ModuleOf>
     [[nodiscard]] call_comparison compare(id first, id s, const scope_weights& weights,
                                           Earlier earlier, Repeated repeated, ModuleOf module_of) {

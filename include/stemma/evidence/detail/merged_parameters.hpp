@@ -235,8 +235,8 @@ public:
         } else if (member.empty() && last_name(path) == last_name(owner) &&
                    find_module(lookup_, path) != no_id) {
             of_known_.emplace(path + std::string(name.substr(owner.size())), parameter);
-        } else if (!member.empty() && (find_module(lookup_, path) != no_id ||
-                                       find_module(lookup_, member) != no_id)) {
+        } else if (!member.empty() &&
+                   (find_module(lookup_, path) != no_id || find_module(lookup_, member) != no_id)) {
             of_known_.emplace(path + std::string(name.substr(compared.length)), parameter);
         } else if (!member.empty()) {
             of_unknown_[std::string(member)].emplace_back(owner, parameter);

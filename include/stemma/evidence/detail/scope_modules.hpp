@@ -372,6 +372,10 @@ template <parameter_readers Ops>
             self(outside, self);
             guess(result.of_scope[outside].module, detail::confidence::scope_elsewhere);
             module.caller = parent;
+        } else if (const auto holder = shared.holder(s); holder != no_id) {
+            guess(make(scope.instance(), result.of_scope[holder].module),
+                  detail::confidence::scope_elsewhere);
+            module.caller = parent;
         } else if (first != no_id && owner != no_id) {
             join_owner();
         } else if (first != no_id && parted->is_call_of(first, s)) {

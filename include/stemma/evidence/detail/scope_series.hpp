@@ -113,9 +113,9 @@ public:
     }
 
     /// Whether scope `s` is a further call of that in scope `first`: both read the same weight, or
-    /// two scopes in `first` do, or are of one module, and one of them has the number of `s`. Without weights, a scope with
-    /// that number in `first` is enough if `s` contains none: what a further call calls is there.
-    /// Complexity: O(parameters read below them), times a logarithm.
+    /// two scopes in `first` do, or are of one module, and one of them has the number of `s`.
+    /// Without weights, a scope with that number in `first` is enough if `s` contains none: what a
+    /// further call calls is there. Complexity: O(parameters read below them), times a logarithm.
     [[nodiscard]] bool is_call_of(id first, id s) {
         if (weights().share(first, s)) {
             return true;

@@ -6,21 +6,36 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
 /// Finds modules that sequences share with a module around them. After
 /// `self.body = Sequential(Linear(...), self.act)`, torch prints `body/body.0` and `body/act`: the
-/// members of a sequence have numbers, so that the other one is `act`.
+/// members of a sequence have numbers, so that the other one is `act`. It may run in the sequence
+/// alone: beside `norm1`, `body/norm2` is `norm2`.
 class shared_members {
 public:
-    /// Requires: `table` outlives this. Complexity: O(scopes).
+    /// Requires: `table` outlives this. Complexity: O(scopes), times a logarithm if there are such.
     explicit shared_members(const scope_table& table)
         : table_(table), is_sequence_(table.scopes.size(), false) {
         for (id s = scope_style_count; s < table.scopes.size(); ++s) {
             const auto around = table.scopes[s].parent;
             is_sequence_[around] = is_sequence_[around] || is_member(s);
+        }
+        for (id s = scope_style_count; s < table.scopes.size(); ++s) {
+            if (is_foreign(s) && !stem_of(s).empty()) {
+                wanted_.insert(stem_of(s));
+            }
+        }
+        for (id s = scope_style_count; s < table.scopes.size() && !wanted_.empty(); ++s) {
+            if (const auto stem = stem_of(s); !stem.empty() && wanted_.contains(stem)) {
+                numbered_.try_emplace({table.scopes[s].parent, stem}, s);
+            }
         }
     }
 
@@ -29,8 +44,7 @@ public:
     /// Complexity: O(depth) expected.
     [[nodiscard]] id outside(id s) const {
         const auto& scope = table_.scopes[s];
-        if (scope.style != scope_style::called || scope.operators == 0 || is_member(s) ||
-            !is_sequence_[scope.parent] || table_.scopes[scope.parent].operators != 0) {
+        if (!is_foreign(s)) {
             return no_id;
         }
         for (auto around = table_.scopes[scope.parent].parent; around != no_id;
@@ -43,7 +57,39 @@ public:
         return no_id;
     }
 
+    /// Returns: the scope of the module that holds that of scope `s`, if `s` is in a sequence, and
+    /// in that scope ran one with the same operators whose name differs in the number at its end;
+    /// else `no_id`. Complexity: O(depth), times a logarithm.
+    [[nodiscard]] id holder(id s) const {
+        const auto stem = is_foreign(s) ? stem_of(s) : std::string_view{};
+        for (auto around = stem.empty() ? no_id : table_.scopes[table_.scopes[s].parent].parent;
+             around != no_id; around = table_.scopes[around].parent) {
+            const auto beside = numbered_.find({around, stem});
+            if (beside != numbered_.end() &&
+                table_.scopes[beside->second].kinds == table_.scopes[s].kinds) {
+                return around;
+            }
+        }
+        return no_id;
+    }
+
 private:
+    /// Whether a scope is in a sequence, but not called like one of its members, and computes.
+    [[nodiscard]] bool is_foreign(id s) const {
+        const auto& scope = table_.scopes[s];
+        return scope.style == scope_style::called && scope.operators != 0 && !is_member(s) &&
+               is_sequence_[scope.parent] && table_.scopes[scope.parent].operators == 0;
+    }
+
+    /// Returns: the name of a scope without the number at its end, which is none of a further call
+    /// or of a member of a list; empty for others.
+    [[nodiscard]] std::string_view stem_of(id s) const {
+        const auto name = table_.scopes[s].instance();
+        const auto stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+        const bool numbered = stem.size() < name.size() && !stem.ends_with('_');
+        return numbered && !stem.ends_with('.') ? stem : std::string_view{};
+    }
+
     /// Whether a scope is called like a member of the one around: `body.0` in `body`.
     [[nodiscard]] bool is_member(id s) const {
         const auto around = table_.scopes[table_.scopes[s].parent].instance();
@@ -53,7 +99,10 @@ private:
     }
 
     const scope_table& table_;
-    std::vector<bool> is_sequence_; // by scope
+    std::vector<bool> is_sequence_;     // by scope
+    std::set<std::string_view> wanted_; // stems of those in sequences
+    /// The first scopes with such names, by enclosing scope and stem.
+    std::map<std::pair<id, std::string_view>, id> numbered_;
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
