@@ -101,6 +101,21 @@ TEST_CASE("model_parameters: what is dequantized keeps its name, and has readers
     CHECK(read_by(model, parameters, 5) == names{"d", "e"});
 }
 
+TEST_CASE("model_parameters: what is converted to another precision keeps its name") {
+    const auto bytes = test::model(test::graph({node("Cast", {"a.w"}, {"InsertedCast_a.w"}),
+                                                node("Cast", {"x"}, {"z"}),
+                                                node("Gemm", {"z", "InsertedCast_a.w"}, {"y"})},
+                                               {"x"}, {"y"}, {"a.w"}))
+                           .bytes();
+    const stemma::wire_model model(bytes);
+    const model_parameters parameters(model);
+    CHECK(described(model, parameters) == names{"a.w a.w a.w", "InsertedCast_a.w a.w a.w"});
+    CHECK(parameters.passes_on(0));
+    CHECK_FALSE(parameters.passes_on(1));
+    CHECK(read_by(model, parameters, 0) == names{"a.w"});
+    CHECK(read_by(model, parameters, 2) == names{"InsertedCast_a.w"});
+}
+
 TEST_CASE("model_parameters: may be renamed, which readers of a dequantized one do not follow") {
     const auto bytes = test::model(test::graph({node("DequantizeLinear", {"w", "s"}, {"d"})}, {},
                                                {"d"}, {"w", "s"}))

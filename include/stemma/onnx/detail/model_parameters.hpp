@@ -42,7 +42,7 @@ template <class Model>
 
 /// The parameters of a model, numbered: its initializers, then the results of Constants that hold
 /// weights and of nodes that pass a parameter on. An Identity's result has a name of its own, that
-/// of a DequantizeLinear has the name of what it was made from.
+/// of a DequantizeLinear, or of a Cast to another precision, has the name of what it was made from.
 class model_parameters {
 public:
     /// Requires: `model` outlives this; `constants` are the Constants that hold weights, ascending.
@@ -117,8 +117,10 @@ private:
         std::vector<bool> passes;
         for (id op = 0; op < model_->operator_count(); ++op) {
             const auto domain = model_->operator_domain(op);
-            passes.push_back(detail::passes_on(domain, model_->operator_type(op)));
-            dequantizes_.push_back(detail::dequantizes(domain, model_->operator_type(op)));
+            const auto type = model_->operator_type(op);
+            converts_.push_back(detail::dequantizes(domain, type) ||
+                                (type == "Cast" && domain.empty()));
+            passes.push_back(converts_.back() || detail::passes_on(domain, type));
         }
         std::unordered_map<id, origin> origins; // by result
         for (id node = 0; node < model_->node_count(); ++node) {
@@ -137,7 +139,7 @@ private:
             const auto result = model_->first_output(node);
             const auto before = origins.find(inputs[0]);
             auto from = before == origins.end() ? origin{inputs[0], inputs[0]} : before->second;
-            from.named = dequantizes_[op] ? from.named : result;
+            from.named = converts_[op] ? from.named : result;
             origins.emplace(result, from);
             add_result(result, from);
         }
@@ -157,7 +159,7 @@ private:
     }
 
     id append_reads(id node, std::vector<id>& reads) const {
-        if (passes_on(node) && !dequantizes_[model_->operator_id(node)]) {
+        if (passes_on(node) && !converts_[model_->operator_id(node)]) {
             return 0;
         }
         id count = 0;
@@ -174,7 +176,7 @@ private:
     std::vector<id> values_;         // by parameter: initializers, then results
     std::vector<origin> origins_;    // of results
     std::vector<std::string> names_; // by parameter, if different from those of the values
-    std::vector<bool> dequantizes_;  // by operator
+    std::vector<bool> converts_;     // by operator
     ranked_ids are_parameters_;      // values
     id initializers_ = 0;
     parameter_reads reads_;
