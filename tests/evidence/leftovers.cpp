@@ -400,6 +400,11 @@ TEST_CASE("leftovers: what a quantizer inserted belongs where the data come from
     CHECK(scene.claims<leftovers>("node_b").empty());           // has metadata
     CHECK(scene.claims<leftovers>("c_QuantizeLinear").empty()); // behind several operators
     CHECK(scene.paths<leftovers>("d_DequantizeLinear") == texts{"four"});
+    // No second witness beside other claims from parameters.
+    CHECK(scene.claims<leftovers>("d_DequantizeLinear").front().source ==
+          stemma::provenance::parameter);
+    CHECK(scene.claims<leftovers>("a_QuantizeLinear").front().source ==
+          stemma::provenance::leftover);
 }
 
 TEST_CASE("leftovers: what turns the results of a product of integers into numbers belongs to it") {

@@ -49,7 +49,13 @@ namespace stemma::inline STEMMA_ABI {
 /// are not exact.
 struct leftovers {
     using policy_category = evidence_category;
-    using found_modules = std::unordered_map<id, std::pair<id, float>>; ///< with a confidence
+    /// A module as told by the remains, or by parameters of the operator that these lead to.
+    struct found_module {
+        id module = no_id;
+        float confidence = 0;
+        bool by_parameters = false;
+    };
+    using found_modules = std::unordered_map<id, found_module>; ///< by vertex index
 
     template <class Ops>
     class claims {
@@ -64,8 +70,10 @@ struct leftovers {
             const auto entry =
                 modules_.find(static_cast<id>(detail::index_of(ops_->graph(), vertex)));
             if (entry != modules_.end()) {
-                const auto [module, confidence] = entry->second;
-                f(claim{module, no_id, confidence, provenance::leftover,
+                const auto [module, confidence, by_parameters] = entry->second;
+                // Together with other claims from parameters, it is no second witness.
+                f(claim{module, no_id, confidence,
+                        by_parameters ? provenance::parameter : provenance::leftover,
                         confidence > detail::confidence::region, no_id});
             }
         }
@@ -187,8 +195,8 @@ private:
     /// Returns: the module that was found for an operator, else the one in its name; `no_id`
     /// without.
     template <class Ops, class Modules>
-    [[nodiscard]] static std::pair<id, float> find_known(evidence_context<Ops, Modules>& context,
-                                                         const found_modules& found, id v) {
+    [[nodiscard]] static found_module find_known(evidence_context<Ops, Modules>& context,
+                                                 const found_modules& found, id v) {
         if (const auto known = found.find(v); known != found.end()) {
             return known->second;
         }
@@ -221,7 +229,7 @@ private:
             std::size_t sides = 0;
             const auto add = [&](operator_t<Ops> neighbour) {
                 const auto u = static_cast<id>(detail::index_of(graph, neighbour));
-                const auto module = find_known(context, found, u).first;
+                const auto module = find_known(context, found, u).module;
                 shared.add(module == no_id ? no_id : detail::around(context.index(), module));
                 sides += module == no_id ? 0U : 1U;
             };
@@ -271,21 +279,23 @@ private:
                 detail::common_module readers;
                 float confidence = 1;
                 bool all = true;
+                bool by_parameters = false;
                 for (auto [out, last] = out_edges(vertex, graph); out != last; ++out) {
                     const auto w = static_cast<id>(detail::index_of(graph, target(*out, graph)));
                     auto reader = find_known(context, found, w);
-                    if (reader.first == no_id &&
+                    if (reader.module == no_id &&
                         detail::is_product(context.ops().op_type(target(*out, graph)))) {
                         reader = {find_owner(context, target(*out, graph)),
-                                  detail::confidence::parameter};
+                                  detail::confidence::parameter, true};
                     }
-                    all = all && reader.first != no_id;
-                    readers.add(reader.first);
-                    confidence = std::min(confidence, reader.second);
+                    all = all && reader.module != no_id;
+                    readers.add(reader.module);
+                    confidence = std::min(confidence, reader.confidence);
+                    by_parameters = by_parameters || reader.by_parameters;
                 }
                 if (all && readers.low != no_id) {
                     const auto v = static_cast<id>(detail::index_of(graph, vertex));
-                    found[v] = {readers.get(context.index()), confidence};
+                    found[v] = {readers.get(context.index()), confidence, by_parameters};
                     ++known;
                 }
             }
@@ -310,9 +320,9 @@ private:
             }
             for (auto [in, in_last] = in_edges(*it, graph); in != in_last; ++in) {
                 const auto u = static_cast<id>(detail::index_of(graph, source(*in, graph)));
-                if (auto known = find_known(context, found, u); known.first != no_id) {
+                if (auto known = find_known(context, found, u); known.module != no_id) {
                     if (behind_product) { // the last part of what was fused
-                        known.second = std::min(known.second, detail::confidence::region);
+                        known.confidence = std::min(known.confidence, detail::confidence::region);
                     }
                     found[v] = known;
                 }
@@ -328,7 +338,7 @@ private:
             return static_cast<id>(detail::index_of(ops.graph(), vertex));
         };
         const auto module_of = [&](operator_t<Ops> vertex) {
-            const auto known = find_known(context, found, number(vertex)).first;
+            const auto known = find_known(context, found, number(vertex)).module;
             return known == no_id ? find_caller(context, vertex) : known;
         };
         for (auto [it, last] = vertices(ops.graph()); it != last; ++it) {
@@ -367,10 +377,10 @@ private:
                 const bool sure =
                     place.exact && !std::binary_search(rewritten.begin(), rewritten.end(), u);
                 known = {sure ? place.module : no_id, detail::confidence::leftover};
-            } else if (known.first == no_id) {
-                known = {find_caller(context, *quantized), detail::confidence::parameter};
+            } else if (known.module == no_id) {
+                known = {find_caller(context, *quantized), detail::confidence::parameter, true};
             }
-            known.first != no_id ? void(found[v] = known) : void();
+            known.module != no_id ? void(found[v] = known) : void();
         }
     }
 
@@ -392,9 +402,9 @@ private:
                 module = detail::nearest_called(context.modules(), module);
                 const auto v = static_cast<id>(detail::index_of(context.ops().graph(), vertex));
                 const auto [known, added] =
-                    found.emplace(v, std::pair(module, detail::confidence::folded));
+                    found.emplace(v, found_module{module, detail::confidence::folded});
                 if (!added) {
-                    known->second.first = context.index().lca(known->second.first, module);
+                    known->second.module = context.index().lca(known->second.module, module);
                 }
             });
         }
