@@ -9,6 +9,7 @@
 #include <stemma/model/attribution.hpp>
 #include <stemma/model/module_tree_builder.hpp>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,32 @@ TEST_CASE("parameter_names: a tied parameter makes a claim for each owner") {
     // Another parameter decides between them.
     CHECK(paths_of(tree, {"embed.weight", "head.bias"}) == texts{"head"});
     CHECK(paths_of(tree, {"embed.weight", "tail.bias"}) == texts{""});
+}
+
+namespace {
+
+/// An operator that converts a parameter to another precision.
+struct conversion : test::operator_scene {
+    [[nodiscard]] static bool passes_parameter_on(std::size_t) { return true; }
+};
+
+std::size_t claims_of_conversion(const stemma::module_tree& tree, const std::string& parameter) {
+    conversion ops;
+    const auto v = ops.add();
+    ops.read_parameter(v, parameter);
+    stemma::evidence_context<conversion, stemma::module_tree> context(ops, tree);
+    std::size_t count = 0;
+    parameter_names{}.prepare(context).for_each_claim(v, [&](const stemma::claim&) { ++count; });
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("parameter_names: say nothing about a conversion of what several modules own") {
+    const auto tree = test::tree_of({"conv", "bn"});
+    CHECK(claims_of_conversion(tree, "bn.bias") == 1);
+    CHECK(claims_of_conversion(tree, "ConvBnFusion_BN_B_bn.bias") == 0);
+    CHECK(claims_of(tree, {"ConvBnFusion_BN_B_bn.bias"}).size() == 1);
 }
 
 TEST_CASE("parameter_names: speak for the owner's nearest ancestor that ran") {

@@ -6,7 +6,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/bypassed_modules.hpp>
 #include <stemma/evidence/detail/joined_modules.hpp>
+#include <stemma/evidence/detail/merged_parameters.hpp>
 #include <stemma/evidence/detail/parameter_owners.hpp>
+#include <stemma/evidence/detail/scoped_name.hpp>
 #include <stemma/evidence/detail/tied_parameters.hpp>
 #include <stemma/evidence/evidence_context.hpp>
 #include <stemma/model/attribution.hpp>
@@ -55,7 +57,7 @@ struct parameter_names {
                     first = several ? first : p;
                 }
             });
-            if (first == no_id) {
+            if (first == no_id || passes_fused_on(vertex, first)) {
                 return;
             }
             const auto owners = owners_->of(first);
@@ -80,6 +82,13 @@ struct parameter_names {
         }
 
     private:
+        /// Whether an operator only converts a parameter that was fused from those of several
+        /// modules, and so belongs where that is read.
+        [[nodiscard]] bool passes_fused_on(operator_t<Ops> vertex, id p) const {
+            return detail::passes_parameter_on(*ops_, vertex) &&
+                   detail::is_fused_name(ops_->parameter_name(p));
+        }
+
         /// Whether names and metadata stop at an ancestor, so that parameters say more.
         [[nodiscard]] bool is_below_shallow(id module) const {
             return std::any_of(shallow_.begin(), shallow_.end(), [&](id m) {

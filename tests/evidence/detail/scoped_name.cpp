@@ -76,6 +76,16 @@ TEST_CASE("split_leftover_name: finds what optimizers leave of a name") {
     CHECK(split_leftover("enc/fc/MatMul") == "enc/fc");
     CHECK(split_leftover("InsertedPrecisionFreeCast_/fc/MatMul_output_0") == "fc");
     CHECK(split_leftover("InsertedCast_fc.weight") == "-");
+    CHECK(split_leftover("InsertedCast_ConvMulFusion_Mul_B_/fc/fc.1/Constant_output_0") ==
+          "fc/fc.1");
+    CHECK(split_leftover("ConvMulFusion_Mul_B_fc/Mul") == "ConvMulFusion_Mul_B_fc");
+}
+
+TEST_CASE("is_fused_name: parameters fused from several") {
+    CHECK(stemma::detail::is_fused_name("ConvBnFusion_BN_B_layer1.bn.bias"));
+    CHECK(stemma::detail::is_fused_name("InsertedCast_ConvMulFusion_W_fc.weight"));
+    CHECK_FALSE(stemma::detail::is_fused_name("InsertedCast_fc.weight"));
+    CHECK_FALSE(stemma::detail::is_fused_name(""));
 }
 
 TEST_CASE("split_scoped_name: accepts lower-case operators, as TensorFlow writes") {

@@ -33,27 +33,6 @@ namespace stemma::inline STEMMA_ABI::detail {
                : nullptr;
 }
 
-/// Returns: the name a parameter had before an optimizer fused it with others and put a prefix in
-/// front that ends in a capital: `ConvBnFusion_BN_B_layer1.bn.bias`, `ConvAddFusion_Add_B_...`.
-[[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
-    constexpr std::string_view fusion = "Fusion_";
-    const auto position = name.substr(0, name.find('.')).find(fusion);
-    if (position == name.npos || name.front() < 'A' || name.front() > 'Z') {
-        return name;
-    }
-    const auto rest = name.substr(position + fusion.size());
-    const auto is_role = [&](std::size_t at) { // `B_`
-        return at + 1 < rest.size() && is_capital(rest[at]) && rest[at + 1] == '_';
-    };
-    if (is_role(0)) {
-        return rest.substr(2);
-    }
-    const auto first = std::min(rest.find('_'), rest.size()); // after `BN`, `Add`, `Mul`
-    return first > 0 && first <= 3 && is_capital(rest.front()) && is_role(first + 1)
-               ? rest.substr(first + 3)
-               : name;
-}
-
 /// Whether what follows the last dot in a name is not a member: a tool appended something to a
 /// number, or the dot is a decimal point, and the only one: `const_-3.4e+38_f32`.
 [[nodiscard]] constexpr bool ends_in_fraction(std::string_view path,

@@ -73,12 +73,42 @@ constexpr void drop_numbered(std::string_view& name, std::string_view suffix) no
     return name;
 }
 
+/// Returns: the name that a parameter, or another value, had before an optimizer fused it with
+/// others and put a prefix in front that ends in a capital: `ConvBnFusion_BN_B_layer1.bn.bias`,
+/// `ConvAddFusion_Add_B_...`.
+[[nodiscard]] constexpr std::string_view without_fusion_prefix(std::string_view name) noexcept {
+    constexpr std::string_view fusion = "Fusion_";
+    const auto position = name.substr(0, name.find('.')).find(fusion);
+    if (position == name.npos || name.front() < 'A' || name.front() > 'Z') {
+        return name;
+    }
+    const auto rest = name.substr(position + fusion.size());
+    const auto is_role = [&](std::size_t at) { // `B_`
+        return at + 1 < rest.size() && is_capital(rest[at]) && rest[at + 1] == '_';
+    };
+    if (is_role(0)) {
+        return rest.substr(2);
+    }
+    const auto first = std::min(rest.find('_'), rest.size()); // after `BN`, `Add`, `Mul`
+    return first > 0 && first <= 3 && is_capital(rest.front()) && is_role(first + 1)
+               ? rest.substr(first + 3)
+               : name;
+}
+
+/// Whether a parameter was fused with others, `ConvBnFusion_BN_B_layer1.bn.bias`.
+[[nodiscard]] constexpr bool is_fused_name(std::string_view name) noexcept {
+    name = without_cast(name);
+    return without_fusion_prefix(name).size() != name.size();
+}
+
 /// Returns: a name without the prefix that a runtime gives to what it fused, `fused /conv1/Conv`,
-/// or converted.
+/// or converted, also if that was a constant which it fused, `ConvMulFusion_Mul_B_/fc/Constant`.
 [[nodiscard]] constexpr std::string_view without_fused(std::string_view name) noexcept {
     constexpr std::string_view fused = "fused ";
     name.remove_prefix(begins_with(name, fused) ? fused.size() : 0);
-    return without_cast(name);
+    name = without_cast(name);
+    const auto value = without_fusion_prefix(name);
+    return value.starts_with('/') ? value : name;
 }
 
 /// Removes suffixes that runtimes and quantizers append to the names of operators or values they
