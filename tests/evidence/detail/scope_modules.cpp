@@ -446,6 +446,18 @@ TEST_CASE("grow_scopes: what a sequence shares with the module around it may run
     CHECK(s.path(shared) == "block.norm2");
 }
 
+TEST_CASE("grow_scopes: a list whose members each run in another module belongs to their caller") {
+    grown_scene<> s;
+    const auto first = s.ops.add({}, "/enc/shared/glu.0/shared.0/MatMul", "MatMul");
+    const auto gate = s.ops.add({first}, "/enc/shared/glu.0/Mul", "Mul");
+    const auto second = s.ops.add({gate}, "/enc/shared/glu.1/shared.1/MatMul", "MatMul");
+    s.grow();
+    CHECK(s.path(first) == "enc.shared.shared.0");
+    CHECK(s.path(gate) == "enc.shared.glu.0");
+    CHECK(s.path(second) == "enc.shared.shared.1");
+    CHECK(s.bound.of(second, s.table.scope_of[second]).caller != no_id);
+}
+
 TEST_CASE("grow_scopes: a further call is one of the same module if the first call is gone") {
     grown_scene<test::weighted_operators> s;
     const auto inner = s.ops.add({}, "/pre/fc.0/lin_1/MatMul", "MatMul");

@@ -70,4 +70,14 @@ TEST_CASE("shared_members: a number may tell who holds what runs in a sequence a
     CHECK(holder({"/m/norm1/Mul", "/m/down/conv/Conv", "/m/down/norm2/Mul"}) == "none");
 }
 
+TEST_CASE("shared_members: the members of a list may each run in another module") {
+    CHECK(holder({"/m/a/list.0/MatMul", "/m/b/list.1/MatMul"}) == "/m");
+    CHECK(holder({"/m/b/list.1/MatMul", "/m/a/list.0/MatMul"}) == "/m");
+    CHECK(holder({"/m/a/list.1/MatMul", "/m/b/list.2/MatMul"}) == "none"); // one is missing
+    CHECK(holder({"/m/a/list.0/MatMul", "/m/b/list.0/MatMul", "/m/b/list.1/MatMul"}) == "none");
+    CHECK(holder({"/m/a/list.0/MatMul", "/m/a/list.1/MatMul"}) == "none");
+    CHECK(holder({"/m/list/list.0/MatMul", "/m/b/list.1/MatMul"}) == "none");
+    CHECK(holder({"/a/list.0/MatMul", "/m/b/list.1/MatMul"}) == "none");
+}
+
 } // namespace test::evidence_detail_shared_members

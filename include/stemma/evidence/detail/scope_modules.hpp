@@ -373,7 +373,7 @@ template <parameter_readers Ops>
             guess(result.of_scope[outside].module, detail::confidence::scope_elsewhere);
             module.caller = parent;
         } else if (const auto holder = shared.holder(s); holder != no_id) {
-            guess(make(scope.instance(), result.of_scope[holder].module),
+            guess(detail::module_below(builder, result.of_scope[holder].module, stem),
                   detail::confidence::scope_elsewhere);
             module.caller = parent;
         } else if (first != no_id && owner != no_id) {

@@ -6,8 +6,11 @@
 #include <stemma/core/id.hpp>
 #include <stemma/evidence/detail/scope_table.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,7 +20,8 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// Finds modules that sequences share with a module around them. After
 /// `self.body = Sequential(Linear(...), self.act)`, torch prints `body/body.0` and `body/act`: the
 /// members of a sequence have numbers, so that the other one is `act`. It may run in the sequence
-/// alone: beside `norm1`, `body/norm2` is `norm2`.
+/// alone: beside `norm1`, `body/norm2` is `norm2`. And members of a list that each run in another
+/// module, `a/list.0` and `b/list.1`, were handed to these by what holds the list.
 class shared_members {
 public:
     /// Requires: `table` outlives this. Complexity: O(scopes), times a logarithm if there are such.
@@ -37,6 +41,7 @@ public:
                 numbered_.try_emplace({table.scopes[s].parent, stem}, s);
             }
         }
+        find_distributed();
     }
 
     /// Returns: the scope in which the module of scope `s` ran outside the sequence, if `s` is in
@@ -59,8 +64,12 @@ public:
 
     /// Returns: the scope of the module that holds that of scope `s`, if `s` is in a sequence, and
     /// in that scope ran one with the same operators whose name differs in the number at its end;
-    /// else `no_id`. Complexity: O(depth), times a logarithm.
+    /// or if it is a member of a list and each other member ran in a scope beside that around `s`.
+    /// Else `no_id`. Complexity: O(depth), times a logarithm.
     [[nodiscard]] id holder(id s) const {
+        if (std::binary_search(distributed_.begin(), distributed_.end(), s)) {
+            return table_.scopes[table_.scopes[s].parent].parent;
+        }
         const auto stem = is_foreign(s) ? stem_of(s) : std::string_view{};
         for (auto around = stem.empty() ? no_id : table_.scopes[table_.scopes[s].parent].parent;
              around != no_id; around = table_.scopes[around].parent) {
@@ -74,6 +83,41 @@ public:
     }
 
 private:
+    /// Finds lists of which every member from 0 on ran once, each in another scope, all of these
+    /// in the same one.
+    void find_distributed() {
+        std::map<std::pair<id, std::string_view>, std::map<std::string_view, std::vector<id>>>
+            lists;
+        for (id s = scope_style_count; s < table_.scopes.size(); ++s) {
+            const auto& scope = table_.scopes[s];
+            const auto dot = scope.instance().rfind('.');
+            if (scope.style == scope_style::called && scope.parent >= scope_style_count &&
+                dot != std::string_view::npos && !is_member(s) &&
+                is_number(scope.instance().substr(dot + 1))) {
+                lists[{table_.scopes[scope.parent].parent, scope.instance().substr(0, dot)}]
+                     [scope.instance().substr(dot + 1)]
+                         .push_back(s);
+            }
+        }
+        for (const auto& [list, members] : lists) {
+            std::set<id> callers;
+            std::size_t count = 0;
+            for (const auto& [number, scopes] : members) {
+                callers.insert(table_.scopes[scopes.front()].parent);
+                count += scopes.size();
+            }
+            const bool complete =
+                members.contains(std::to_string(members.size() - 1)) && members.contains("0");
+            if (members.size() > 1 && complete && callers.size() == members.size() &&
+                count == members.size()) {
+                for (const auto& [number, scopes] : members) {
+                    distributed_.push_back(scopes.front());
+                }
+            }
+        }
+        std::sort(distributed_.begin(), distributed_.end());
+    }
+
     /// Whether a scope is in a sequence, but not called like one of its members, and computes.
     [[nodiscard]] bool is_foreign(id s) const {
         const auto& scope = table_.scopes[s];
@@ -103,6 +147,7 @@ private:
     std::set<std::string_view> wanted_; // stems of those in sequences
     /// The first scopes with such names, by enclosing scope and stem.
     std::map<std::pair<id, std::string_view>, id> numbered_;
+    std::vector<id> distributed_; // members of lists that other scopes hold, ascending
 };
 
 } // namespace stemma::inline STEMMA_ABI::detail
