@@ -180,6 +180,18 @@ TEST_CASE("find_merged_parameters: finds a vector with several roles, but not a 
     CHECK(ops.merged(test::tree_of({"a.norm", "words", "scale"})) == names{"a.norm.bias"});
 }
 
+TEST_CASE("find_merged_parameters: calls of one module may be fused in different ways") {
+    scene ops;
+    ops.add_reader("/fc/MatMulNBits", "fc.bias");
+    ops.add_reader("/fc_1/Gemm", "fc.bias");
+    ops.add_reader("/conv/FusedConv", "conv.bias");
+    ops.add_reader("/conv_1/Conv", "conv.bias");
+    CHECK(ops.merged(test::tree_of({"fc", "conv"})).empty());
+    ops.add_reader("/norm/LayerNormalization", "fc.bias");
+    ops.add_reader("/up/ConvTranspose", "conv.bias");
+    CHECK(ops.merged(test::tree_of({"fc", "conv"})) == names{"conv.bias", "fc.bias"});
+}
+
 TEST_CASE("find_merged_parameters: a quantized module's bias may be read as often as its weight") {
     scene ops;
     for (const auto* part : {"weight", "bias"}) {

@@ -179,20 +179,23 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
     }
 }
 
+/// Returns: one type for all products of matrices, and one for all convolutions: a runtime may fuse
+/// the calls of one module in different ways.
+[[nodiscard]] inline std::string_view unfused_type(std::string_view type) noexcept {
+    return type.ends_with("Conv")                                               ? "Conv"
+           : type.find("MatMul") != type.npos || type.find("Gemm") != type.npos ? "Gemm"
+                                                                                : type;
+}
+
 /// Marks vectors that operators read in several ways where a module has just one use for such a
 /// vector: the bias of a product, the scale of a normalization.
 template <named_operators Ops>
 void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& of_vectors,
                            std::vector<bool>& merged) {
-    constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
-                                                    "Conv",
-                                                    "ConvTranspose",
-                                                    "FusedConv",
-                                                    "Gemm",
-                                                    "GroupNormalization",
-                                                    "InstanceNormalization",
-                                                    "LayerNormalization",
-                                                    "SkipLayerNormalization"};
+    constexpr std::array<std::string_view, 8> kinds{"BatchNormalization", "Conv",
+                                                    "ConvTranspose",      "Gemm",
+                                                    "GroupNormalization", "InstanceNormalization",
+                                                    "LayerNormalization", "SkipLayerNormalization"};
     struct seen {
         std::string_view type;
         bool of_kind = false;
@@ -200,7 +203,7 @@ void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>
     };
     std::map<id, seen> types;
     for (const auto& [p, v] : of_vectors) {
-        const std::string_view type = ops.op_type(v);
+        const std::string_view type = unfused_type(ops.op_type(v));
         auto& entry = types.try_emplace(p, seen{type}).first->second;
         entry.several = entry.several || entry.type != type;
         entry.of_kind = entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
