@@ -48,9 +48,10 @@ TEST_CASE("attention_blocks: what leads from nameless products to the last proje
 TEST_CASE("attention_blocks: an attention of which only the projection has names") {
     test::operator_scene ops;
     const auto x = ops.add({}, "", "Relu");
+    const auto bias = ops.add({}, "", "Gather");
     const auto query = ops.add({x}, "", "MatMul");
     const auto value = ops.add({x}, "", "MatMul");
-    const auto weights = ops.add({query}, "", "Softmax");
+    const auto weights = ops.add({query, bias}, "", "Softmax");
     const auto sum = ops.add({weights, value}, "", "MatMul");
     const auto product = ops.add({sum}, "", "MatMul"); // has a name by its bias
     const auto out = ops.add({product}, "", "Add");
@@ -58,25 +59,32 @@ TEST_CASE("attention_blocks: an attention of which only the projection has names
     lost[query] = lost[value] = lost[product] = true;
     constexpr id projection = 2;
     constexpr id attention = 1;
+    id other = no_id; // computes the bias
     const auto complete = [&](id around) {
         std::vector<id> owner(ops.size(), no_id);
+        owner[bias] = other;
         owner[product] = owner[out] = projection;
         stemma::detail::attention_blocks<test::operator_scene>(
             ops, std::vector<bool>(ops.size(), true), std::vector<bool>(ops.size(), false), lost)
-            .complete_around({no_id, no_id, around}, owner);
+            .complete_around({no_id, no_id, around, no_id}, owner);
         return owner;
     };
     std::vector<id> expected(ops.size(), no_id);
     expected[product] = expected[out] = projection;
     CHECK(complete(no_id) == expected);
-    for (auto v : {query, value, weights, sum}) {
+    for (auto v : {bias, query, value, weights, sum}) {
         expected[v] = attention;
     }
     CHECK(complete(attention) == expected);
-    ops.at(weights).op_type = "Relu"; // no attention
+    other = 3;
     for (auto v : {query, value, weights, sum}) {
         expected[v] = no_id;
     }
+    expected[bias] = other;
+    CHECK(complete(attention) == expected);
+    other = no_id;
+    ops.at(weights).op_type = "Relu"; // no attention
+    expected[bias] = no_id;
     CHECK(complete(attention) == expected);
 }
 

@@ -40,8 +40,8 @@ public:
     }
 
     /// Assigns operators with a Softmax among them to the module around a projection of which
-    /// nothing else has names. `around` is by module, `no_id` for other modules.
-    /// Complexity: as above.
+    /// nothing else has names, unless they read results of others with names. `around` is by
+    /// module, `no_id` for other modules. Complexity: as above.
     void complete_around(const std::vector<id>& around, std::vector<id>& owner) const {
         if (std::find(lost_.begin(), lost_.end(), true) == lost_.end()) {
             return;
@@ -52,29 +52,59 @@ public:
                 continue;
             }
             auto region = leading_to(v, owner);
-            region.erase(region.begin()); // the projection
-            if (std::any_of(region.begin(), region.end(), [&](id u) {
-                    return std::string_view(ops_.op_type(vertex_[u])) == "Softmax";
-                })) {
+            if (has_softmax(region) && !reads_known(region, owner)) {
+                region.operators.erase(region.operators.begin()); // the projection
                 give(region, module, owner);
             }
         }
     }
 
 private:
+    struct block {
+        std::vector<id> operators;
+        std::vector<bool> begins; // by operator: lays out what a nameless weight multiplies
+    };
+
     /// Assigns operators to a module if nameless weights are among what they read.
-    void give(const std::vector<id>& region, id module, std::vector<id>& owner) const {
-        if (std::any_of(region.begin(), region.end(), [&](id u) { return lost_[u]; })) {
-            std::for_each(region.begin(), region.end(), [&](id u) { owner[u] = module; });
+    void give(const block& region, id module, std::vector<id>& owner) const {
+        const auto& operators = region.operators;
+        if (std::any_of(operators.begin(), operators.end(), [&](id u) { return lost_[u]; })) {
+            std::for_each(operators.begin(), operators.end(), [&](id u) { owner[u] = module; });
         }
     }
 
-    [[nodiscard]] std::vector<id> leading_to(std::size_t v, const std::vector<id>& owner) const {
+    [[nodiscard]] bool has_softmax(const block& region) const {
+        return std::any_of(region.operators.begin(), region.operators.end(), [&](id u) {
+            return std::string_view(ops_.op_type(vertex_[u])) == "Softmax";
+        });
+    }
+
+    /// Whether operators behind nameless products read what is computed by modules with names,
+    /// other than that of the projection.
+    [[nodiscard]] bool reads_known(const block& region, const std::vector<id>& owner) const {
+        const auto projection = owner[region.operators.front()];
+        for (std::size_t i = 0; i < region.operators.size(); ++i) {
+            const auto u = region.operators[i];
+            if (region.begins[i] || (i != 0 && lost_[u])) {
+                continue;
+            }
+            const auto [in, last] = in_edges(vertex_[u], ops_.graph());
+            if (std::any_of(in, last, [&](const auto& edge) {
+                    const auto w = index_of(ops_.graph(), source(edge, ops_.graph()));
+                    return !steady_[w] && owner[w] != no_id && owner[w] != projection;
+                })) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] block leading_to(std::size_t v, const std::vector<id>& owner) const {
         constexpr std::size_t max_region = 64;
-        std::vector<id> region{static_cast<id>(v)};
-        std::vector<bool> begins{false}; // lays out what a nameless weight multiplies
-        const auto is_inside = [&](std::size_t u) {
-            return std::find(region.begin(), region.end(), u) != region.end();
+        block reached{{static_cast<id>(v)}, {false}};
+        auto& [region, begins] = reached;
+        const auto is_inside = [&operators = reached.operators](std::size_t u) {
+            return std::find(operators.begin(), operators.end(), u) != operators.end();
         };
         const auto leads_inside = [&](std::size_t u) {
             for (auto [out, last] = out_edges(vertex_[u], ops_.graph()); out != last; ++out) {
@@ -102,7 +132,7 @@ private:
                 }
             }
         }
-        return region;
+        return reached;
     }
 
     const Ops& ops_;
