@@ -2,131 +2,19 @@
 #ifndef STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
 #define STEMMA_EXAMPLES_PYTHON_HANDLES_HPP
 
-#include <stemma/core/parallel.hpp>
-#include <stemma/stemma.hpp>
+#include "held.hpp"
 
-#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <utility>
 #include <variant>
 
-/// Handles as Python sees them: each keeps its model alive.
+/// The classes of handles that Python sees.
 namespace stemma_python {
-
-namespace py = pybind11;
-
-/// A model, which several threads may ask at once.
-struct opened_model {
-    opened_model(stemma::model opened, stemma::thread_limit allowed, double taken)
-        : model(std::move(opened)), threads(allowed), seconds(taken) {}
-
-    stemma::model model;
-    stemma::thread_limit threads; ///< that each call may use
-    double seconds = 0;           ///< that it took to open
-};
-
-using model_ptr = std::shared_ptr<opened_model>;
-
-/// A handle and its model.
-template <class Ref>
-struct held {
-    model_ptr of;
-    Ref ref;
-};
-
-using py_node = held<stemma::node_ref>;
-using py_value = held<stemma::value_ref>;
-using py_module = held<stemma::module_ref>;
-using py_parameter = held<stemma::parameter_ref>;
-
-/// Returns: what `f(model)` returns, which must be no Python object: others run meanwhile.
-template <class Function>
-auto ask(const model_ptr& of, Function f) {
-    const py::gil_scoped_release others_run;
-    const stemma::thread_scope threads(of->threads);
-    return f(of->model);
-}
-
-/// Returns: text of a file, in which bytes that are no UTF-8 are replaced.
-inline py::str text(std::string_view bytes) {
-    auto* made =
-        PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
-    if (made == nullptr) {
-        throw py::error_already_set();
-    }
-    return py::reinterpret_steal<py::str>(made);
-}
-
-/// Returns: a handle for Python.
-template <class Ref>
-held<Ref> hold(const model_ptr& of, Ref ref) {
-    return {of, ref};
-}
-
-/// Returns: a tuple of handles, for the few that one has.
-template <class Range>
-py::tuple tuple_of(const model_ptr& of, const Range& range) {
-    py::list all;
-    for (const auto ref : range) {
-        all.append(hold(of, ref));
-    }
-    return all;
-}
-
-/// Returns: a sequence that creates handles on demand.
-template <class Range>
-py::object lazily(const model_ptr& of, Range range) {
-    const auto size = static_cast<std::size_t>(ranges::size(range));
-    const py::cpp_function at([of, range = std::move(range)](std::size_t i) {
-        return hold(of, range[static_cast<ranges::range_difference_t<Range>>(i)]);
-    });
-    return py::module_::import("stemma._handles").attr("Handles")(size, at);
-}
-
-/// Returns: a handle or None.
-template <class Found>
-py::object or_none(const model_ptr& of, const Found& found) {
-    return found ? py::cast(hold(of, *found)) : py::none();
-}
-
-/// Adds a property whose value is text.
-template <class Class, class Function>
-void add_text(Class& type, const char* name, Function f, const char* says) {
-    type.def_property_readonly(
-        name, [f](const typename Class::type& self) { return text(std::invoke(f, self.ref)); },
-        says);
-}
-
-/// What all handles have: an index, and equality by model and index.
-template <class Class>
-void add_identity(Class& type) {
-    using self = typename Class::type;
-    type.def_property_readonly(
-        "index", [](const self& one) { return stemma::to_index(one.ref.id()); },
-        "its number among those of the model");
-    type.def_property_readonly(
-        "model", [](const self& one) { return one.of; }, "the model that it is of");
-    type.def("__eq__", [](const self& one, const py::object& other) {
-        return py::isinstance<self>(other) && other.cast<const self&>().ref == one.ref;
-    });
-    type.def("__hash__", [](const self& one) {
-        return std::hash<const void*>()(one.of.get()) ^ stemma::to_index(one.ref.id());
-    });
-}
-
-inline py::str repr(std::string_view kind, std::string_view name, std::string_view rest) {
-    return text(std::string("<stemma.").append(kind) + " '" + std::string(name) + "'" +
-                (rest.empty() ? "" : ": ") + std::string(rest) + ">");
-}
 
 inline void bind_claim(py::module_& m) {
     py::class_<held<stemma::claim_ref>> type(m, "Claim", "What one source of evidence says.");
@@ -140,6 +28,10 @@ inline void bind_claim(py::module_& m) {
     type.def_property_readonly(
         "is_exact", [](const held<stemma::claim_ref>& one) { return one.ref.is_exact(); },
         "whether it names the deepest module");
+    add_equality(type, [](const held<stemma::claim_ref>& one) {
+        return std::hash<std::string_view>()(one.ref.source()) ^
+               stemma::to_index(one.ref.module().id());
+    });
     type.def("__repr__", [](const held<stemma::claim_ref>& one) {
         return repr("Claim", to_text(one.ref.module()), one.ref.source());
     });
@@ -206,9 +98,9 @@ inline void bind_attribute(py::module_& m) {
     type.def_property_readonly(
         "value", [](const held_attribute& one) { return value_of(one.ref); },
         "a number, text or a list of these; None for tensors, graphs and the like");
-    type.def("__eq__", [](const held_attribute& one, const py::object& other) {
-        return py::isinstance<held_attribute>(other) &&
-               other.cast<const held_attribute&>().ref == one.ref;
+    add_equality(type, [](const held_attribute& one) {
+        return std::hash<const void*>()(one.of.get()) ^
+               std::hash<std::string_view>()(one.ref.name());
     });
     type.def("__repr__", [](const held_attribute& one) {
         return repr("Attribute", one.ref.name(), one.ref.type());

@@ -105,7 +105,8 @@ void bind_parts(py::class_<opened_model, model_ptr>& type) {
 
 void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def("explain", explain,
-             "What nodes, values, modules, functions are, by name or handle (stemma.explain/1).");
+             "What nodes, values, weights, modules, functions are, by name or handle "
+             "(stemma.explain/1).");
     type.def("query", run_query, "query"_a, py::kw_only(), "sort"_a = py::none(),
              "top"_a = py::none(), "dims"_a = std::map<std::string, std::int64_t>(),
              "What fits a query, docs/query.md.");
@@ -128,6 +129,9 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "diff",
         [](const model_ptr& a, const model_ptr& b, bool nodes, bool weights, double tolerance) {
+            if (!(tolerance >= 0)) {
+                throw py::value_error("tolerance is not a number from 0");
+            }
             return told(
                 a, b,
                 [&](const stemma::attributed_model& one, const stemma::attributed_model& two) {
@@ -369,8 +373,8 @@ PYBIND11_MODULE(_stemma, m) {
     bind_answers(model);
     bind_writers(model);
     bind_functions(m);
-    for (const char* name :
-         {"Answer", "Claim", "Error", "Model", "Module", "Node", "Parameter", "Part", "Value"}) {
+    for (const char* name : {"Answer", "Attribute", "Claim", "Error", "Model", "Module", "Node",
+                             "Parameter", "Part", "Value"}) {
         m.attr(name).attr("__module__") = "stemma";
     }
 }

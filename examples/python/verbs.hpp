@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -73,7 +74,7 @@ inline stemma::tag_summary summary_of(const model_ptr& of, const stemma::attribu
 
 using asked_thing = std::variant<std::string, stemma::node_id, stemma::value_id, stemma::module_id>;
 
-/// Returns: the node, value or module of model `of`, or the text.
+/// Returns: the node, value, weight or module of model `of`, or the text.
 inline asked_thing asked_for(const model_ptr& of, const py::handle& what) {
     const auto own = [&](const auto& one) -> const auto& {
         if (one.of != of) {
@@ -90,8 +91,11 @@ inline asked_thing asked_for(const model_ptr& of, const py::handle& what) {
     if (py::isinstance<py_module>(what)) {
         return own(what.cast<const py_module&>()).id();
     }
+    if (py::isinstance<py_parameter>(what)) {
+        return own(what.cast<const py_parameter&>()).value().id();
+    }
     if (!py::isinstance<py::str>(what)) {
-        throw py::type_error("a name, or a handle of a node, value or module is wanted");
+        throw py::type_error("a name, or a handle of a node, value, parameter or module is wanted");
     }
     return what.cast<std::string>();
 }
@@ -290,7 +294,11 @@ inline py::object profile(const model_ptr& of, const py::args& files,
                           const std::optional<std::size_t>& warm_up, bool divide) {
     texts paths;
     for (const auto one : files) {
-        paths.push_back(one.cast<path>().string());
+        py::detail::make_caster<path> file;
+        if (!file.load(one, true)) {
+            throw py::type_error("a path is wanted");
+        }
+        paths.push_back(py::detail::cast_op<path&>(file).string());
     }
     return told(of, [&](const stemma::attributed_model& opened) {
         const auto read = stemma::read_profiles(paths, warm_up);
@@ -308,10 +316,25 @@ inline py::object profile(const model_ptr& of, const py::args& files,
     });
 }
 
+/// Throws: ValueError if a bound is no finite number, or one of a magnitude is negative.
+inline void check_bounds(const stemma::difference_bounds& bounds) {
+    const auto fits = [](const std::optional<double>& bound, double least) {
+        return !bound || (std::isfinite(*bound) && *bound >= least);
+    };
+    constexpr auto any = std::numeric_limits<double>::lowest();
+    if (!fits(bounds.max_abs, 0) || !fits(bounds.max_rel, 0)) {
+        throw py::value_error("max_abs and max_rel are finite numbers from 0");
+    }
+    if (!fits(bounds.min_sqnr, any) || !fits(bounds.min_cosine, any)) {
+        throw py::value_error("min_sqnr and min_cosine are finite numbers");
+    }
+}
+
 inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& values,
                            const path& other_values, const std::string& module,
                            const std::optional<unsigned>& depth,
                            const stemma::difference_bounds& bounds) {
+    check_bounds(bounds);
     return told(
         a, b, [&](const stemma::attributed_model& mine, const stemma::attributed_model& theirs) {
             const stemma::value_file first(values.string());

@@ -11,11 +11,11 @@ from typing import Any, Iterable, Optional, Protocol, Union
 
 from . import _stemma
 from ._handles import Handles
-from ._stemma import (Answer, Claim, Error, Model, Module, Node, Parameter, Part, Value, __version__,
+from ._stemma import (Answer, Attribute, Claim, Error, Model, Module, Node, Parameter, Part, Value, __version__,
                       join, unfold, validate)
 
-__all__ = ["Answer", "Claim", "Error", "Handles", "Model", "Module", "Node", "Parameter", "Part", "Value",
-           "__version__", "carry", "join", "open", "unfold", "validate"]
+__all__ = ["Answer", "Attribute", "Claim", "Error", "Handles", "Model", "Module", "Node", "Parameter", "Part",
+           "Value", "__version__", "carry", "join", "open", "unfold", "validate"]
 
 
 class ModelProto(Protocol):
@@ -58,7 +58,7 @@ def open(model: Source, *, capture: Union[Path, Iterable[Path]] = (), original: 
     captures = [capture] if isinstance(capture, (str, os.PathLike)) else list(capture)
     if original is not None and captures:
         raise TypeError("original is open already: its captures are given where it is opened")
-    return _stemma.open(os.fsencode(name), bytes_of, captures=[os.fsencode(one) for one in captures],
+    return _stemma.open(path_of(name), bytes_of, captures=[path_of(one) for one in captures],
                         original=original, select=select, keep=list_of(keep), naming=naming, resolve=resolve,
                         propagate=propagate, sources=list_of(sources), min_confidence=min_confidence,
                         recompute=recompute, retag=retag, threads=threads)
@@ -76,3 +76,10 @@ def list_of(texts: Iterable[str]) -> "list[str]":
     if isinstance(texts, str):
         raise TypeError(f"several texts are wanted, not one: [{texts!r}]")
     return list(texts)
+
+
+def path_of(path: Path) -> bytes:
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError("a path with a null character")
+    return encoded

@@ -209,10 +209,16 @@ def test_arguments_are_checked():
     assert model.explain(model.values[5]) == model.explain(model.values[5].name)
     assert model.explain(model.root)["answers"][0]["modules"][0]["path"] == ""
     assert model.explain(model.root.children[0]) == model.explain(model.root.children[0].path)
-    for ask in (lambda: model.explain(other.nodes[0]), lambda: stemma.open(MICRO / "model.onnx", min_confidence=2),
-                lambda: stemma.open(MICRO / "model.onnx", min_confidence=float("nan"))):
+    assert model.explain(model.parameters[5]) == model.explain(model.parameters[5].name)
+    nan, path = float("nan"), str(MICRO / "model.onnx")
+    for ask in (lambda: model.explain(other.nodes[0]), lambda: stemma.open(path, min_confidence=2),
+                lambda: stemma.open(path, min_confidence=nan), lambda: stemma.open(path + "\0"),
+                lambda: stemma.open(path, capture=path + "\0"), lambda: model.diff(other, tolerance=-1),
+                lambda: model.diff(other, tolerance=nan), lambda: model.numerics(other, "a", "b", max_abs=nan),
+                lambda: model.numerics(other, "a", "b", max_rel=-1), lambda: model.numerics(other, "a", "b", min_sqnr=nan)):
         with pytest.raises(ValueError):
             ask()
-    for ask in (lambda: model.explain(None), lambda: model.diff(None), lambda: model.numerics(None, "a", "b")):
+    for ask in (lambda: model.explain(None), lambda: model.diff(None), lambda: model.numerics(None, "a", "b"),
+                lambda: model.profile(3)):
         with pytest.raises(TypeError):
             ask()

@@ -148,6 +148,14 @@ def test_a_handle_keeps_its_model_alive():
     assert len(part.to_bytes()) > 1000
 
 
+def test_attributes_and_claims_of_the_same_object_are_equal(micro):
+    node = micro.find_node("/encoder/layer.0/attention/self/Softmax")
+    assert node.attributes and node.claims
+    assert {*node.attributes, *node.claims} == {*node.attributes, *node.claims}
+    assert node.claims[0] != micro.find_node("/pooler/dense/Gemm").claims[0]
+    assert isinstance(node.attributes[0], stemma.Attribute) and stemma.Attribute.__module__ == "stemma"
+
+
 def test_text_says_what_it_is(micro):
     for what, words in ((micro, "281 nodes"), (micro.nodes[0], "Constant"), (micro.root, "(root)"),
                         (micro.values[0], "intermediate"), (micro.parameters[0], "float32"),
