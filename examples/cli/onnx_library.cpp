@@ -4,9 +4,6 @@
 #include "child_program.hpp"
 #include "onnx_protocol.hpp"
 
-#include <stemma/onnx/without_weights.hpp>
-#include <stemma/types/detail/declare_types.hpp>
-#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/types_by_name.hpp>
 
 #include <cstring>
@@ -68,10 +65,7 @@ std::string_view take(std::string_view& text, std::size_t size) {
 } // namespace
 
 std::string add_inferred_types(const stemma::wire_model& model, stemma::value_types& types) {
-    // The library starts from what is known, as its own rules may lose the way to what they know.
-    stemma::detail::infer_shapes(model, types);
-    const auto answer = ask({"infer"}, stemma::without_weights(model) +
-                                           stemma::detail::declare_types(model, types));
+    const auto answer = ask({"infer"}, stemma::model_to_infer(model, types));
     if (!answer.problem.empty()) {
         return answer.problem;
     }

@@ -4,8 +4,6 @@
 
 #include "handles.hpp"
 
-#include <stemma/types/detail/declare_types.hpp>
-#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/verbs.hpp>
 
 #include <filesystem>
@@ -78,9 +76,7 @@ inline const stemma::onnx_policy_registry& registry() {
 
 /// Adds the types that the Python package onnx infers. Returns: "" or why there are none.
 inline std::string infer_with_onnx(const stemma::wire_model& model, stemma::value_types& types) {
-    // The package starts from what is known, as its own rules may lose the way to what they know.
-    stemma::detail::infer_shapes(model, types);
-    const auto bytes = stemma::without_weights(model) + stemma::detail::declare_types(model, types);
+    const auto bytes = stemma::model_to_infer(model, types);
     using type_record = std::tuple<std::size_t, std::string, std::string>;
     std::pair<std::string, std::vector<type_record>> answer;
     {

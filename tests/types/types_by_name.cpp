@@ -41,4 +41,23 @@ TEST_CASE("types_by_name: values get their types by graph and name") {
     by_name.add(0, "no such value", scalar);
 }
 
+TEST_CASE("types_by_name: the model to infer declares what is known without the library") {
+    const auto bytes = test::read_bytes(test::fixture("control_flow/model.onnx"));
+    const stemma::wire_model model(bytes, "model");
+    stemma::value_types types(model);
+    const auto handed = stemma::model_to_infer(model, types);
+    const stemma::wire_model read(handed, "handed");
+    const stemma::value_types declared(read);
+    REQUIRE(read.value_count() == model.value_count());
+    std::size_t inferred = 0;
+    for (stemma::id value = 0; value < model.value_count(); ++value) {
+        if (model.producer(value) != stemma::no_id && model.graph_of_value(value) == 0 &&
+            types.has_type(value)) {
+            CHECK(declared.has_type(value));
+            ++inferred;
+        }
+    }
+    CHECK(inferred > 0);
+}
+
 } // namespace test::types_types_by_name

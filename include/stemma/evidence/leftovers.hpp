@@ -51,9 +51,9 @@ struct leftovers {
     using policy_category = evidence_category;
     /// A module as told by the remains, or by parameters of the operator that these lead to.
     struct found_module {
-        id module = no_id;
-        float confidence = 0;
-        bool by_parameters = false;
+        id module = no_id;          ///< `no_id` if nothing tells
+        float confidence = 0;       ///< from 0 to 1
+        bool by_parameters = false; ///< told by parameters alone
     };
     using found_modules = std::unordered_map<id, found_module>; ///< by vertex index
 

@@ -5,6 +5,9 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
+#include <stemma/onnx/without_weights.hpp>
+#include <stemma/types/detail/declare_types.hpp>
+#include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
 
 #include <cstddef>
@@ -15,6 +18,15 @@
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
+
+/// Returns: the bytes of a model for inference with the ONNX library: without large weights, and
+/// with the types that stemma infers, which it adds: where the library's own rules stop, it goes on
+/// from these.
+/// Throws: as `without_weights`. Complexity: O(nodes + values + bytes without weights).
+[[nodiscard]] inline std::string model_to_infer(const wire_model& model, value_types& types) {
+    detail::infer_shapes(model, types);
+    return without_weights(model) + detail::declare_types(model, types);
+}
 
 /// Adds types to values identified by graph and name, as reported by inference with the ONNX
 /// library.

@@ -4,11 +4,11 @@
 
 #include <stemma/core/detail/grouped_ids.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -39,11 +39,7 @@ struct canonical_order {
         }
         std::sort(functions.begin(), functions.end());
         std::sort(bodies.begin(), bodies.end(), [&](id x, id y) {
-            const auto key = [&](id g) {
-                const auto& body = model.graph(g);
-                return std::tuple(body.owner, model.text(body.attribute), body.attribute_index, g);
-            };
-            return key(x) < key(y);
+            return std::pair(place_of_body(model, x), x) < std::pair(place_of_body(model, y), y);
         });
         const grouped_ids owned(model.node_count(), [&](auto take) {
             for (auto g : bodies) {

@@ -5,12 +5,12 @@
 #include <stemma/compare/detail/pair_interface.hpp>
 #include <stemma/compare/node_match.hpp>
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -54,15 +54,10 @@ public:
 
 private:
     void pair_bodies(const node_match& match) {
-        using key = std::tuple<id, std::string_view, id>;
-        const auto key_of = [](const onnx_model& model, const graph_record& body, id owner) {
-            return key(owner, model.text(body.attribute), body.attribute_index);
-        };
-        std::map<key, id> bodies;
+        std::map<body_place, id> bodies;
         for (id g = 1; g < b_.graph_count(); ++g) {
-            const auto& body = b_.graph(g);
-            if (body.kind == graph_kind::body) {
-                bodies.emplace(key_of(b_, body, body.owner), g);
+            if (b_.graph(g).kind == graph_kind::body) {
+                bodies.emplace(place_of_body(b_, g), g);
             }
         }
         for (id g = 1; g < partner_.size(); ++g) {
@@ -70,7 +65,9 @@ private:
             if (body.kind != graph_kind::body || match.to_second[body.owner] == no_id) {
                 continue;
             }
-            const auto partner = bodies.find(key_of(a_, body, match.to_second[body.owner]));
+            auto place = place_of_body(a_, g);
+            std::get<0>(place) = match.to_second[body.owner];
+            const auto partner = bodies.find(place);
             partner_[g] = partner == bodies.end() ? no_id : partner->second;
         }
     }

@@ -6,6 +6,7 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/content_hashes.hpp>
 #include <stemma/onnx/detail/attribute_hasher.hpp>
+#include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/detail/common_contents.hpp>
 #include <stemma/onnx/detail/operator_dependence.hpp>
 #include <stemma/onnx/detail/stored_tensors.hpp>
@@ -17,7 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
@@ -26,10 +27,7 @@ namespace stemma::inline STEMMA_ABI::detail {
 /// write them in any order. Complexity: O(graphs log graphs).
 [[nodiscard]] inline std::vector<id> graphs_by_attribute(const wire_model& model) {
     const auto around = [&](id g) { return model.graph_of(model.graph(g).owner); };
-    const auto key = [&](id g) {
-        const auto& body = model.graph(g);
-        return std::tuple(around(g), body.owner, model.text(body.attribute), body.attribute_index);
-    };
+    const auto key = [&](id g) { return std::pair(around(g), place_of_body(model, g)); };
     std::vector<id> bodies;
     std::vector<id> open;
     for (auto g = model.graph_count(); g-- > 0;) {

@@ -8,9 +8,11 @@
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/attribute_defaults.hpp>
 #include <stemma/onnx/detail/attribute_values.hpp>
+#include <stemma/onnx/detail/body_place.hpp>
 #include <stemma/onnx/detail/onnx_fields.hpp>
 #include <stemma/onnx/detail/tag_attribute.hpp>
 #include <stemma/onnx/detail/tensor_content.hpp>
+#include <stemma/onnx/detail/value_readers.hpp>
 #include <stemma/onnx/detail/wire_reader.hpp>
 #include <stemma/onnx/find_weights.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -22,7 +24,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -47,15 +48,7 @@ public:
         : model_(model)
         , stored_(model.value_count(), no_id)
         , in_section_(model.node_count(), false)
-        , readers_(model.value_count(), [&](auto take) {
-            for (id node = 0; node < model.node_count(); ++node) {
-                for (auto value : model.inputs(node)) {
-                    if (value != no_id) {
-                        take(value, node);
-                    }
-                }
-            }
-        }) {
+        , readers_(value_readers(model)) {
         for (id g = 0; g < model.graph_count(); ++g) {
             if (model.graph(g).kind == graph_kind::body) {
                 bodies_.emplace_back(model.graph(g).owner, g);
@@ -67,11 +60,7 @@ public:
             }
         }
         std::sort(bodies_.begin(), bodies_.end(), [&](const auto& x, const auto& y) {
-            const auto key = [&](const auto& body) {
-                const auto& graph = model.graph(body.second);
-                return std::tuple(body.first, model.text(graph.attribute), graph.attribute_index);
-            };
-            return key(x) < key(y);
+            return place_of_body(model, x.second) < place_of_body(model, y.second);
         });
         std::sort(given_away_.begin(), given_away_.end());
         find_stored();

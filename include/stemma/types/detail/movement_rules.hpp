@@ -20,15 +20,14 @@ namespace stemma::inline STEMMA_ABI::detail::rules {
 
 inline void unsqueeze(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     const auto axes = node.literal(1, "axes");
     const auto added = axes ? std::optional(axes->size()) : fact_table::length_of(node.input(1));
     if (!x.ranked() || !added) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto rank = x.rank() + *added;
     if (rank > max_extents) {
-        return;
+        return node.set_type_like(0, 0);
     }
     extents dims(rank, any_extent);
     if (axes) {
@@ -36,7 +35,7 @@ inline void unsqueeze(const rule_node& node) {
         for (auto axis : *axes) {
             const auto at = axis_of(axis, rank);
             if (!at) {
-                return;
+                return node.set_type_like(0, 0);
             }
             is_new[*at] = true;
         }
@@ -50,24 +49,23 @@ inline void unsqueeze(const rule_node& node) {
 
 inline void squeeze(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     const auto axes = node.literal(1, "axes");
     if (!x.ranked() || (!axes && node.has_input(1))) {
-        return;
+        return node.set_type_like(0, 0);
     }
     std::vector<bool> gone(x.rank(), false);
     if (axes) {
         for (auto axis : *axes) {
             const auto at = axis_of(axis, x.rank());
             if (!at) {
-                return;
+                return node.set_type_like(0, 0);
             }
             gone[*at] = true;
         }
     } else {
         for (std::size_t i = 0; i < x.rank(); ++i) {
             if ((*x.dims)[i] < 0) {
-                return; // an unknown extent may or may not be removed
+                return node.set_type_like(0, 0); // an unknown extent may or may not be removed
             }
             gone[i] = (*x.dims)[i] == 1;
         }
@@ -104,7 +102,6 @@ inline void transpose(const rule_node& node) {
 
 inline void concat(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     std::optional<extents> dims = x.dims;
     std::optional<extents> numbers = extents{};
     for (std::size_t slot = 0; slot < node.input_count(); ++slot) {
@@ -123,7 +120,7 @@ inline void concat(const rule_node& node) {
         }
     }
     if (!dims) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto axis = axis_of(node.whole("axis", 1), dims->size());
     std::int64_t sum = 0;
@@ -137,6 +134,8 @@ inline void concat(const rule_node& node) {
         (*dims)[*axis] = sum;
         const bool flat = dims->size() == 1;
         node.set(0, {x.data_type, std::move(dims), flat ? numbers : std::nullopt});
+    } else {
+        node.set_type_like(0, 0);
     }
 }
 
@@ -156,7 +155,6 @@ inline void concat(const rule_node& node) {
 
 inline void gather(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     const auto& indices = node.input(1);
     const auto axis =
         x.ranked() && indices.ranked() ? axis_of(node.whole("axis", 0), x.rank()) : std::nullopt;
@@ -166,6 +164,8 @@ inline void gather(const rule_node& node) {
         dims.insert(dims.end(), indices.dims->begin(), indices.dims->end());
         dims.insert(dims.end(), x.dims->begin() + at + 1, x.dims->end());
         node.set(0, {x.data_type, std::move(dims), gathered(node, x)});
+    } else {
+        node.set_type_like(0, 0);
     }
 }
 
@@ -177,15 +177,16 @@ inline void gather_elements(const rule_node& node) {
 
 inline void gather_nd(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     const auto& indices = node.input(1);
     if (!x.ranked() || !indices.ranked() || indices.rank() == 0 || indices.dims->back() < 0) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto taken = static_cast<std::size_t>(indices.dims->back()) +
                        static_cast<std::size_t>(node.whole("batch_dims", 0));
     if (taken <= x.rank()) {
         node.set(0, x.data_type, extents(indices.rank() - 1 + x.rank() - taken, any_extent));
+    } else {
+        node.set_type_like(0, 0);
     }
 }
 
@@ -232,9 +233,8 @@ struct slice_range {
 
 inline void slice(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     if (!x.ranked()) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto starts = node.literal(1, "starts");
     const auto ends = node.literal(2, "ends");
@@ -272,9 +272,8 @@ inline void slice(const rule_node& node) {
 /// What is not padded keeps its extent, whatever that is.
 inline void pad(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     if (!x.ranked()) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto pads = node.literal(1, "pads");
     const bool exact = pads && pads->size() == 2 * x.rank() && !node.has_input(3);

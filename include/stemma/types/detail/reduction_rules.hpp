@@ -38,15 +38,16 @@ inline void set_reduced(const rule_node& node, std::int64_t data_type,
 
 inline void reduction(const rule_node& node) {
     const auto& x = node.input(0);
-    node.set_type_like(0, 0);
     if (!x.ranked()) {
-        return;
+        return node.set_type_like(0, 0);
     }
     const auto axes = node.literal(1, "axes");
     if (axes || !node.has_input(1)) {
         set_reduced(node, x.data_type, axes);
     } else if (node.whole("keepdims", 1) != 0) {
         node.set(0, x.data_type, extents(x.rank(), any_extent));
+    } else {
+        node.set_type_like(0, 0);
     }
 }
 

@@ -3,6 +3,7 @@
 #define STEMMA_TYPES_DETAIL_TYPE_RULES_HPP
 
 #include <stemma/core/detail/range.hpp>
+#include <stemma/types/detail/demand_rules.hpp>
 #include <stemma/types/detail/elementwise_rules.hpp>
 #include <stemma/types/detail/layer_rules.hpp>
 #include <stemma/types/detail/movement_rules.hpp>
@@ -25,6 +26,7 @@ struct type_rule {
     std::string_view op_type;
     void (*infer)(const rule_node& node);
     bool keeps_rank = false; // no attribute changes the rank of the output
+    rank_demand demand = nullptr;
 };
 
 /// The standard domain.
@@ -42,7 +44,7 @@ inline constexpr type_rule standard_rules[] = {
     {"Atan", rules::like_first},
     {"Atanh", rules::like_first},
     {"Attention", rules::scaled_attention},
-    {"AveragePool", rules::pool, true},
+    {"AveragePool", rules::pool, true, demands::window<0>},
     {"BatchNormalization", rules::batch_normalization, true},
     {"Bernoulli", rules::shaped_like_first},
     {"BitShift", rules::arithmetic<>},
@@ -58,18 +60,18 @@ inline constexpr type_rule standard_rules[] = {
     {"CenterCropPad", rules::crop_or_pad},
     {"Clip", rules::like_first, true},
     {"Col2Im", rules::blocks_to_image},
-    {"Concat", rules::concat, true},
+    {"Concat", rules::concat, true, demands::any_input},
     {"Constant", rules::constant},
     {"ConstantOfShape", rules::constant_of_shape},
-    {"Conv", rules::convolution, true},
-    {"ConvInteger", rules::integer_convolution},
-    {"ConvTranspose", rules::transposed_convolution},
+    {"Conv", rules::convolution, true, demands::window<1>},
+    {"ConvInteger", rules::integer_convolution, false, demands::window<1>},
+    {"ConvTranspose", rules::transposed_convolution, false, demands::window<1>},
     {"Cos", rules::like_first},
     {"Cosh", rules::like_first},
     {"CumSum", rules::like_first},
     {"DFT", rules::transform},
     {"DeformConv", rules::deformed_convolution},
-    {"DepthToSpace", rules::move_blocks<true>},
+    {"DepthToSpace", rules::move_blocks<true>, false, demands::fixed<4, 0>},
     {"DequantizeLinear", rules::dequantize},
     {"Div", rules::arithmetic<>},
     {"Dropout", rules::dropout, true},
@@ -83,12 +85,12 @@ inline constexpr type_rule standard_rules[] = {
     {"EyeLike", rules::shaped_like_first},
     {"Flatten", rules::flatten},
     {"Floor", rules::like_first},
-    {"GRU", rules::recurrence},
+    {"GRU", rules::recurrence, false, demands::fixed<3, 0, 5>},
     {"Gather", rules::gather, true},
     {"GatherElements", rules::gather_elements},
     {"GatherND", rules::gather_nd},
     {"Gelu", rules::like_first},
-    {"Gemm", rules::gemm, true},
+    {"Gemm", rules::gemm, true, demands::fixed<2, 0, 1>},
     {"GlobalAveragePool", rules::global_pool},
     {"GlobalLpPool", rules::global_pool},
     {"GlobalMaxPool", rules::global_pool},
@@ -106,7 +108,7 @@ inline constexpr type_rule standard_rules[] = {
     {"IsInf", rules::element_test},
     {"IsNaN", rules::element_test},
     {"LRN", rules::like_first, true},
-    {"LSTM", rules::recurrence},
+    {"LSTM", rules::recurrence, false, demands::fixed<3, 0, 5, 6>},
     {"LayerNormalization", rules::layer_normalization, true},
     {"LeakyRelu", rules::like_first, true},
     {"Less", rules::comparison},
@@ -118,7 +120,7 @@ inline constexpr type_rule standard_rules[] = {
     {"MatMul", rules::product<>},
     {"MatMulInteger", rules::integer_product},
     {"Max", rules::arithmetic<>},
-    {"MaxPool", rules::pool, true},
+    {"MaxPool", rules::pool, true, demands::window<0>},
     {"Mean", rules::arithmetic<>},
     {"MeanVarianceNormalization", rules::like_first},
     {"MelWeightMatrix", rules::filter_bank},
@@ -134,13 +136,13 @@ inline constexpr type_rule standard_rules[] = {
     {"OptionalHasElement", rules::flag},
     {"Or", rules::arithmetic<>},
     {"PRelu", rules::like_first},
-    {"Pad", rules::pad},
+    {"Pad", rules::pad, false, demands::padding},
     {"Pow", rules::arithmetic<>},
-    {"QLinearConv", rules::quantized_convolution},
+    {"QLinearConv", rules::quantized_convolution, false, demands::window<3>},
     {"QLinearMatMul", rules::quantized_product},
     {"QuantizeLinear", rules::quantize},
     {"RMSNormalization", rules::scaled_normalization},
-    {"RNN", rules::recurrence},
+    {"RNN", rules::recurrence, false, demands::fixed<3, 0, 5>},
     {"RandomNormal", rules::random},
     {"RandomNormalLike", rules::shaped_like_first},
     {"RandomUniform", rules::random},
@@ -183,7 +185,7 @@ inline constexpr type_rule standard_rules[] = {
     {"Softmax", rules::like_first, true},
     {"Softplus", rules::like_first},
     {"Softsign", rules::like_first},
-    {"SpaceToDepth", rules::move_blocks<false>},
+    {"SpaceToDepth", rules::move_blocks<false>, false, demands::fixed<4, 0>},
     {"Split", rules::split},
     {"Sqrt", rules::like_first},
     {"Squeeze", rules::squeeze},
@@ -198,7 +200,7 @@ inline constexpr type_rule standard_rules[] = {
     {"ThresholdedRelu", rules::like_first},
     {"Tile", rules::tile},
     {"TopK", rules::top},
-    {"Transpose", rules::transpose, true},
+    {"Transpose", rules::transpose, true, demands::permutation},
     {"Trilu", rules::like_first},
     {"Unsqueeze", rules::unsqueeze},
     {"Upsample", rules::resize},
@@ -214,7 +216,7 @@ inline constexpr type_rule fused_rules[] = {
     {"DynamicQuantizeMatMul", rules::product<>},
     {"EmbedLayerNormalization", rules::embedding},
     {"FastGelu", rules::like_first},
-    {"FusedConv", rules::convolution},
+    {"FusedConv", rules::convolution, false, demands::window<1>},
     {"FusedGemm", rules::gemm},
     {"FusedMatMul", rules::transposing_product},
     {"Gelu", rules::like_first},
@@ -228,7 +230,7 @@ inline constexpr type_rule fused_rules[] = {
     {"QLinearAdd", rules::quantized_arithmetic},
     {"QLinearAveragePool", rules::pool},
     {"QLinearConcat", rules::quantized_concat},
-    {"QLinearConv", rules::quantized_convolution},
+    {"QLinearConv", rules::quantized_convolution, false, demands::window<3>},
     {"QLinearGlobalAveragePool", rules::global_pool},
     {"QLinearLeakyRelu", rules::like_first},
     {"QLinearMul", rules::quantized_arithmetic},
@@ -243,11 +245,11 @@ inline constexpr type_rule fused_rules[] = {
 
 /// `com.microsoft.nchwc`: operators of its layout optimization.
 inline constexpr type_rule blocked_rules[] = {
-    {"AveragePool", rules::pool, true},
-    {"Conv", rules::convolution, true},
+    {"AveragePool", rules::pool, true, demands::window<0>},
+    {"Conv", rules::convolution, true, demands::window<1>},
     {"GlobalAveragePool", rules::global_pool},
     {"GlobalMaxPool", rules::global_pool},
-    {"MaxPool", rules::pool, true},
+    {"MaxPool", rules::pool, true, demands::window<0>},
     {"ReorderInput", rules::to_blocks},
     {"ReorderOutput", rules::from_blocks},
     {"Upsample", rules::scaled_blocks},
