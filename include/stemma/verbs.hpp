@@ -69,7 +69,6 @@
 #include <stemma/onnx/tensor_header.hpp>
 #include <stemma/onnx/value_definitions.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/onnx/without_weights.hpp>
 #include <stemma/onnx/write_rope.hpp>
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/open/attribution_options.hpp>

@@ -3,9 +3,9 @@
 #define STEMMA_TYPES_TYPES_BY_NAME_HPP
 
 #include <stemma/core/id.hpp>
+#include <stemma/onnx/detail/without_weights.hpp>
 #include <stemma/onnx/onnx_model.hpp>
 #include <stemma/onnx/wire_model.hpp>
-#include <stemma/onnx/without_weights.hpp>
 #include <stemma/types/detail/declare_types.hpp>
 #include <stemma/types/detail/infer_shapes.hpp>
 #include <stemma/types/value_types.hpp>
@@ -22,10 +22,11 @@ namespace stemma::inline STEMMA_ABI {
 /// Returns: the bytes of a model for inference with the ONNX library: without large weights, and
 /// with the types that stemma infers, which it adds: where the library's own rules stop, it goes on
 /// from these.
-/// Throws: as `without_weights`. Complexity: O(nodes + values + bytes without weights).
+/// Throws: `error` of `error_code::too_large` if that would reach 2 GiB.
+/// Complexity: O(nodes + values + bytes without weights).
 [[nodiscard]] inline std::string model_to_infer(const wire_model& model, value_types& types) {
     detail::infer_shapes(model, types);
-    return without_weights(model) + detail::declare_types(model, types);
+    return detail::without_weights(model) + detail::declare_types(model, types);
 }
 
 /// Adds types to values identified by graph and name, as reported by inference with the ONNX

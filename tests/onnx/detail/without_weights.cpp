@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stemma/onnx/without_weights.hpp>
+#include <stemma/onnx/detail/without_weights.hpp>
 
-#include "../catch.hpp"
-#include "../model_files.hpp"
+#include "../../catch.hpp"
+#include "../../model_files.hpp"
 
 #include <stemma/compare/detail/compare_structure.hpp>
 #include <stemma/onnx/tensor_header.hpp>
@@ -11,16 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace test::onnx_without_weights {
+namespace test::onnx_detail_without_weights {
 
 TEST_CASE("without_weights: keeps structure, types and shapes, drops large data") {
     const auto source = test::read_bytes(test::fixture("bert_micro/model.onnx"));
     const stemma::wire_model model(source, "model");
     constexpr std::uint32_t most = 64;
-    const auto light = stemma::without_weights(model, most);
+    const auto light = stemma::detail::without_weights(model, most);
     const stemma::wire_model without(light, "light");
     CHECK(light.size() < source.size() / 2);
-    CHECK(stemma::without_weights(model).size() < source.size());
+    CHECK(stemma::detail::without_weights(model).size() < source.size());
     CHECK(!stemma::detail::compare_structure(model, without).difference);
     REQUIRE(without.tensors().size() == model.tensors().size());
     for (std::size_t i = 0; i < model.tensors().size(); ++i) {
@@ -36,7 +36,7 @@ TEST_CASE("without_weights: keeps structure, types and shapes, drops large data"
 TEST_CASE("without_weights: keeps small data byte for byte") {
     const auto source = test::read_bytes(test::fixture("mlp/model.onnx"));
     const stemma::wire_model model(source, "model");
-    CHECK(stemma::without_weights(model, 1U << 30U) == source);
+    CHECK(stemma::detail::without_weights(model, 1U << 30U) == source);
 }
 
-} // namespace test::onnx_without_weights
+} // namespace test::onnx_detail_without_weights

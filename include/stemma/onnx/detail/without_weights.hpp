@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
-#define STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
+#ifndef STEMMA_ONNX_DETAIL_WITHOUT_WEIGHTS_HPP
+#define STEMMA_ONNX_DETAIL_WITHOUT_WEIGHTS_HPP
 
 #include <stemma/core/id.hpp>
 #include <stemma/onnx/detail/message_edits.hpp>
@@ -14,9 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace stemma::inline STEMMA_ABI {
-
-namespace detail {
+namespace stemma::inline STEMMA_ABI::detail {
 
 /// Removes the data of large initializers. A `model_editor`.
 class weight_remover {
@@ -41,20 +39,18 @@ private:
     std::uint32_t most_;
 };
 
-} // namespace detail
-
 /// Returns: the bytes of a model without the data of initializers above that size: just what type
 /// inference needs.
 /// Throws, Complexity: as `rewrite`.
 [[nodiscard]] inline std::string without_weights(const wire_model& model,
                                                  std::uint32_t most = 4096) {
-    detail::weight_remover editor(model, most);
-    detail::rewrite plan(model, editor);
-    detail::string_splice light(model.bytes());
+    weight_remover editor(model, most);
+    rewrite plan(model, editor);
+    string_splice light(model.bytes());
     plan.write(light);
     return std::move(light.text);
 }
 
-} // namespace stemma::inline STEMMA_ABI
+} // namespace stemma::inline STEMMA_ABI::detail
 
-#endif // STEMMA_ONNX_WITHOUT_WEIGHTS_HPP
+#endif // STEMMA_ONNX_DETAIL_WITHOUT_WEIGHTS_HPP
