@@ -192,10 +192,15 @@ void mark_outnumbered(const Ops& ops, const std::vector<parameter_read<Ops>>& re
 template <named_operators Ops>
 void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>>& of_vectors,
                            std::vector<bool>& merged) {
-    constexpr std::array<std::string_view, 8> kinds{"BatchNormalization", "Conv",
-                                                    "ConvTranspose",      "Gemm",
-                                                    "GroupNormalization", "InstanceNormalization",
-                                                    "LayerNormalization", "SkipLayerNormalization"};
+    constexpr std::array<std::string_view, 9> kinds{"BatchNormalization",
+                                                    "Conv",
+                                                    "ConvTranspose",
+                                                    "FusedConv",
+                                                    "Gemm",
+                                                    "GroupNormalization",
+                                                    "InstanceNormalization",
+                                                    "LayerNormalization",
+                                                    "SkipLayerNormalization"};
     struct seen {
         std::string_view type;
         bool of_kind = false;
@@ -203,9 +208,9 @@ void mark_of_several_kinds(const Ops& ops, const std::vector<parameter_read<Ops>
     };
     std::map<id, seen> types;
     for (const auto& [p, v] : of_vectors) {
-        const std::string_view type = unfused_type(ops.op_type(v));
-        auto& entry = types.try_emplace(p, seen{type}).first->second;
-        entry.several = entry.several || entry.type != type;
+        const std::string_view type = ops.op_type(v);
+        auto& entry = types.try_emplace(p, seen{unfused_type(type)}).first->second;
+        entry.several = entry.several || entry.type != unfused_type(type);
         entry.of_kind = entry.of_kind || std::find(kinds.begin(), kinds.end(), type) != kinds.end();
     }
     for (const auto& [p, entry] : types) {
