@@ -96,6 +96,42 @@ TEST_CASE("equal_modules: what follows a module ending in one without parameters
     CHECK(ends({{"a", "Relu"}}, {"b.act"}).empty());
 }
 
+TEST_CASE("equal_modules: a module around one other joins the parts of its result") {
+    const auto gates = [](const std::string& path, const std::string& join) {
+        test::operator_scene ops;
+        const auto x = ops.add();
+        const auto product = ops.add({x}, "", "Gemm");
+        ops.read_parameter(product, path + ".weight");
+        const auto value = ops.add({product}, "", "Slice");
+        const auto gate = ops.add({product}, "", "Slice");
+        const auto joined = ops.add({value, ops.add({gate}, "", "Gelu")}, "", join);
+        ops.read_parameter(ops.add({joined}, "", "Gemm"), "ff.2.weight");
+        const auto tree = test::tree_of({path, "ff.2"});
+        const auto owners = stemma::detail::find_parameter_owners(ops, tree);
+        std::vector<id> placed(ops.size(), no_id);
+        placed[product] = test::module_at(tree, path);
+        placed[ops.size() - 1] = test::module_at(tree, "ff.2");
+        std::vector<bool> free(ops.size(), true);
+        free[x] = free[product] = free[ops.size() - 1] = false;
+        const std::vector<bool> steady(ops.size(), false);
+        const stemma::detail::functional_units<test::operator_scene> units(ops, steady, free);
+        const stemma::detail::module_exits<test::operator_scene> exits(ops, tree.index(), owners,
+                                                                       units, placed);
+        const stemma::detail::module_code<stemma::module_tree> code(ops, tree, owners);
+        const auto pattern = stemma::detail::find_parameter_patterns(ops, tree, owners);
+        std::vector<std::string> modules;
+        stemma::detail::equal_modules(ops, tree, code, pattern, units, exits)
+            .for_each_gate([&](id m, const std::vector<id>& operators) {
+                CHECK(operators.size() == 4);
+                modules.emplace_back(tree.path(m));
+            });
+        return modules;
+    };
+    CHECK(gates("ff.0.proj", "Mul") == std::vector<std::string>{"ff.0"});
+    CHECK(gates("ff.0", "Mul").empty());         // no module around it
+    CHECK(gates("ff.0.proj", "MatMul").empty()); // no gate
+}
+
 TEST_CASE("find_parameter_patterns: are equal iff the names below are") {
     test::operator_scene ops;
     const auto v = ops.add();

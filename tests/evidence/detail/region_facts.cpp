@@ -4,6 +4,7 @@
 #include "../../catch.hpp"
 #include "../../evidence_scene.hpp"
 #include "../../model_with_metadata.hpp"
+#include "../../operator_scene.hpp"
 
 #include <stemma/core/id.hpp>
 #include <stemma/model/module_tree.hpp>
@@ -43,6 +44,27 @@ TEST_CASE("region_facts: finds owners of parameters, unnamed weights, owners of 
     CHECK(scene.modules().path(facts.owner[i]) == "gate");
     CHECK(facts.reads[i] == no_id);
     CHECK(facts.bare[i]);
+}
+
+TEST_CASE(
+    "region_facts: a module computes between parameters if operators read each of them once") {
+    const auto read = [](const char* parameter, const char* in, const char* out) {
+        return test::node("Mul", {in, parameter}, {out}, out);
+    };
+    const auto graph = test::graph(
+        {read("once.scale", "x", "a"), read("once.shift", "a", "b"), read("twice.scale", "b", "c"),
+         read("twice.shift", "c", "d"), read("twice.scale", "d", "e"),
+         read("alone.scale", "e", "f")},
+        {"x"}, {"f"}, {"once.scale", "once.shift", "twice.scale", "twice.shift", "alone.scale"});
+    test::evidence_scene scene(test::model(graph).bytes());
+    const stemma::detail::region_facts<test::evidence_scene::operators, stemma::module_tree> facts(
+        scene.context());
+    const auto computes = [&](const char* path) {
+        return facts.computes[test::module_at(scene.modules(), path)];
+    };
+    CHECK(computes("once"));
+    CHECK_FALSE(computes("twice"));
+    CHECK_FALSE(computes("alone"));
 }
 
 } // namespace test::evidence_detail_region_facts

@@ -106,7 +106,47 @@ public:
         }
     }
 
+    /// Calls `f(m, operators)` for what follows a module of which only one child has parameters, if
+    /// its result is split and the parts are joined again: the module does so, as it exists to add
+    /// something to its child. Complexity: O(modules).
+    template <class Function>
+    void for_each_gate(Function f) const {
+        std::vector<id> owning(tree_.size(), 0); // how many in and below a module have parameters
+        for (auto m = static_cast<id>(tree_.size()); m-- > 1;) {
+            owning[m] += tree_.end(m) == m + 1 && code_.owns_below(m) ? 1U : 0U;
+            owning[tree_.parent(m)] += owning[m];
+        }
+        for (id m = 1; m < tree_.size(); ++m) {
+            const auto exit = exits_.only(m);
+            if (owning[m] != 1 || tree_.end(m) == m + 1 || code_.is_list(m) || exit == no_id) {
+                continue;
+            }
+            auto unit = units_.behind(exit);
+            if (unit.size() == 1 && splits(unit.front())) {
+                const auto joined = units_.behind(unit.front());
+                unit.insert(unit.end(), joined.begin(), joined.end());
+            }
+            if (gates(exit, unit)) {
+                f(m, unit);
+            }
+        }
+    }
+
 private:
+    [[nodiscard]] bool splits(id v) const {
+        const std::string_view type = ops_.op_type(vertex_[v]);
+        return type == "Slice" || type == "Split";
+    }
+
+    /// Whether what follows `v` splits its result and joins the parts elementwise.
+    [[nodiscard]] bool gates(id v, const std::vector<id>& unit) const {
+        bool split = !unit.empty() && !splits(unit.back());
+        units_.for_each_reader(v, [&](id w) { split = split && splits(w); });
+        return split && std::all_of(unit.begin(), unit.end(), [&](id w) {
+                   return splits(w) || is_elementwise(ops_.op_type(vertex_[w]));
+               });
+    }
+
     /// Returns: what follows all modules of one kind, if it is the same and not something that a
     /// single caller does with each of them.
     [[nodiscard]] std::vector<std::vector<id>>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace stemma::inline STEMMA_ABI::detail {
 
@@ -70,8 +71,10 @@ private:
 }
 
 /// Returns: the deepest module shared by an owner before and one after; the root before the first
-/// owner, and after the last one the common ancestor of all before.
-[[nodiscard]] inline id shared_around(const tree_index& tree, id here, const nearest_owners& before,
+/// owner, and after the last one the common ancestor of all before. `computes` is by module,
+/// whether it computes something between reading one parameter and another.
+[[nodiscard]] inline id shared_around(const tree_index& tree, const std::vector<bool>& computes,
+                                      id here, const nearest_owners& before,
                                       const nearest_owners& behind) {
     if (behind.begin() == behind.end()) { // the end of a model
         common_module all;
@@ -88,8 +91,9 @@ private:
                 continue;
             }
             const auto shared = a.module != b.module ? tree.lca(a.module, b.module)
-                                : a.named && b.named ? a.module
-                                                     : around(tree, a.module);
+                                : (a.named && b.named) || computes[a.module]
+                                    ? a.module
+                                    : around(tree, a.module);
             const auto distance = std::max(here - a.position, b.position - here);
             if (tree.depth(shared) > tree.depth(best) ||
                 (tree.depth(shared) == tree.depth(best) && distance < best_distance)) {

@@ -31,6 +31,7 @@ public:
     std::vector<bool> products; ///< it reads a weight
     std::vector<bool> lost;     ///< it reads a weight whose name is lost
     std::vector<bool> attends;  ///< by module: it uses its child's parameters itself
+    std::vector<bool> computes; ///< by module: operators read its parameters, each another one
 
     /// Complexity: O(V + E).
     explicit region_facts(evidence_context<Ops, Modules>& context)
@@ -40,6 +41,7 @@ public:
         , products(owner.size())
         , lost(owner.size())
         , attends(context.index().size())
+        , computes(context.index().size())
         , ops_(context.ops())
         , modules_(context.modules())
         , tree_(context.index())
@@ -67,6 +69,7 @@ public:
             owner[v] = named[v] != no_id && !steady[v] ? named[v] : owner[v];
             note_weights(*it, v);
         }
+        find_spread_reads();
         reads = owner;
         hear_bodies();
     }
@@ -108,6 +111,28 @@ private:
                     lost[v] = lost[v] || (owners_.of(p).empty() && owner[v] == no_id && bare[v]);
                 }
             });
+        }
+    }
+
+    /// One call of a module that computes with its parameters itself reads each of them once, most
+    /// often at several operators; further calls would read the same ones again.
+    void find_spread_reads() {
+        std::vector<id> reader(ops_.parameter_count(), no_id);
+        std::vector<id> first(computes.size(), no_id);
+        std::vector<bool> repeats(computes.size(), false);
+        for (auto [it, last] = vertices(ops_.graph()); it != last; ++it) {
+            const auto v = static_cast<id>(index_of(ops_.graph(), *it));
+            ops_.for_each_parameter(*it, [&](id p) {
+                for (auto m : owners_.of(p)) {
+                    repeats[m] = repeats[m] || (reader[p] != no_id && reader[p] != v);
+                    computes[m] = computes[m] || (first[m] != no_id && first[m] != v);
+                    first[m] = v;
+                }
+                reader[p] = v;
+            });
+        }
+        for (std::size_t m = 0; m < computes.size(); ++m) {
+            computes[m] = computes[m] && !repeats[m];
         }
     }
 

@@ -23,6 +23,7 @@
 #include <stemma/evidence/detail/sequence_starts.hpp>
 #include <stemma/evidence/detail/sequence_steps.hpp>
 #include <stemma/evidence/detail/skip_connections.hpp>
+#include <stemma/evidence/detail/skipped_products.hpp>
 #include <stemma/evidence/detail/stacked_results.hpp>
 #include <stemma/evidence/detail/transposed_module.hpp>
 #include <stemma/evidence/evidence_context.hpp>
@@ -79,6 +80,7 @@ public:
             modules_around_lone_owners(modules_, code_, owners_,
                                        static_cast<id>(ops_.parameter_count())),
             owner_);
+        skipped_products(ops_, modules_, code_, steady_, lost_, sums_, position_).complete(owner_);
         std::vector<id> modules(owner_.size(), no_id);
         for (std::size_t v = 0; v < modules.size(); ++v) {
             lost_[v] = lost_[v] && owner_[v] == no_id;
@@ -134,6 +136,7 @@ private:
         const equal_modules ends(ops_, modules_, code_, pattern_, units, exits);
         ends.for_each_activated(give);
         ends.for_each_end(give);
+        ends.for_each_gate(give);
         const sequence_starts<Ops> starts(ops_, tree_, owners_,
                                           find_sequence_heads(modules_, code_), steady_, free,
                                           placed, units, exits);
@@ -228,9 +231,10 @@ private:
             if (!bare_[v] || owner_[v] != no_id || steady_[v]) {
                 return;
             }
-            const auto between = lost_[v] && behind[v].begin() == behind[v].end()
-                                     ? 0
-                                     : shared_around(tree_, position_[v], before[v], behind[v]);
+            const auto between =
+                lost_[v] && behind[v].begin() == behind[v].end()
+                    ? 0
+                    : shared_around(tree_, facts_.computes, position_[v], before[v], behind[v]);
             const auto joined = meeting_point(v, before, skipped[v]);
             const left_results results(ops_, vertex_, tree_, steady_, owner_, behind);
             joins_[v] =
