@@ -335,6 +335,10 @@ int diff_modules(const diff_options& options, const stemma::diff_options& how,
 }
 
 int diff(const diff_options& options) {
+    stemma::diff_options how;
+    how.weights = !options.no_weights;
+    how.tolerance = options.tolerance;
+    how.check();
     std::vector<std::unique_ptr<stemma::attributed_model>> models;
     models.push_back(open_model(options.common));
     for (const auto& path : options.others) {
@@ -345,9 +349,6 @@ int diff(const diff_options& options) {
         }
         models.push_back(open_model(other));
     }
-    stemma::diff_options how;
-    how.weights = !options.no_weights;
-    how.tolerance = options.tolerance;
     const auto& first = *models[0];
     const auto& second = *models[1];
     for (std::size_t i = 1; i < models.size(); ++i) {
@@ -411,10 +412,8 @@ void add_diff(CLI::App& app, action& chosen) {
                 ->allow_extra_args(false);
             takes.flag("--nodes", options.nodes, "list the nodes that differ");
             takes.flag("--no-weights", options.no_weights, "do not compare weight data");
-            takes
-                .value("--tolerance", options.tolerance, "X", "ignore relative differences up to X",
-                       "0")
-                ->check([](const std::string& text) { return number_up_to(text); });
+            takes.value("--tolerance", options.tolerance, "X",
+                        "ignore relative differences up to X", "0");
             takes.value("--rows", options.rows, "N", "maximum number of modules printed", "100");
             const auto is = [&](std::string_view format) {
                 return options.common.format == format;

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -196,6 +195,7 @@ int numerics(const numerics_request& asked) {
         throw stemma::error(stemma::error_code::refused, "", "numerics",
                             "takes --values twice: those of MODEL, then those of OTHER");
     }
+    asked.bounds.check();
     const auto opened = open_model(asked.common);
     auto others = asked.common;
     others.model = asked.other;
@@ -245,28 +245,12 @@ void add_numerics(CLI::App& app, action& chosen) {
             takes.value("--module", asked.module, "QUERY",
                         "only matching modules, their ancestors and descendants");
             takes.value("--depth", asked.depth, "N", "only modules down to this depth");
-            const auto finite = [](double least) {
-                return [least](const std::string& text) {
-                    double number = 0;
-                    return CLI::detail::lexical_cast(text, number) && std::isfinite(number) &&
-                                   number >= least
-                               ? std::string()
-                               : fmt::format("'{}' is not a finite number{}", text,
-                                             least == 0 ? " from 0" : "");
-                };
-            };
-            constexpr auto any = std::numeric_limits<double>::lowest();
-            takes
-                .value("--min-sqnr", asked.bounds.min_sqnr, "DB",
-                       "bound: signal-to-quantization-noise ratio; 60 if no bound is given")
-                ->check(finite(any));
-            takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference")
-                ->check(finite(0));
-            takes
-                .value("--max-rel", asked.bounds.max_rel, "X", "bound: largest relative difference")
-                ->check(finite(0));
-            takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity")
-                ->check(finite(any));
+            takes.value("--min-sqnr", asked.bounds.min_sqnr, "DB",
+                        "bound: signal-to-quantization-noise ratio; 60 if no bound is given");
+            takes.value("--max-abs", asked.bounds.max_abs, "X", "bound: largest difference");
+            takes.value("--max-rel", asked.bounds.max_rel, "X",
+                        "bound: largest relative difference");
+            takes.value("--min-cosine", asked.bounds.min_cosine, "X", "bound: cosine similarity");
             takes.written(
                 "--isolate", asked.isolate, "DIR",
                 "write the modules of OTHER that exceed a bound, to run on MODEL's values");

@@ -129,9 +129,6 @@ void bind_answers(py::class_<opened_model, model_ptr>& type) {
     type.def(
         "diff",
         [](const model_ptr& a, const model_ptr& b, bool nodes, bool weights, double tolerance) {
-            if (!(tolerance >= 0)) {
-                throw py::value_error("tolerance is not a number from 0");
-            }
             return told(
                 a, b,
                 [&](const stemma::attributed_model& one, const stemma::attributed_model& two) {

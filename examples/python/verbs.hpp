@@ -316,25 +316,10 @@ inline py::object profile(const model_ptr& of, const py::args& files,
     });
 }
 
-/// Throws: ValueError if a bound is no finite number, or one of a magnitude is negative.
-inline void check_bounds(const stemma::difference_bounds& bounds) {
-    const auto fits = [](const std::optional<double>& bound, double least) {
-        return !bound || (std::isfinite(*bound) && *bound >= least);
-    };
-    constexpr auto any = std::numeric_limits<double>::lowest();
-    if (!fits(bounds.max_abs, 0) || !fits(bounds.max_rel, 0)) {
-        throw py::value_error("max_abs and max_rel are finite numbers from 0");
-    }
-    if (!fits(bounds.min_sqnr, any) || !fits(bounds.min_cosine, any)) {
-        throw py::value_error("min_sqnr and min_cosine are finite numbers");
-    }
-}
-
 inline py::object numerics(const model_ptr& a, const model_ptr& b, const path& values,
                            const path& other_values, const std::string& module,
                            const std::optional<unsigned>& depth,
                            const stemma::difference_bounds& bounds) {
-    check_bounds(bounds);
     return told(
         a, b, [&](const stemma::attributed_model& mine, const stemma::attributed_model& theirs) {
             const stemma::value_file first(values.string());

@@ -115,6 +115,9 @@ class Numerics(NumbersCase):
         self.assertEqual(self.numerics(other, "--max-abs", "0.2").returncode, 0)
         self.assertEqual(self.numerics(other, "--max-abs", "0.05").returncode, 1)
         self.assertEqual(self.numerics(other, "--min-sqnr", "5").returncode, 0)
+        refused = self.numerics(other, "--max-abs", "nan")
+        self.assertEqual(refused.returncode, 2)
+        self.assertEqual(refused.stderr, "stemma: max_abs: nan is not a finite number from 0\n")
 
     def test_what_is_beyond_a_bound_is_said_in_its_measure(self):
         other = self.spoiled("encoder.layer.1.attention.self.query")

@@ -402,7 +402,7 @@ class BadInput(Case):
         self.assertEqual(self.succeed("help").stdout, self.succeed("--help").stdout)
         self.fail_with(2, "help", "tre", saying="unknown command 'tre'; did you mean 'tree'?")
         self.fail_with(2, "tag", model, "--name-nodes", saying="--name-nodes requires --output")
-        self.fail_with(2, "diff", model, model, "--tolerance", "-1", saying="'-1' is not a number from 0")
+        self.fail_with(2, "diff", model, model, "--tolerance", "-1", saying="tolerance: -1 is not a number from 0")
         self.fail_with(2, "analyze", model, "--cost", "--dim", "a=1", "--dim", "a=2", saying="already has a value")
 
     def test_truncated_models(self):

@@ -537,6 +537,17 @@ const tests = {
     await page.close();
   },
 
+  async "where numbers are formulas, or there are none, a flame graph says so"() {
+    const model = fixture("bert_micro");
+    writeFileSync(join(folder, "formulas.json"), execFileSync(program, ["analyze", model, "--cost", "--format", "json"]));
+    const page = await Page.open(report(model, ["--overlay", join(folder, "formulas.json")]));
+    await page.click("[role=tab]", "Flame");
+    assert.match((await page.texts("#panel p.note")).at(-1), /^Formulas have no widths/);
+    assert.match(await page.evaluate(`noFlames(null)`), /^Nothing is known/);
+    assert.match(await page.evaluate(`noFlames(0)`), /^There is nothing/);
+    await page.close();
+  },
+
   async "numbers are printed in full, and shares are never rounded up to all"() {
     const model = fixture("bert_micro");
     writeFileSync(join(folder, "counts.json"), JSON.stringify({schema: "stemma.overlay/1", columns: [{name: "count"}],

@@ -23,10 +23,11 @@ struct one_model {
         {.captures = stemma::captures({test::fixture("bert_micro/modules.json")})}};
 
     [[nodiscard]] stemma::module_comparison compare(const std::string& first,
-                                                    const std::string& second) const {
+                                                    const std::string& second,
+                                                    const stemma::diff_options& how = {}) const {
         const stemma::module_lookup<stemma::module_tree> lookup(opened.modules());
         return stemma::compare_modules(opened, stemma::find_module(lookup, first), opened,
-                                       stemma::find_module(lookup, second));
+                                       stemma::find_module(lookup, second), how);
     }
 };
 
@@ -46,6 +47,11 @@ TEST_CASE("compare_modules: layers have the same function and different weights"
     CHECK(found.compared_weights > 8);
     CHECK_FALSE(found.difference.weights.empty());
     CHECK(found.difference.weights.size() <= found.compared_weights);
+}
+
+TEST_CASE("compare_modules: a negative tolerance is refused") {
+    CHECK_THROWS_WITH(one_model().compare("pooler", "pooler", {.tolerance = -1e-3}),
+                      "tolerance: -0.001 is not a number from 0");
 }
 
 TEST_CASE("compare_modules: lists the differing nodes of modules with different functions") {

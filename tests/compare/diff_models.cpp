@@ -11,6 +11,7 @@
 #include <stemma/open/attributed_model.hpp>
 #include <stemma/stemma.hpp>
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -155,6 +156,12 @@ TEST_CASE("diff_models: the code in docs/diff.md works") {
         }
     }
     CHECK(names == std::vector<std::string>{"fc1"});
+}
+
+TEST_CASE("diff_models: a tolerance that is no number is refused") {
+    const stemma::attributed_model a(test::fixture("mlp/model.onnx"), {});
+    CHECK_THROWS_WITH(stemma::diff_models(a, a, {.tolerance = std::nan("")}),
+                      "tolerance: nan is not a number from 0");
 }
 
 TEST_CASE("diff_models: keeps partners given by the caller") {

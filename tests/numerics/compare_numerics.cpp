@@ -47,6 +47,14 @@ struct scene {
 
 } // namespace
 
+TEST_CASE("compare_numerics: bounds that are no numbers are refused",
+          "[numerics][compare_numerics]") {
+    const scene s;
+    constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_WITH(s.compare(right, {.bounds = {.max_rel = nan}}),
+                      "max_rel: nan is not a finite number from 0");
+}
+
 TEST_CASE("compare_numerics: equal runs are within all bounds", "[numerics][compare_numerics]") {
     const scene s;
     const auto report = s.compare(right, {.bounds = {.max_abs = 0}});

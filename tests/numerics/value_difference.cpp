@@ -134,6 +134,25 @@ TEST_CASE("value_difference: merging keeps the worse of each measure",
     CHECK(one.elements == 3);
 }
 
+TEST_CASE("difference_bounds: only finite numbers, of magnitudes from 0, are bounds",
+          "[numerics][value_difference]") {
+    using stemma::difference_bounds;
+    CHECK_NOTHROW(difference_bounds{}.check());
+    CHECK_NOTHROW(
+        difference_bounds{.max_abs = 0, .max_rel = 0, .min_cosine = -1, .min_sqnr = -3}.check());
+    for (const auto& bad :
+         {difference_bounds{.max_abs = -1}, difference_bounds{.max_rel = -1e-9},
+          difference_bounds{.max_abs = no_number}, difference_bounds{.max_rel = no_number},
+          difference_bounds{.min_cosine = no_number}, difference_bounds{.min_sqnr = no_number},
+          difference_bounds{.max_abs = infinite}, difference_bounds{.min_sqnr = -infinite}}) {
+        CHECK_THROWS_AS(bad.check(), stemma::error);
+    }
+    CHECK_THROWS_WITH(difference_bounds{.max_abs = -0.5}.check(),
+                      "max_abs: -0.5 is not a finite number from 0");
+    CHECK_THROWS_WITH(difference_bounds{.min_sqnr = infinite}.check(),
+                      "min_sqnr: inf is not a finite number");
+}
+
 TEST_CASE("value_difference: only given bounds count, by default the ratio",
           "[numerics][value_difference]") {
     using stemma::difference_bounds;

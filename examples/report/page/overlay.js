@@ -213,6 +213,9 @@ function showNumbers(module) {
     inside.length > 0 ? sortable("node", inside.map(n => line("nodes", n, () => nodeLink(n)))) : "");
 }
 
+const noFlames = total => total === null ? "Nothing is known about this module." : isNumber(total) ? "There is nothing to divide."
+  : "Formulas have no widths: fix the dimensions where the overlay is made (--dim NAME=N).";
+
 // A flame graph per run with the column: modules are as wide as their share of the chosen one.
 let burning = null;
 function showFlames(module) {
@@ -228,7 +231,7 @@ function showFlames(module) {
   for (const measure of additive.filter(each => titleOfMeasure(each) === title)) {
     const total = cellOf(measure, "modules", module.m);
     panel.append(make("h3", {}, runs[measure.run].title, make("span", {class: "note"}, ` ${cellText(total)} ${measure.unit}`)));
-    panel.append(isNumber(total) && total > 0 ? drawFlames(module, measure, total) : make("p", {class: "note"}, "Nothing is known about this module."));
+    panel.append(isNumber(total) && total > 0 ? drawFlames(module, measure, total) : make("p", {class: "note"}, noFlames(total)));
   }
   return panel;
 }

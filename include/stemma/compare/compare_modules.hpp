@@ -107,13 +107,14 @@ private:
 /// Compares two modules, of one model or two: whether they compute the same function up to weights
 /// and names, in any node order; if not, which nodes differ; and in either case how the weights
 /// read by partners differ.
-/// Throws: `error` if external data cannot be read.
+/// Throws: `error` if external data cannot be read, or as `options.check()`.
 /// Complexity: O((V + E) log V) of both models, and O(data) of weights of the modules.
 [[nodiscard]] inline module_comparison compare_modules(const attributed_model& first,
                                                        index_arg<module_id> m,
                                                        const attributed_model& second,
                                                        index_arg<module_id> n,
                                                        const diff_options& options = {}) {
+    options.check();
     module_comparison result;
     auto& difference = result.difference;
     difference.first = m;

@@ -13,11 +13,12 @@ namespace stemma::inline STEMMA_ABI {
 ///  Modules are matched by path, class, operators and weights, nodes by function and place, not
 /// necessarily by name. Changes are reported for the innermost module, so that one edit affects one
 /// module. Attributions that differ only for lack of evidence are no change.
-/// Throws: `error` if external data cannot be read.
+/// Throws: `error` if external data cannot be read, or as `options.check()`.
 /// Complexity: O((V + E) log V + modules log modules), and O(data) of weights read by partners.
 [[nodiscard]] inline model_diff diff_models(const attributed_model& first,
                                             const attributed_model& second,
                                             const diff_options& options = {}) {
+    options.check();
     return detail::model_differ(first, second, options).run();
 }
 

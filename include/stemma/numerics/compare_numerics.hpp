@@ -114,11 +114,12 @@ inline void keep_worst(std::optional<value_difference>& worst, const compared_va
 
 /// Compares the values of two runs, module by module of the first model. A value is read once.
 /// Requires: both models keep their evidence.
-/// Throws: `error` for values that cannot be read.
+/// Throws: `error` for values that cannot be read, or as `options.bounds.check()`.
 /// Complexity: O(bytes of the values), in memory that does not depend on them.
 [[nodiscard]] inline numerics_report compare_numerics(const observed_model& a,
                                                       const observed_model& b,
                                                       const numerics_options& options = {}) {
+    options.bounds.check();
     numerics_report report;
     report.bounds = options.bounds;
     const auto& model = a.opened->model();

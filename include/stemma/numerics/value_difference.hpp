@@ -2,6 +2,8 @@
 #ifndef STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 #define STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 
+#include <stemma/error.hpp>
+#include <stemma/io/detail/real_text.hpp>
 #include <stemma/numerics/tensor_values.hpp>
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace stemma::inline STEMMA_ABI {
@@ -53,6 +56,24 @@ struct difference_bounds {
     [[nodiscard]] std::optional<double> least_sqnr() const noexcept {
         const bool others = max_abs || max_rel || min_cosine;
         return min_sqnr || others ? min_sqnr : std::optional(usual_sqnr);
+    }
+
+    /// Throws: `error` of `error_code::refused` if a bound is not finite, or one of a magnitude is
+    /// negative.
+    void check() const {
+        constexpr auto any = std::numeric_limits<double>::lowest();
+        const auto check_one = [](std::string_view name, const std::optional<double>& bound,
+                                  double least) {
+            if (bound && !(std::isfinite(*bound) && *bound >= least)) {
+                throw error(error_code::refused, "", name,
+                            detail::real_text(*bound) + " is not a finite number" +
+                                (least == 0 ? " from 0" : ""));
+            }
+        };
+        check_one("max_abs", max_abs, 0);
+        check_one("max_rel", max_rel, 0);
+        check_one("min_cosine", min_cosine, any);
+        check_one("min_sqnr", min_sqnr, any);
     }
 
     /// Whether a difference exceeds a bound; numbers finite on one side only always do.

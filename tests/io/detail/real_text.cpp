@@ -160,6 +160,12 @@ TEST_CASE("short_text: has at most the requested number of digits", "[io][real_t
     CHECK(short_text(999.6, 3) == "1e+03");
 }
 
+TEST_CASE("real_text: is the shortest text of a number", "[io][real_text]") {
+    CHECK(stemma::detail::real_text(0.1) == "0.1");
+    CHECK(stemma::detail::real_text(0.97F) == "0.97");
+    CHECK(stemma::detail::real_text(-std::numeric_limits<double>::infinity()) == "-inf");
+}
+
 TEST_CASE("put_real, read_real: round-trip with either library", "[io][real_text]") {
     char digits[stemma::detail::real_text_size];
     CHECK(std::string(digits, stemma::detail::put_real(digits, 0.97F)) == "0.97");

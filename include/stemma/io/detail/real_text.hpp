@@ -181,6 +181,13 @@ template <std::floating_point Real>
 #endif
 }
 
+/// Returns: the shortest text that reads back as the number.
+template <std::floating_point Real>
+[[nodiscard]] std::string real_text(Real number) {
+    std::array<char, real_text_size> digits{};
+    return {digits.data(), put_real(digits.data(), number)};
+}
+
 /// Returns: a number as `std::snprintf` prints it in the C locale; `format` is "%.*f" or alike.
 [[nodiscard]] inline std::string printed_text(const char* format, double number, int digits) {
     std::string text(static_cast<std::size_t>(std::snprintf(nullptr, 0, format, digits, number)),

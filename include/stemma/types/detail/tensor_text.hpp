@@ -28,13 +28,6 @@ template <class Number>
     return number;
 }
 
-/// Returns: the shortest text that reads back as the number.
-template <class Real>
-[[nodiscard]] std::string real_text(Real number) {
-    std::array<char, real_text_size> digits{};
-    return {digits.data(), put_real(digits.data(), number)};
-}
-
 /// A tensor as readable text.
 struct tensor_text {
     std::string text;           ///< `int64[3] [1,2,3]`; without numbers if they are not read
