@@ -34,6 +34,7 @@ concept gives_handles = requires(Model&& model) {
 template <class Model>
 concept gives_parts = requires(Model&& model) {
     static_cast<Model&&>(model).cut("");
+    static_cast<Model&&>(model).cut(stemma::module_ref());
 };
 
 } // namespace

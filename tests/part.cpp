@@ -52,6 +52,13 @@ TEST_CASE("part: writes the same to a file as to memory") {
     CHECK(read_bytes(folder.file("part.onnx")) == part.bytes());
 }
 
+TEST_CASE("model: cut takes a module in place of its path") {
+    const auto model = stemma::open(fixture("bert_micro/model.onnx"));
+    const auto pooler = model.find_module("pooler").value();
+    CHECK(model.cut(pooler).bytes() == model.cut("pooler").bytes());
+    CHECK(model.cut(model.root()).size() == model.cut("''").size());
+}
+
 TEST_CASE("model: cut rejects a query that matches no module or several, and says why") {
     const auto model = stemma::open(fixture("bert_micro/model.onnx"));
     CHECK_THROWS_AS(model.cut("encoder.layer.7"), stemma::error);

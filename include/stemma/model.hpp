@@ -95,6 +95,8 @@ public:
     void query(std::string_view) const&& = delete;
     void cut(std::string_view) const&& = delete;
     void cut(std::string_view, const cut_options&) const&& = delete;
+    void cut(const module_ref&) const&& = delete;
+    void cut(const module_ref&, const cut_options&) const&& = delete;
     void tree() const&& = delete;
     void graph() const&& = delete;
     void parts() const&& = delete;
@@ -115,6 +117,10 @@ public:
     [[nodiscard]] part cut(std::string_view query) const&;
     /// The same with options.
     [[nodiscard]] part cut(std::string_view query, const cut_options& options) const&;
+    /// Cuts out a module of this model. Throws, Complexity: as above.
+    [[nodiscard]] part cut(const module_ref& module) const&;
+    /// The same with options.
+    [[nodiscard]] part cut(const module_ref& module, const cut_options& options) const&;
 
     /// Writes the file with tags: node metadata, and marks that survive optimizers (`write_tagged`
     /// takes other carriers). Nothing else changes; existing tags are replaced. Weights in other

@@ -8,6 +8,7 @@
 #include <stemma/error.hpp>
 
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -101,6 +102,14 @@ TEST_CASE("mapped_file: rejects unreadable files by name", "[file]") {
                              folder.make("file", "") + "/below", std::string()}) {
         INFO(path);
         CHECK(refusal(path, [&] { const mapped_file file(path); }) == error_code::cannot_read);
+    }
+}
+
+TEST_CASE("mapped_file: a device, which may have no end, is not read", "[file]") {
+    for (const std::string path : {"/dev/zero", "/dev/null"}) {
+        if (std::filesystem::exists(path)) {
+            CHECK_THROWS_WITH(mapped_file(path), path + ": is a device");
+        }
     }
 }
 

@@ -59,9 +59,17 @@ STEMMA_INLINE part model::cut(std::string_view query, const cut_options& options
                                std::to_string(modules.size()) +
                                " modules; a part needs exactly one"));
     }
+    return cut(module(module_id{modules.front()}), options);
+}
+
+STEMMA_INLINE part model::cut(const module_ref& module) const& {
+    return cut(module, cut_options{});
+}
+
+STEMMA_INLINE part model::cut(const module_ref& module, const cut_options& options) const& {
     model_cutter cutter(state_->file(), options);
-    return part(std::make_shared<const model_part>(
-        cutter.cut(state_->opened, {.module = modules.front()})));
+    return part(
+        std::make_shared<const model_part>(cutter.cut(state_->opened, {.module = module.id()})));
 }
 
 } // namespace stemma::inline STEMMA_ABI

@@ -104,9 +104,12 @@ public:
             detail::fail_to_read(path, detail::reason_of(errno));
         }
         struct stat status {};
-        if (::fstat(descriptor_, &status) != 0 || S_ISDIR(status.st_mode)) {
-            const bool folder = S_ISDIR(status.st_mode);
-            const auto reason = folder ? std::string("is a folder") : detail::reason_of(errno);
+        const bool failed = ::fstat(descriptor_, &status) != 0;
+        // A device such as /dev/zero may have no end.
+        if (failed || S_ISDIR(status.st_mode) || S_ISCHR(status.st_mode)) {
+            const auto reason = failed                    ? detail::reason_of(errno)
+                                : S_ISDIR(status.st_mode) ? std::string("is a folder")
+                                                          : std::string("is a device");
             ::close(descriptor_);
             detail::fail_to_read(path, reason);
         }
@@ -264,6 +267,9 @@ public:
         std::error_code unknown;
         if (std::filesystem::is_directory(path, unknown)) {
             detail::fail_to_read(path, "is a folder");
+        }
+        if (std::filesystem::is_character_file(path, unknown)) {
+            detail::fail_to_read(path, "is a device");
         }
         errno = 0;
         std::ifstream stream(path, std::ios::binary);

@@ -73,7 +73,7 @@ public:
     void set_root_name(std::string_view name) { modules_[0].name = names_.intern(name); }
 
     /// Sets the class; "" if unknown.
-    void set_class(id m, std::string_view class_name, std::string_view qualified_class) {
+    void set_class(id m, std::string_view class_name, std::string_view qualified_class = {}) {
         modules_[m].class_name = names_.intern(class_name);
         modules_[m].qualified = names_.intern(qualified_class);
     }
