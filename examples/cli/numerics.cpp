@@ -75,10 +75,11 @@ std::string describe(const std::optional<stemma::value_difference>& by,
 }
 
 /// Returns: the columns of a table row; blank if unknown.
-std::string columns_of(const std::optional<stemma::value_difference>& by) {
-    return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", decibels(*by), by->max_abs,
-                            by->max_rel, by->cosine)
-              : fmt::format("{:>7} {:>9} {:>9} {:>9}", "-", "-", "-", "-");
+std::string columns_of(const std::optional<stemma::value_difference>& by, bool of_other_shape) {
+    const std::string ratio = of_other_shape ? "shapes" : by ? decibels(*by) : "-";
+    return by ? fmt::format("{:>7} {:>9.2g} {:>9.2g} {:>9.6f}", ratio, by->max_abs, by->max_rel,
+                            by->cosine)
+              : fmt::format("{:>7} {:>9} {:>9} {:>9}", ratio, "-", "-", "-");
 }
 
 std::string ratio_of(const std::optional<stemma::value_difference>& by) {
@@ -145,8 +146,10 @@ void print_report(const numerics_request& asked, const stemma::attributed_model&
                shade::strong));
     for (std::size_t i = 0; i < std::min(rows.size(), asked.rows); ++i) {
         const auto& one = *rows[i];
-        put("{:<12} {} {:>7} {:>7}  {}\n", to_string(one.verdict), columns_of(one.outgoing),
-            ratio_of(one.incoming), ratio_of(one.own),
+        const bool of_other_shape =
+            one.first != stemma::no_id && !report.values[one.first].difference;
+        put("{:<12} {} {:>7} {:>7}  {}\n", to_string(one.verdict),
+            columns_of(one.outgoing, of_other_shape), ratio_of(one.incoming), ratio_of(one.own),
             shaded(name_of(opened, one.module), shade::name));
     }
     print_rest(rows.size(), asked.rows);

@@ -72,6 +72,9 @@ int list_for_tool(const plan_request& asked) {
     } else {
         const auto modules = stemma::sensitive_modules(asked.from);
         const auto count = asked.top == 0 ? modules.size() : std::min(asked.top, modules.size());
+        if (count == 0) {
+            note(asked.common, asked.from + ": no module is known to exceed a bound");
+        }
         result = stemma::plan_for_modules(*opened, std::span(modules).first(count));
     }
     if (asked.to == "layer-ann") {

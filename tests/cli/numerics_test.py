@@ -130,6 +130,12 @@ class Numerics(NumbersCase):
         save(self.a, {name: [0.0] * 8 for name in self.values})
         self.assertTrue(first().endswith(", all zeros in the first run only"), first())
 
+    def test_outputs_of_other_shapes_are_told_apart_from_wrong_numbers(self):
+        query = "encoder.layer.1.attention.self.query"
+        other = {name: numbers if numbers == self.values[name] else numbers[1:]
+                 for name, numbers in self.spoiled(query).items()}
+        self.assertRegex(self.numerics(other).stdout, rf"\nadds +shapes .*  {query}\n")
+
     def test_the_first_module_has_a_row_even_if_only_a_part_of_it_deviates(self):
         done = self.numerics(self.spoiled("encoder.layer.1.attention.self.query"), "--depth", "1")
         lines = done.stdout.splitlines()
@@ -212,6 +218,8 @@ class Plan(NumbersCase):
         self.plan("--from", report, "--top", "3", "--to", "aimet", "-o", output)
         self.assertEqual(json.loads(output.read_text()), {name: 10.5 for name in wanted})
         self.fail_with(3, "plan", *self.model, "--from", MICRO / "modules.json", saying="stemma.numerics/1")
+        report.write_text('{"schema": "stemma.numerics/1", "modules": []}')
+        self.assertIn("no module is known to exceed a bound", self.succeed("plan", *self.model, "--from", report, "--to", "nncf").stderr)
 
     def test_an_annotated_model_has_the_same_nodes(self):
         annotated = self.folder / "annotated.onnx"

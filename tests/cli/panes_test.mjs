@@ -250,6 +250,14 @@ const tests = {
     await page.close();
   },
 
+  async "files of one name are told apart by their folders"() {
+    const {page} = await open(panes([fixture("mlp"), fixture("quirks")]).url);
+    assert.equal(await page.text("h1"), "mlp/model.onnx, quirks/model.onnx");
+    assert.deepEqual(await page.evaluate(`[["a/m", "a/m"], ["/x/a/m", "y/a/m"], ["m", "a/m"], ["a", "b/c"]].map(shortNames)`),
+                     [["m", "m"], ["x/a/m", "y/a/m"], ["m", "a/m"], ["a", "c"]]);
+    await page.close();
+  },
+
   async "names of models are never read as markup"() {
     const bytes = Buffer.from(chainModel(Array.from({length: 4}, (_, i) => `/blocks.0/layer${i}/Relu`)));
     const model = join(folder, "</script><b>odd.onnx".replaceAll("/", "_"));

@@ -4,12 +4,23 @@ const {page, files, steps} = JSON.parse(at("steps").textContent);
 const letterOf = i => String.fromCharCode(65 + i);
 const mostNamed = 6;
 
+// The names of the files, with as many folders as tell them apart.
+function shortNames(paths) {
+  for (let count = 1; ; ++count) {
+    const short = paths.map(path => path.split("/").slice(-count).join("/"));
+    if (new Set(short).size === new Set(paths).size) {
+      return short;
+    }
+  }
+}
+const titles = shortNames(files);
+
 /** A pane by its place: its frame and what is told about its choice. @type {{frame: HTMLIFrameElement, said: HTMLElement, report: any}[]} */
 const panes = files.map((file, i) => {
   const frame = make("iframe", {title: `${letterOf(i)}: ${file}`});
   const said = make("p", {class: "note", role: "status"});
   at("panes").append(make("section", {class: "pane", "aria-label": letterOf(i)},
-    make("h2", {title: file}, `${letterOf(i)}  ${file.split("/").pop()}`), said, frame));
+    make("h2", {title: file}, `${letterOf(i)}  ${titles[i]}`), said, frame));
   return {frame, said, report: null};
 });
 
@@ -149,7 +160,7 @@ function showHead() {
     at("side").hidden = !at("side").hidden;
     toggle.setAttribute("aria-expanded", String(!at("side").hidden));
   }}, "Changes");
-  at("head").replaceChildren(toggle, make("h1", {}, files.map(file => file.split("/").pop()).join(", ")),
+  at("head").replaceChildren(toggle, make("h1", {}, titles.join(", ")),
     ...steps.map(({same, of, changes}, i) => make("span", {}, `${letterOf(i)} and ${letterOf(i + 1)}: `,
       make("b", {}, `${number(same)} of ${plural(of, "module")}`), " the same, ", make("b", {}, plural(changes.length, "module")), " changed")));
   at("steps-between").replaceChildren(...steps.flatMap(({header}, i) => header.map(([what, from, to]) =>
