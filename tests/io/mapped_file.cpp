@@ -105,6 +105,10 @@ TEST_CASE("mapped_file: rejects unreadable files by name", "[file]") {
     }
 }
 
+TEST_CASE("mapped_file: the error for an empty path says that it is empty", "[file]") {
+    CHECK_THROWS_WITH(mapped_file(""), Catch::Matchers::StartsWith("'': "));
+}
+
 TEST_CASE("mapped_file: a device, which may have no end, is not read", "[file]") {
     for (const std::string path : {"/dev/zero", "/dev/null"}) {
         if (std::filesystem::exists(path)) {

@@ -35,7 +35,8 @@ TEST_CASE("why_nothing: suggests similar names") {
     CHECK(stemma::why_nothing(opened, "layer.0.attention.self")
               .starts_with("nothing is named 'layer.0.attention.self'; similar: "
                            "'encoder.layer.0.attention.self', "));
-    CHECK(stemma::why_nothing(opened, "") == "nothing is named ''");
+    CHECK(stemma::why_nothing(opened, "") ==
+          "nothing has an empty name; the root module is \"''\"");
 }
 
 TEST_CASE("why_nothing: names the query that finds a class or an operator type") {

@@ -30,6 +30,9 @@ public:
             }
             return no_such_graph(position->graph);
         }
+        if (text_.empty()) {
+            return "nothing has an empty name; the root module is \"''\"";
+        }
         const auto why = "nothing is named '" + std::string(text_) + "'";
         const auto written = "#" + std::string(text_);
         if (is_number(text_) && read_position(written)->index < model_.graph(0).node_count) {

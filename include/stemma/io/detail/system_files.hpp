@@ -26,7 +26,7 @@
 namespace stemma::inline STEMMA_ABI::detail {
 
 [[noreturn]] inline void fail_to_read(std::string_view path, std::string_view reason) {
-    STEMMA_THROW(error(error_code::cannot_read, path, "", reason));
+    STEMMA_THROW(error(error_code::cannot_read, path.empty() ? "''" : path, "", reason));
 }
 
 [[noreturn]] inline void fail_to_write(std::string_view path, std::string_view reason) {
