@@ -2,6 +2,7 @@
 #ifndef STEMMA_COMPARE_DIFF_OPTIONS_HPP
 #define STEMMA_COMPARE_DIFF_OPTIONS_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/core/id.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/real_text.hpp>
@@ -20,8 +21,8 @@ struct diff_options {
     /// Throws: `error` of `error_code::refused` if the tolerance is negative or NaN.
     void check() const {
         if (!(tolerance >= 0)) {
-            throw error(error_code::refused, "", "tolerance",
-                        detail::real_text(tolerance) + " is not a number from 0");
+            STEMMA_THROW(error(error_code::refused, "", "tolerance",
+                               detail::real_text(tolerance) + " is not a number from 0"));
         }
     }
 };

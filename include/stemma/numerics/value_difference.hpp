@@ -2,6 +2,7 @@
 #ifndef STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 #define STEMMA_NUMERICS_VALUE_DIFFERENCE_HPP
 
+#include <stemma/config.hpp>
 #include <stemma/error.hpp>
 #include <stemma/io/detail/real_text.hpp>
 #include <stemma/numerics/tensor_values.hpp>
@@ -65,9 +66,9 @@ struct difference_bounds {
         const auto check_one = [](std::string_view name, const std::optional<double>& bound,
                                   double least) {
             if (bound && !(std::isfinite(*bound) && *bound >= least)) {
-                throw error(error_code::refused, "", name,
-                            detail::real_text(*bound) + " is not a finite number" +
-                                (least == 0 ? " from 0" : ""));
+                STEMMA_THROW(error(error_code::refused, "", name,
+                                   detail::real_text(*bound) + " is not a finite number" +
+                                       (least == 0 ? " from 0" : "")));
             }
         };
         check_one("max_abs", max_abs, 0);
